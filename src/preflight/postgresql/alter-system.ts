@@ -3,36 +3,40 @@ import type { Fix } from '../finding.ts';
 import { type ServerSetting, type ServerSettings, type SettingName, settingNamesIn } from './queries/settings.ts';
 
 /**
- * Sets server-wide settings and tells how the observed values come back. ALTER SYSTEM cannot run inside a transaction block,
- * and managed services do not allow it: there the cure is in the service's own words.
+ * The fix that changes server-wide settings, with the undo that restores the observed values. ALTER SYSTEM cannot run inside a
+ * transaction block, and managed services do not allow it: for them the fix names the service's own way.
  */
 export function alterSystemFix(
   settings: ServerSettings,
-  wanted: Readonly<Partial<Record<SettingName, string>>>,
+  values: Readonly<Partial<Record<SettingName, string>>>,
   why = '',
 ): Fix {
-  const names = settingNamesIn(wanted);
+  const names = settingNamesIn(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = managedServiceOf(settings);
   const after = restart ? { restart } : { reload: true };
-  const listed = names.map((name) => `${name} = ${quoteLiteral(wanted[name]!)}`).join(', ');
+  const listed = names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`).join(', ');
   const reason = why === '' ? '' : ` ${why}`;
   if (service !== undefined) {
-    return { ...after, by: 'who administers the instance', text: `${managedServiceFix[service](wanted)}${reason}` };
+    return {
+      ...after,
+      by: 'the administrator of the instance',
+      text: `${managedServiceFix[service](values)}${reason}`,
+    };
   }
   if (settings.get('allow_alter_system')?.value === 'off') {
     return {
       ...after,
-      by: 'who administers the server',
+      by: 'the server administrator',
       shell: [
-        '# ALTER SYSTEM is not allowed (allow_alter_system = off): in the configuration of the server (SHOW config_file):',
-        ...names.map((name) => `${name} = ${quoteLiteral(wanted[name]!)}`),
+        '# ALTER SYSTEM is not allowed (allow_alter_system = off): set in the configuration file (SHOW config_file):',
+        ...names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`),
       ],
       undoShell: [
-        '# in the configuration of the server (SHOW config_file), as it was:',
+        '# in the configuration file (SHOW config_file), restore:',
         ...names.map((name) => `${name} = ${quoteLiteral(settings.get(name)?.value ?? '')}`),
       ],
-      text: `ALTER SYSTEM is not allowed here (allow_alter_system = off): set ${listed} where the configuration is kept, then ${restart ? 'restart the server' : 'load it again: SELECT pg_reload_conf()'}.${reason}`,
+      text: `ALTER SYSTEM is not allowed on this server (allow_alter_system = off): set ${listed} in the configuration file, then ${restart ? 'restart the server' : 'reload it: SELECT pg_reload_conf()'}.${reason}`,
     };
   }
   const fixed = names.filter((name) => fixedSources.has(settings.get(name)?.source ?? ''));
@@ -41,21 +45,21 @@ export function alterSystemFix(
     ...(free.length === 0
       ? {}
       : {
-          sql: free.map((name) => `ALTER SYSTEM SET ${name} = ${quoteLiteral(wanted[name]!)}`),
+          sql: free.map((name) => `ALTER SYSTEM SET ${name} = ${quoteLiteral(values[name]!)}`),
           undo: free.map((name) => undoStatement(name, settings.get(name))),
         }),
     ...after,
     text:
       fixed.length === 0
-        ? `Set ${listed}, then ${restart ? 'restart the server' : 'load the configuration again: SELECT pg_reload_conf()'}.${reason}`
-        : `${fixed.join(', ')} ${fixed.length === 1 ? 'is' : 'are'} set on the command line of the server, which wins over every file: change it there (${listed}), then restart.${reason}`,
+        ? `Set ${listed}, then ${restart ? 'restart the server' : 'reload the configuration: SELECT pg_reload_conf()'}.${reason}`
+        : `${fixed.join(', ')} ${fixed.length === 1 ? 'is' : 'are'} set on the command line of the server, which overrides every file: change it there (${listed}), then restart the server.${reason}`,
   };
 }
 
-/** Where `ALTER SYSTEM` changes nothing. */
+/** Sources of a value that ALTER SYSTEM does not override. */
 const fixedSources = new Set(['command line', 'environment variable']);
 
-/** A value that ALTER SYSTEM had set is set again; anything else comes back when the line is taken away. */
+/** A value set by ALTER SYSTEM is set again; every other value returns when the line is removed. */
 function undoStatement(name: string, setting: ServerSetting | undefined): string {
   const isAltered = setting?.file?.endsWith('postgresql.auto.conf') === true;
   const isHidden = setting?.source === 'configuration file' && setting.file === undefined;
@@ -65,34 +69,34 @@ function undoStatement(name: string, setting: ServerSetting | undefined): string
 
 export type ManagedService = 'rds' | 'cloudsql' | 'azure';
 
-/** Settings that only one service has give it away. */
+/** The managed service, recognized by settings that only it has. */
 export function managedServiceOf(settings: ServerSettings): ManagedService | undefined {
   if (settings.has('rds.logical_replication') || settings.has('rds.extensions')) return 'rds';
   if (settings.has('cloudsql.logical_decoding')) return 'cloudsql';
   return settings.has('azure.extensions') ? 'azure' : undefined;
 }
 
-const managedServiceFix: Readonly<Record<ManagedService, (wanted: Readonly<Record<string, string>>) => string>> = {
-  rds: (wanted) =>
-    `In the DB parameter group of the instance set ${settingPairs(wanted, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
-  cloudsql: (wanted) =>
-    `Add the database flag ${settingPairs(wanted, { wal_level: ['cloudsql.logical_decoding', 'on'] }, '=')} to the instance (gcloud sql instances patch INSTANCE --database-flags=…, with every flag it already has, since the list is replaced); the instance restarts.`,
-  azure: (wanted) =>
-    Object.entries(wanted)
+const managedServiceFix: Readonly<Record<ManagedService, (values: Readonly<Record<string, string>>) => string>> = {
+  rds: (values) =>
+    `In the DB parameter group of the instance set ${settingPairs(values, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
+  cloudsql: (values) =>
+    `Add the database flag ${settingPairs(values, { wal_level: ['cloudsql.logical_decoding', 'on'] }, '=')} to the instance (gcloud sql instances patch INSTANCE --database-flags=…, including all existing flags, because the list is replaced); the instance restarts.`,
+  azure: (values) =>
+    Object.entries(values)
       .map(
         ([name, value]) =>
           `Set the server parameter: az postgres flexible-server parameter set --resource-group GROUP --server-name SERVER --name ${name} --value ${quoteLiteral(value)}`,
       )
       .join('; ')
-      .concat(', then restart the server when the portal asks for it.'),
+      .concat(', then restart the server if the portal requires it.'),
 };
 
 function settingPairs(
-  wanted: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
   own: Readonly<Record<string, readonly [string, string]>>,
   between: string,
 ): string {
-  return Object.entries(wanted)
+  return Object.entries(values)
     .map(([name, value]) => (own[name] ?? [name, value]).join(between))
     .join(', ');
 }

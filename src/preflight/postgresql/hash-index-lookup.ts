@@ -2,7 +2,7 @@ import { parseMajorVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { NullableHashIndexColumn } from './queries/nullable-hash-index-columns.ts';
 
-/** Since 17 a target looks for a whole row by a hash index as well. */
+/** Since 17 the target can use a hash index to find a row by REPLICA IDENTITY FULL. */
 const hashIndexLookupSince = 170_000;
 
 export function columnsMissedByHashIndex(

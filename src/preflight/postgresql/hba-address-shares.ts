@@ -3,11 +3,11 @@ import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
 import { firstMatchingRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** What becomes of callers by IPv4 of whom nobody knows from where on the internet they come. */
+/** Which rules apply to clients with an unknown public IPv4 address. */
 export interface AddressShares {
-  /** Rules that take some of them, in order, each with its part of all public addresses. */
+  /** The rules that match some addresses, in order, each with its share of all public addresses. */
   readonly byRule: readonly RuleShare[];
-  /** Of the public addresses that no rule takes. */
+  /** The share of the public addresses that no rule matches. */
   readonly unmatched: number;
 }
 
@@ -17,7 +17,7 @@ export interface RuleShare {
   readonly share: number;
 }
 
-/** The first rule that fits decides, address by address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
+/** Applies the first matching rule to each address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
 export function addressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): AddressShares {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
   const parts: RuleShare[] = [];
@@ -33,12 +33,11 @@ export function addressShares(rules: readonly HbaRule[], caller: HbaClient, data
   return { byRule: parts, unmatched: sizeOf(open) / publicAddressCount };
 }
 
-/** Whatever its address is. */
 function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string): boolean {
   return firstMatchingRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
 }
 
-/** undefined: nobody by IPv4, or a name, of which only the server knows who that is. */
+/** undefined: no IPv4 address, or a host name that only the server can resolve. */
 function rangeOf({ address, netmask }: HbaRule): Ipv4Range | undefined {
   if (address === 'all') return [0, 2 ** 32 - 1];
   const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** Who comes, as pg_hba.conf sees it. */
+/** A connecting client, as pg_hba.conf matches it. */
 export interface HbaClient {
   /** undefined: from anywhere on the internet, by IPv4. */
   readonly address: string | undefined;
@@ -12,8 +12,8 @@ export interface HbaClient {
 }
 
 /**
- * The first rule that fits, which alone decides. A logical walsender is matched by the name of its database: the keyword
- * `replication` is for physical ones. Source: PostgreSQL documentation, "The pg_hba.conf File".
+ * The first matching rule, the only one that applies. A logical WAL sender is matched by its database name; the keyword
+ * `replication` matches physical replication only. Source: PostgreSQL documentation, "The pg_hba.conf File".
  */
 export function firstMatchingRule(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaRule | undefined {
   return rules.find(
@@ -26,7 +26,7 @@ export function firstMatchingRule(rules: readonly HbaRule[], caller: HbaClient, 
   );
 }
 
-/** Rules that would fit but for their address: they tell from where one may come. */
+/** Rules that match except for the address: the client is allowed from other addresses. */
 export function rulesForOtherAddresses(
   rules: readonly HbaRule[],
   caller: HbaClient,
@@ -41,7 +41,7 @@ export function rulesForOtherAddresses(
   );
 }
 
-/** By the name of a host or a domain, or the networks of the server: who that is, only the server can tell. */
+/** A host name, domain or `samenet`, which only the server can resolve. */
 export function hasHostName({ address }: HbaRule): boolean {
   return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
 }
@@ -71,7 +71,7 @@ function matchesType(type: string, tls: boolean): boolean {
     case 'hostnossl':
       return !tls;
     default:
-      // `local` is a socket; `hostgssenc` wants Kerberos encryption, which no service uses.
+      // `local` is a Unix socket; `hostgssenc` requires GSSAPI encryption, which the service does not use.
       return false;
   }
 }
@@ -79,10 +79,10 @@ function matchesType(type: string, tls: boolean): boolean {
 function matchesAddress({ address, netmask }: HbaRule, from: string | undefined): boolean {
   if (address === 'all') return true;
   const version = isIP(address);
-  // Before the mask is read: of hundreds of databases each is matched with every rule, and reading an IPv6 mask is slow.
+  // Checked before the mask is parsed: hundreds of databases are matched with every rule, and parsing an IPv6 mask is slow.
   if (version !== 0 && version !== (from === undefined ? 4 : isIP(from))) return false;
   const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);
-  // The whole of IPv4; a narrower rule may or may not hold the service's address.
+  // All of IPv4; a narrower rule may or may not contain the address of the service.
   if (from === undefined) return version === 4 && prefix === 0;
   if (version === 0 || prefix === undefined) return address === 'samehost' && isLoopbackAddress(from);
   const list = new BlockList();
@@ -94,7 +94,7 @@ function isLoopbackAddress(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** A file named with @ was read by the server already: its lines stand here one by one. */
+/** The server has already replaced names with @ by the lines of the file. */
 function matchesDatabase(word: string, database: string, { user, memberOf }: HbaClient): boolean {
   switch (word) {
     case 'all':
@@ -117,13 +117,13 @@ function matchesUser(word: string, { user, memberOf }: HbaClient): boolean {
   return matchesPattern(word, user);
 }
 
-/** Since 16 a word that begins with a slash is a regular expression, which fits anywhere in the name unless it is anchored. */
+/** Since 16 a word that begins with a slash is a regular expression, not anchored by default. */
 function matchesPattern(word: string, name: string): boolean {
   if (!word.startsWith('/')) return false;
   try {
     return new RegExp(word.slice(1), 'u').test(name);
   } catch {
-    // One of the few forms that only PostgreSQL knows: not taken as a way in.
+    // A regular expression that only PostgreSQL supports is treated as not matching.
     return false;
   }
 }

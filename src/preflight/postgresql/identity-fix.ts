@@ -2,12 +2,12 @@ import type { Fix } from '../finding.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
 import { countText } from './units.ts';
 
-/** Columns that rows cannot be compared by, by table. */
+/** Columns without an equality operator, by table. */
 export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Since 18 an UPDATE of a published table fails on the source when its identity holds a generated column; before it the
- * target stops, and only when the column is in the key.
+ * Since 18 an UPDATE of a published table fails on the source if its replica identity contains a generated column. Before,
+ * the target stops, and only if the column is in the key.
  */
 export const generatedIdentityRejectedSince = 180_000;
 
@@ -21,7 +21,7 @@ export function incomparableColumnsByTable(columns: readonly ColumnWithoutEquali
   return byTable;
 }
 
-/** Why the identity of a table does not serve; undefined: it does. */
+/** Why the replica identity of a table is not usable; undefined: it is. */
 export function identityProblem(
   { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
   version: number,
@@ -33,7 +33,7 @@ export function identityProblem(
   return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
 }
 
-/** What gives a table an identity that serves; undefined: nothing that SQL could do without knowing the data. */
+/** A usable replica identity for a table; undefined: none without a change of its columns or keys. */
 export function usableIdentity(
   table: TableReplicaIdentity,
   unequal: IncomparableColumns,
@@ -45,30 +45,30 @@ export function usableIdentity(
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
-/** Statements for those that have a cure; the others are named in words. */
+/** Statements for the tables that can have a usable identity; the text names the others. */
 export function identityFix(
   tables: readonly TableReplicaIdentity[],
   unequal: IncomparableColumns,
   database: string,
   version: number,
 ): Fix {
-  // There may be a hundred thousand of them, so nothing is kept beside the statements.
+  // There can be a hundred thousand tables, so only the statements are kept.
   const sql: string[] = [];
   const undo: string[] = [];
   const left: string[] = [];
   let full = 0;
   for (const table of tables) {
-    const cure = usableIdentity(table, unequal, version);
-    if (cure === undefined) left.push(table.name);
+    const replacement = usableIdentity(table, unequal, version);
+    if (replacement === undefined) left.push(table.name);
     else {
-      sql.push(identityStatement(table, cure));
+      sql.push(identityStatement(table, replacement));
       undo.push(identityStatement(table, currentIdentity(table)));
-      if (cure === 'FULL') full += 1;
+      if (replacement === 'FULL') full += 1;
     }
   }
-  const words = [
-    'A primary key is the best cure.',
-    ...(sql.length === 0 ? [] : ['Each statement of the script takes a short exclusive lock and rewrites nothing.']),
+  const sentences = [
+    'A primary key is the best fix.',
+    ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
     ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
   ];
@@ -77,7 +77,7 @@ export function identityFix(
     undo,
     database,
     by: 'the owner of the tables, or a superuser',
-    text: words.join(' '),
+    text: sentences.join(' '),
   };
 }
 
@@ -85,7 +85,7 @@ export function identityStatement({ name }: TableReplicaIdentity, identity: stri
   return `ALTER TABLE ${name} REPLICA IDENTITY ${identity}`;
 }
 
-/** An index that is gone, or does not serve, cannot be named again: without it the table has the identity NOTHING. */
+/** A dropped or unusable index cannot be set again; without it the table has the identity NOTHING. */
 export function currentIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
@@ -93,12 +93,12 @@ export function currentIdentity({ identity, index }: TableReplicaIdentity): stri
 }
 
 function costOfFull(tables: number): string {
-  return `${countText(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target looks for it row by row. A column added later whose type has no equality operator, such as json, would stop it.`;
+  return `${countText(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {
   const listed = names.slice(0, 5).join(', ');
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   const generated = version >= generatedIdentityRejectedSince ? ', of columns that are not generated' : '';
-  return `No statement that leaves the data alone helps ${listed}${more}: a primary key is needed there${generated} (or jsonb in the place of json), or leave the database out with ignore_dbs.`;
+  return `${listed}${more} need a primary key${generated} (or jsonb instead of json); otherwise exclude the database with --ignore-dbs.`;
 }

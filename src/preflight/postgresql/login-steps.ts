@@ -2,10 +2,10 @@ import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { type CheckOutcome, fail, type MigrationMethod, skip } from '../finding.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
-/** Both ways to migrate: what keeps us out keeps them both out. */
+/** A login failure blocks both methods. */
 export const bothMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
-/** The checks of the way in, in the order a login meets them. Each refusal belongs to exactly one. */
+/** The checks of the login, in the order of its steps. Each error belongs to exactly one of them. */
 export type LoginStep =
   | 'tcp-connect'
   | 'tls-negotiate'
@@ -19,8 +19,8 @@ export type LoginStep =
 export type RefusedEntry = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
- * Judges one gate: `refused` words its own refusal; what was refused at an earlier gate skips it, and past it it passes.
- * A refusal nobody has words for is told by `tcp-connect`, so that none is lost.
+ * The outcome of one step: `refused` describes an error of this step, an earlier error skips it, a later one passes it. An
+ * error with an unknown code belongs to `tcp-connect`, so that every error is reported.
  */
 export function evaluateLoginStep(
   facts: PostgresqlSourceFacts,
@@ -32,27 +32,25 @@ export function evaluateLoginStep(
   if (connection.kind === 'entered') return passed();
   const at = stepOf(facts, connection);
   if (at === gate) return refused(connection);
-  return loginSteps.indexOf(at) < loginSteps.indexOf(gate)
-    ? skip(`${at} comes first: ${connection.message}`)
-    : passed();
+  return loginSteps.indexOf(at) < loginSteps.indexOf(gate) ? skip(`${at} failed: ${connection.message}`) : passed();
 }
 
 export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>): CheckOutcome {
   return fail(bothMethods, why.message, more);
 }
 
-/** Why a server that is there gives no session, by the code of its refusal. */
+/** Why a reachable server rejects the session, by the SQLSTATE or system error. */
 export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
   switch (code) {
     case '57P03':
       return {
         detail: 'The server is starting, stopping or recovering.',
-        fix: { text: 'Wait until it takes connections, and run this again.' },
+        fix: { text: 'Wait until the server accepts connections, and run this again.' },
       };
     case '53300':
       return {
         detail:
-          'Every connection the server, the role or the database may have is taken; the migration would be refused as well.',
+          'All connections allowed for the server, the role or the database are in use; the migration would be rejected as well.',
         fix: {
           text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
         },
@@ -60,8 +58,8 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
     case connectErrorCodes.timeout:
       return {
         detail:
-          'It took the connection and then said nothing: a hung server, a system table that somebody keeps locked (VACUUM FULL, an open transaction), a proxy without a server behind it, or something else than PostgreSQL.',
-        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+          'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
+        fix: { text: 'Check which service listens on that port, and read the server log.' },
       };
     case '57P05':
     case '25P03':
@@ -69,39 +67,39 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
     case '57014':
       return {
         detail:
-          'A timeout of the role, the database or the server is so short that no session gets to its first question.',
+          'A timeout of the role, the database or the server is so short that no session can run its first query.',
         fix: {
-          text: 'Lift it for the role: ALTER ROLE … SET idle_session_timeout = 0 (statement_timeout, transaction_timeout, idle_in_transaction_session_timeout likewise); new sessions have it, no restart.',
+          text: 'Disable it for the role: ALTER ROLE … SET idle_session_timeout = 0 (likewise statement_timeout, transaction_timeout, idle_in_transaction_session_timeout). It applies to new sessions without a restart.',
         },
       };
     case '58P01':
       return {
         detail:
-          'A file is missing that every session loads, most often a library in session_preload_libraries of the role, the database or the server.',
+          'A file that every session loads is missing, usually a library in session_preload_libraries of the role, the database or the server.',
         fix: {
-          text: 'Install it, or take it out of the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
+          text: 'Install the file, or remove it from the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
         },
       };
     case connectErrorCodes.closed:
       return {
         detail:
-          'It took the connection and closed it without a word: a load balancer without a server behind it, or a server that is ending.',
-        fix: { text: 'Check what listens on that port, and look into the log of the server.' },
+          'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
+        fix: { text: 'Check which service listens on that port, and read the server log.' },
       };
     case 'P0001':
       return {
-        detail: 'The password was right, and a trigger of the server on logins raised this.',
+        detail: 'The password was accepted, but a login event trigger raised this error.',
         fix: {
-          text: 'Let the role past the login event trigger (ALTER EVENT TRIGGER … DISABLE ends it for everybody).',
+          text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },
       };
     case connectErrorCodes.aborted:
       return {
-        detail: 'The time for the whole run was over before the server let us in.',
-        fix: { text: 'Give more time with --deadline.' },
+        detail: 'The time limit of the run was reached before the login succeeded.',
+        fix: { text: 'Increase the time limit with --deadline.' },
       };
     default:
-      return { detail: `The server ended the login (${code}).`, fix: { text: 'Look into the log of the server.' } };
+      return { detail: `The server rejected the login (${code}).`, fix: { text: 'Read the server log.' } };
   }
 }
 
@@ -131,7 +129,7 @@ const stepByCode: Readonly<Record<string, LoginStep>> = {
   '28P01': 'auth-password',
   [connectErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
-  // Permission denied for the database, and one that takes no connections.
+  // Permission denied for the database, and a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
   [connectErrorCodes.protocol]: 'not-postgres',

@@ -1,4 +1,4 @@
-/** As many as fit a screen; the count is told beside them. */
+/** The objects listed in a finding, at most 20; `unlistedNote` reports how many are omitted. */
 export function firstObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }

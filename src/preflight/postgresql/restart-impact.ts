@@ -1,10 +1,10 @@
 import type { UserSessions } from './queries/activity.ts';
 import { countText, timeSpanText } from './units.ts';
 
-/** Who a restart would throw out, said before it is asked for. */
+/** The sessions that a restart would end, for the detail of a fix that needs a restart. */
 export function restartImpact(groups: readonly UserSessions[]): string {
   const sessions = groups.reduce((sum, group) => sum + group.sessions, 0);
-  if (sessions === 0) return 'A restart would end no session: nobody else is connected now.';
+  if (sessions === 0) return 'A restart would end no session: there are no other connections now.';
   const who = groups.slice(0, 5).map(({ user, sessions: theirs }) => `${user} ${theirs}`);
   const rest = groups.length > 5 ? `, ${groups.length - 5} more roles` : '';
   const longest = Math.max(0, ...groups.map(({ seconds }) => seconds ?? 0));

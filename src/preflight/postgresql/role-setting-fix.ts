@@ -5,13 +5,13 @@ import type { MigrationRole } from './queries/migration-role.ts';
 
 export function describeSetting({ database, value, set }: EffectiveSetting): string {
   if (set === undefined) return `${database}: ${value} (server)`;
-  const glued = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
+  const source = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
     .filter(Boolean)
     .join(', ');
-  return `${database}: ${value} (${glued === '' ? 'all roles' : glued})`;
+  return `${database}: ${value} (${source === '' ? 'all roles' : source})`;
 }
 
-/** Glued to the role, it wins over the database's and the server's; glued to both only that pair wins, so it is changed there. */
+/** ALTER ROLE overrides the database and the server; a value of ALTER ROLE … IN DATABASE must be changed there. */
 export function resetRoleSetting(
   name: string,
   value: string,
@@ -34,7 +34,7 @@ export function resetRoleSetting(
     undo: changes.map(({ where, set }) =>
       set === undefined ? `${who}${where} RESET ${name}` : `${who}${where} SET ${name} = ${quoteLiteral(set.value)}`,
     ),
-    text: `Set ${name} to ${value} for the role; new sessions have it, no restart.`,
+    text: `Set ${name} to ${value} for the role. It applies to new sessions without a restart.`,
   };
 }
 

@@ -1,17 +1,17 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { SourceSequence } from './queries/sequences.ts';
 
-/** What the sequences of a database leave to do on the target. */
+/** The statements that set the sequences of one database on the target. */
 export interface SequenceScript {
-  /** To be run on the target, in the database of the same name. */
+  /** To run on the target, in the database of the same name. */
   readonly statements: readonly string[];
-  /** Names of sequences that this role may not read. */
+  /** Sequences that this role cannot read. */
   readonly hidden: readonly string[];
 }
 
 /**
- * The statements that set the target's sequences. One that was never called begins on the target where it began here, so it
- * needs none, unless somebody has moved it.
+ * The statements that set the sequences on the target. A sequence that was never used and never changed starts on the target
+ * with the same value, so it needs none.
  */
 export function sequenceScript(states: readonly SourceSequence[]): SequenceScript {
   return {

@@ -3,7 +3,7 @@ import type { ReplicationSlot } from './queries/replication-slots.ts';
 import type { ServerSettings } from './queries/settings.ts';
 import { countText } from './units.ts';
 
-/** How many slots, and senders, so many databases take; the arithmetic in words. */
+/** The number of replication slots, and of WAL senders, that a migration of this many databases uses; `sum` shows the calculation. */
 export function slotDemand(databases: number): {
   readonly needed: number;
   readonly full: number;
@@ -29,6 +29,6 @@ export function raiseSlotsFix(
   const spare =
     idle === 0
       ? ''
-      : `${countText(idle, 'slot')} of those in use ${idle === 1 ? 'is' : 'are'} inactive: what nobody needs any more can be dropped instead.`;
+      : `${countText(idle, 'slot')} of those in use ${idle === 1 ? 'is' : 'are'} inactive: drop unused slots instead.`;
   return alterSystemFix(settings, { max_replication_slots: String(wanted) }, spare);
 }

@@ -1,4 +1,4 @@
-/** Sizes and spans as settings are written and as a person reads them. */
+/** Sizes and durations: parsed from settings, and as text for reports. */
 
 const bytesPerUnit: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
@@ -40,7 +40,7 @@ export function countText(number: number, one: string, many = `${one}s`): string
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** A value as PostgreSQL accepts it, whole in the biggest unit that keeps at least two digits: `300 MB` is `300MB`. */
+/** A value as PostgreSQL accepts it, whole in the largest unit that keeps at least two digits: `300 MB` is `300MB`. */
 export function sizeSettingText(bytes: number): string {
   const megabytes = Math.ceil(bytes / 1024 ** 2);
   return megabytes >= 10 * 1024 ? `${Math.ceil(megabytes / 1024)}GB` : `${megabytes}MB`;

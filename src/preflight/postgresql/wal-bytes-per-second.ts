@@ -1,7 +1,7 @@
 import type { WalHistory } from './queries/wal.ts';
 import type { WalRate } from './source-facts.ts';
 
-/** Bytes a second: the busier of what was just seen and the average since the counters were reset. */
+/** The higher of the measured rate and the average since the statistics were reset. */
 export function walBytesPerSecond(sample: WalRate | undefined, history: WalHistory | undefined): number {
   const now = sample === undefined || sample.seconds <= 0 ? 0 : sample.bytes / sample.seconds;
   const average = history === undefined || history.seconds < 3600 ? 0 : history.bytes / history.seconds;

@@ -13,16 +13,16 @@ export const alwaysTriggersCheck = databaseCheck({
   queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');
-    // A REPLICA trigger is silent here; made an ordinary one it would begin to fire.
-    const statement = (table: string, way: string, name: string) =>
-      `ALTER TABLE ${table} ${way} TRIGGER ${quoteIdentifier(name)}`;
+    // A REPLICA trigger does not fire in ordinary sessions; as an ordinary trigger it would, so it is disabled instead.
+    const statement = (table: string, action: string, name: string) =>
+      `ALTER TABLE ${table} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
     const later = applyTriggers.some(({ unlogged }) => unlogged)
-      ? ' Those on unlogged tables fire only when these are made logged before.'
+      ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
       : '';
     const more = {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target they fire for every row copied and every change applied, though they have fired here: rows of an audit table come twice, or collide ("duplicate key value violates unique constraint"), and the copy is tried again for ever.${later}${unlistedNote(applyTriggers)}`,
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that they write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
       objects: firstObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
@@ -33,16 +33,12 @@ export const alwaysTriggersCheck = databaseCheck({
         ),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Make them ordinary triggers (those of the kind REPLICA: disable them) before the schema is copied, and restore them here and on the target after the cut-over. Not where this server is itself a subscriber and needs them.',
+        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',
       },
     };
-    // What only gives the row back changes nothing, however often it fires.
+    // A trigger that only returns the row has no effect, however often it fires.
     return acting.length === 0
       ? warn(countText(applyTriggers.length, 'trigger'), more)
-      : fail(
-          ['continuous'],
-          `${countText(applyTriggers.length, 'trigger')}, ${acting.length} of them with effects`,
-          more,
-        );
+      : fail(['continuous'], `${countText(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
   },
 });

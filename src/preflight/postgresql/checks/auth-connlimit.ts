@@ -12,34 +12,35 @@ export const authConnlimitCheck = serverCheck({
   needs: 'connection',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {
-    if (role.superuser) return pass('a superuser is not limited');
+    if (role.superuser) return pass('superuser, exempt from limits');
     const ours = databases.filter(({ name }) => facts.databases.includes(name));
     const tables = facts.copy?.tables ?? 0;
     const tight = [
-      ...(role.connectionLimit >= 0 && role.connectionLimit < wanted(tables)
+      ...(role.connectionLimit >= 0 && role.connectionLimit < maxConnections(tables)
         ? [{ what: `role ${role.name}`, limit: role.connectionLimit, alter: `ROLE ${quoteIdentifier(role.name)}` }]
         : []),
       ...ours.flatMap(({ name, connectionLimit }) =>
-        connectionLimit >= 0 && connectionLimit < wanted(facts.copy?.perDatabase.get(name)?.tables ?? 0)
+        connectionLimit >= 0 && connectionLimit < maxConnections(facts.copy?.perDatabase.get(name)?.tables ?? 0)
           ? [{ what: `database ${name}`, limit: connectionLimit, alter: `DATABASE ${quoteIdentifier(name)}` }]
           : [],
       ),
     ];
-    if (tight.length === 0) return pass('no limit in the way');
+    if (tight.length === 0) return pass('sufficient');
     return warn(tight.map(({ what, limit }) => `${what} ${limit}`).join(', '), {
-      required: 'none, or 2 + 4 for each table',
-      detail: 'Beyond it the server refuses: "too many connections for role" or "too many connections for database".',
+      required: 'no limit, or 2 connections plus 4 for each table',
+      detail:
+        'When the limit is reached, the server rejects connections: "too many connections for role" or "too many connections for database".',
       objects: tight.map(({ what, limit }) => `${what}: ${limit}`),
       fix: {
         sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
-        text: 'Lift the limit for the time of the migration.',
+        text: 'Remove the limit for the duration of the migration.',
       },
     });
   },
 });
 
-/** Connections that so many tables may take while they are copied. */
-function wanted(tables: number): number {
+/** The most connections that the copy of this many tables can use. */
+function maxConnections(tables: number): number {
   return 2 + 4 * tables;
 }

@@ -19,25 +19,25 @@ export const authExpiryWindowCheck = serverCheck({
     const more = {
       required: 'at least two weeks',
       detail:
-        'A migration may take two weeks and connects again whenever a connection breaks. From then on it reads "password authentication failed"; only the log of the server tells that the password expired.',
+        'A migration can take two weeks and reconnects after every lost connection. After the password expires, logins fail with "password authentication failed"; only the server log gives the reason.',
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
         undo: [`ALTER ROLE ${name} VALID UNTIL '${role.validUntil}'`],
-        text: 'Let the password live on until the migration is over.',
+        text: 'Extend the validity of the password until the migration has finished.',
       },
     };
-    // Let in all the same, so the host rule that counts here asks for no password.
-    if (role.secondsLeft < 0) return warn(`${role.validUntil}, which is over`, more);
+    // The login succeeded, so the matching pg_hba.conf rule requires no password here.
+    if (role.secondsLeft < 0) return warn(`expired at ${role.validUntil}`, more);
     const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
     if (role.secondsLeft >= maxMigrationSeconds) return pass(observed, { required: more.required });
     const least = Math.max(soonest, copy === undefined ? 0 : estimateCopyTime(copy).low);
     if (role.secondsLeft >= least) return warn(observed, more);
     return fail(['continuous', 'dump'], observed, {
       ...more,
-      required: `${more.required}, and never less than ${timeSpanText(least * 1000)}`,
+      required: `${more.required}; at the very least ${timeSpanText(least * 1000)}`,
     });
   },
 });
 
-/** Seconds in which nobody asks for a migration, confirms it and has it copied. */
+/** Seconds: a migration is not requested, confirmed and copied in less. */
 const soonest = 60;

@@ -16,14 +16,13 @@ export const authHbaCheck = serverCheck({
     return evaluateLoginStep(
       facts,
       'auth-hba',
-      () => pass('a rule of pg_hba.conf lets it in'),
-      // The file's name stands in the server's words in every language; a certificate is what a rule asks for too.
+      () => pass('allowed by pg_hba.conf'),
       (why) => failLogin(why, hostRefusal(why, facts.username)),
     );
   },
 });
 
-/** The names of the file and of the methods stand in the server's words in every language; a certificate is what a rule asks for too. */
+/** Error messages are translated, but they contain the file name and the method names in every language. A rule can also require a client certificate. */
 function hostRefusal({ code, message }: RefusedEntry, username: string) {
   if (
     code === connectErrorCodes.authentication ||
@@ -37,11 +36,11 @@ function hostRefusal({ code, message }: RefusedEntry, username: string) {
 
 function otherPassword(kept: string, username: string) {
   return {
-    required: `the password that ${kept} knows`,
-    detail: `The first rule of pg_hba.conf that matches leaves the question to ${kept}, which refuses, or does not answer; the log of the server tells which. A password of the role itself is not looked at.`,
+    required: `the password stored in ${kept}`,
+    detail: `The first matching rule of pg_hba.conf uses the method ${kept}, which rejected the password or did not respond; the server log gives the reason. The password of the role in PostgreSQL is not used.`,
     fix: {
       ...hostRule(username).fix,
-      text: `Give the password that ${kept} knows, or add a rule above that one: ${hostRule(username).fix.text}`,
+      text: `Use the password stored in ${kept}, or add a rule above that rule: ${hostRule(username).fix.text}`,
     },
   };
 }
@@ -53,7 +52,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
-      text: 'Allow the role to log in, or migrate with another.',
+      text: 'Allow the role to log in, or use another role.',
     },
   };
 }
@@ -61,13 +60,13 @@ function noLogin(username: string) {
 function hostRule(username: string) {
   const rule = `host  all  ${quoteIdentifier(username)}  0.0.0.0/0  scram-sha-256`;
   return {
-    required: 'a rule for this user and any IPv4 address, above every other that matches',
-    detail: 'The first rule of pg_hba.conf that matches decides. The service connects from addresses of its own.',
+    required: 'a rule for this user and any IPv4 address, above every other matching rule',
+    detail: 'The first matching rule of pg_hba.conf applies. The service connects from its own addresses.',
     fix: {
-      shell: ['# in pg_hba.conf, above the rules that match now (SHOW hba_file tells where it is):', rule],
-      undoShell: [`# take the line out of pg_hba.conf again: ${rule}`],
+      shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
+      undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,
-      text: `Add the rule "${rule}" to pg_hba.conf and reload (no restart). The addresses of the service instead of 0.0.0.0/0 are better when they are known. Take it out after the migration.`,
+      text: `Add the rule "${rule}" to pg_hba.conf and reload the configuration (no restart). If the addresses of the service are known, use them instead of 0.0.0.0/0. Remove the rule after the migration.`,
     },
   };
 }

@@ -19,21 +19,24 @@ export const authPasswordCheck = serverCheck({
       'auth-password',
       () =>
         isOverInternet && connection.kind === 'entered' && !connection.passwordAsked
-          ? unknown(`${username} is let in without a question for the password`, notAsked)
-          : pass(`${username} is let in`),
+          ? {
+              ...unknown(`the server did not request a password for ${username}`, notRequested),
+              headline: 'The password was not verified',
+            }
+          : pass(`accepted for ${username}`),
       (why) => failLogin(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),
     );
   },
 });
 
-/** From elsewhere another line of pg_hba.conf decides, which may ask. */
-const notAsked: Fix = {
-  text: 'The host rule for this machine asks for no password (trust, or a certificate), so it was not proven right. Run this from a machine that a rule with scram-sha-256 is for, or set the password anew: \\password in psql.',
+/** For clients at other addresses another line of pg_hba.conf applies, which can require the password. */
+const notRequested: Fix = {
+  text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run this from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };
 
 const noPassword = {
   required: 'a password',
-  fix: { text: 'Give it by --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
+  fix: { text: 'Provide the password with --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
 };
 
 function wrongPassword(username: string) {
@@ -43,10 +46,10 @@ function wrongPassword(username: string) {
   return {
     required: 'the password of the role',
     detail:
-      'The server says the same of a wrong password, of a role that does not exist and of one whose VALID UNTIL is over; only its own log tells which.',
+      'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
-      text: `Give the right password, or set it anew (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
+      text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },
   };
 }

@@ -19,34 +19,34 @@ export const callableNamesCheck = databaseCheck({
     const objects = firstObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside }) => !isInside);
     const more = {
-      required: 'regprocedure and regoperator, which are written with their arguments',
+      required: 'regprocedure and regoperator, whose text form includes the argument types',
       objects,
       fix: {
-        sql: changed.map((one) => turned(one, precise(one.type))),
-        undo: changed.map((one) => turned(one, one.type)),
+        sql: changed.map((one) => alterType(one, preciseType(one.type))),
+        undo: changed.map((one) => alterType(one, one.type)),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Each table is written anew, and is locked meanwhile.${changed.length === named.length ? '' : ' A domain or a composite of such a type has to be made anew with regprocedure or regoperator.'}`,
+        text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,
       },
     };
-    const harm = `A value of these types is copied as a bare name, and the target cannot tell which of several is meant: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy ends there, each time it is tried.${unlistedNote(named)}`;
+    const harm = `A value of these types is copied as a name without argument types. If several functions or operators have this name, the target rejects it: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy fails there on every attempt.${unlistedNote(named)}`;
     if (ambiguous.length > 0) return fail(['continuous', 'dump'], observed, { ...more, detail: harm });
     if (unseen.length > 0) {
       return {
-        ...unknown(`${observed} of functions or operators, and nobody looked whether their names are unique`),
+        ...unknown(`${observed} of functions or operators; ambiguous names were not searched for`),
         ...more,
-        detail: `${harm} Tables of more than 256 MB are not read for it, nor those that this role may read in part only.`,
+        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.`,
       };
     }
-    return info(observed, { detail: 'Every name in them is the only one of its schema.', objects });
+    return info(observed, { detail: 'Every name in these columns is unique in its schema.', objects });
   },
 });
 
-function precise(type: string): string {
+function preciseType(type: string): string {
   return type.replace('regproc', 'regprocedure').replace(/^regoper(?!ator)/, 'regoperator');
 }
 
-function turned({ table, column, type }: RegprocColumn, wanted: string): string {
+function alterType({ table, column, type }: RegprocColumn, newType: string): string {
   const oids = type.endsWith('[]') ? 'oid[]' : 'oid';
-  return `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${wanted} USING ${column}::${oids}::${wanted}`;
+  return `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${newType} USING ${column}::${oids}::${newType}`;
 }

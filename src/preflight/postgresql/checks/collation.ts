@@ -16,7 +16,7 @@ export const collationCheck = databaseCheck({
   queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ databases, collations, markedFunctions }, database) {
     const found = findDatabase(databases, database);
-    if (found === undefined) return info('not told');
+    if (found === undefined) return info('not reported by the server');
     const locale = found.locale ?? found.collate;
     const observed =
       found.provider === 'c'
@@ -24,12 +24,14 @@ export const collationCheck = databaseCheck({
         : `${locale} (${providers[found.provider] ?? found.provider})`;
     const stale = isStale(found.collationVersion, found.libraryVersion);
     const staleOwn = collations.filter(({ version, libraryVersion }) => isStale(version, libraryVersion));
-    const strange = found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !usual.test(name)) : [];
+    const uncommon =
+      found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !commonLocale.test(name)) : [];
     const libc = collations.filter(({ provider }) => provider === 'c').map(({ name }) => name);
     if (stale || staleOwn.length > 0) {
       return warn(observed, {
-        required: 'the version the database was made with',
-        detail: `The library sorts by another version (${found.libraryVersion ?? 'unknown'}) than the one the indexes were made with (${found.collationVersion ?? 'unknown'}): order and uniqueness may differ here already, and the target shows it.`,
+        headline: 'A collation version differs from that of the indexes',
+        required: 'the collation version that the database was created with',
+        detail: `The collation library has version ${found.libraryVersion ?? 'unknown'}, the indexes were built with version ${found.collationVersion ?? 'unknown'}. Sort order and uniqueness may already be wrong on the source; the target can reject the rows.`,
         objects: staleOwn.map(({ name }) => name),
         fix: {
           sql: [
@@ -38,46 +40,47 @@ export const collationCheck = databaseCheck({
           ],
           database,
           by: 'the owner of the database, or a superuser',
-          text: 'Rebuild the indexes that sort texts (REINDEX DATABASE), then note the new version.',
+          text: 'Rebuild the indexes on text columns (REINDEX DATABASE), then record the new version.',
         },
       });
     }
-    const local = markedFunctions.filter(({ locales }) => locales.some((one) => !everywhere.test(one)));
-    if (local.length > 0) return localized(local);
-    if (strange.length > 0 || libc.length > 0) {
+    const local = markedFunctions.filter(({ locales }) => locales.some((one) => !portableValue.test(one)));
+    if (local.length > 0) return localeSettings(local);
+    if (uncommon.length > 0 || libc.length > 0) {
       return warn(observed, {
-        required: 'C, ICU or a usual locale with UTF-8',
-        detail: `The target may not have ${[...new Set([...strange, ...libc])].join(', ')}: "invalid locale name". Where it has, another version of the library may sort otherwise.`,
+        required: 'C, an ICU locale or a common UTF-8 locale',
+        detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If it does, another library version may sort differently.`,
         objects: libc,
-        fix: { text: 'Ask the service which locales it has; C, ICU and built-in ones are everywhere.' },
+        fix: { text: 'Ask the service which locales it provides; C, ICU and built-in locales are always available.' },
       });
     }
     return pass(observed);
   },
 });
 
-/** Settings whose values every server takes. */
-const everywhere = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
+/** Values that every server accepts. */
+const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localized(found: readonly RestrictedFunction[]): CheckOutcome {
-  const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !everywhere.test(one));
+function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
+  const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
   const [name, value] = setting.split('=');
   return {
     ...unknown(
-      `${countText(found.length, 'function')} with a locale of their own, and nobody knows whether the target has it`,
+      `${countText(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
-    required: 'locales that the target has',
-    detail: `A function brings its settings, which are tried when it is made: "invalid value for parameter "${name}": "${value}"". Where the target lacks one, the schema cannot be made.${unlistedNote(found)}`,
+    headline: 'A function sets a locale that the target may not provide',
+    required: 'locales that the target provides',
+    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
     objects: firstObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
-      text: 'Ask the service which locales it has, or take the setting away before the migration: ALTER FUNCTION … RESET ….',
+      text: 'Ask the service which locales it provides, or remove the setting before the migration: ALTER FUNCTION … RESET ….',
     },
   };
 }
 
-/** Names that servers on Linux usually have. */
-const usual = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
+/** Locales that servers on Linux usually provide. */
+const commonLocale = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
 
 const providers: Readonly<Record<string, string>> = { i: 'ICU', b: 'built in' };
 

@@ -19,17 +19,17 @@ export const dbExistsCheck = serverCheck({
       () => pass(facts.dbname),
       (why) =>
         failLogin(why, {
-          ...(why.kind === 'refused' && why.asked === true ? hardened : {}),
-          required: `a database ${facts.dbname} that ${facts.username} may enter`,
+          ...(why.kind === 'refused' && why.asked === true ? revokedFromPublic : {}),
+          required: `a database ${facts.dbname} that ${facts.username} can connect to`,
           fix: databaseFix(facts, why),
         }),
     );
   },
 });
 
-const hardened = {
+const revokedFromPublic = {
   detail:
-    'The login was let in, and then the first question was denied: somebody took from PUBLIC what every client uses.',
+    'The login succeeded, but the first query was denied: a privilege that every client needs was revoked from PUBLIC.',
 };
 
 function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEntry): Fix {
@@ -42,22 +42,22 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
-      text: 'Give the role back what it was denied; pg_dump and the migration need such functions as well.',
+      text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
   if (code === '42501') {
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
-      text: 'Let the role connect to the database.',
+      text: 'Grant CONNECT on the database to the role.',
     };
   }
   if (code === '55000') {
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
-      text: 'Let the database take connections, or name another as --dbname. One that is called invalid can only be dropped.',
+      text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }
-  return { text: 'Correct --dbname: names are case-sensitive, and psql -l lists them.' };
+  return { text: 'Correct --dbname: names are case-sensitive; psql -l lists them.' };
 }

@@ -6,8 +6,8 @@ import { databasesQuery } from '../queries/databases.ts';
 
 export const dbNamesCheck = databaseCheck({
   id: 'db-names',
-  title: 'the database name fits into a replication slot name',
-  headline: 'The database name does not fit into a replication slot name',
+  title: 'the database name is valid in a replication slot name',
+  headline: 'The database name is not valid in a replication slot name',
   severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery },
   evaluate({ databases }, database) {
@@ -18,21 +18,23 @@ export const dbNamesCheck = databaseCheck({
     const why = [
       ...(odd
         ? [
-            'Slots take lower-case letters, digits and underscores only: "replication slot name … contains invalid character". The service has to find another name for it.',
+            'A replication slot name can contain only lower-case letters, digits and underscores: "replication slot name … contains invalid character". The service must derive another name.',
           ]
         : []),
-      ...(long ? [`With ${found?.length} bytes a slot named after it is longer than 63 and is cut off.`] : []),
+      ...(long
+        ? [`The name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`]
+        : []),
     ];
     return warn(database, {
       required: `lower-case letters, digits and underscores, at most ${longestName} bytes`,
       detail: why.join(' '),
       fix: {
         by: 'the owner of the database',
-        text: `Rename it while nobody is connected (ALTER DATABASE ${quoteIdentifier(database)} RENAME TO …), or leave it out with ignore_dbs.`,
+        text: `Rename the database while it has no connections (ALTER DATABASE ${quoteIdentifier(database)} RENAME TO …), or exclude it with --ignore-dbs.`,
       },
     });
   },
 });
 
-/** 63 bytes of a slot, less what an engine puts around the name. */
+/** 63 bytes of a slot name, less the prefix and suffix that migration engines add. */
 const longestName = 41;

@@ -17,67 +17,67 @@ export const dbNoconnectCheck = databaseCheck({
     const found = databases.find(({ name }) => name === database);
     const name = quoteIdentifier(database);
     const user = quoteIdentifier(facts.username);
-    const ignore = `or leave it out with --ignore-dbs ${database}.`;
+    const ignore = `or exclude it with --ignore-dbs ${database}.`;
     if (found?.connectionLimit === -2) {
-      return fail(['continuous', 'dump'], 'half dropped', {
-        required: 'a whole database',
+      return fail(['continuous', 'dump'], 'invalid, DROP DATABASE was interrupted', {
+        required: 'a valid database',
         detail: `A DROP DATABASE was interrupted: "cannot connect to invalid database ${name}".`,
-        fix: { sql: [`DROP DATABASE IF EXISTS ${name}`], text: `Drop it for good, ${ignore}` },
+        fix: { sql: [`DROP DATABASE IF EXISTS ${name}`], text: `Drop the database, ${ignore}` },
       });
     }
     if (found?.template === true) {
       return fail(['continuous', 'dump'], 'datistemplate is true', {
         required: 'false',
-        detail: 'A template is passed over in silence: nothing of it comes to the target.',
+        detail: 'Template databases are skipped without an error: nothing of this database is migrated.',
         fix: {
           sql: [`ALTER DATABASE ${name} IS_TEMPLATE false`],
           undo: [`ALTER DATABASE ${name} IS_TEMPLATE true`],
-          text: `Make it an ordinary database for the time of the migration, ${ignore}`,
+          text: `Make it an ordinary database for the duration of the migration, ${ignore}`,
         },
       });
     }
     if (found?.allowsConnections === false) {
       return fail(['continuous', 'dump'], 'datallowconn is false', {
         required: 'true',
-        detail: `"database ${name} is not currently accepting connections": it ends failed, whatever becomes of the others.`,
+        detail: `"database ${name} is not currently accepting connections": its migration fails, whatever the result for the other databases.`,
         fix: {
           sql: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`],
           undo: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`],
-          text: `Let it take connections, ${ignore}`,
+          text: `Allow connections to the database, ${ignore}`,
         },
       });
     }
     if (found?.mayConnect === false) {
       return fail(['continuous', 'dump'], 'no CONNECT', {
         required: 'CONNECT',
-        detail: `"permission denied for database ${name}": it ends failed, whatever becomes of the others.`,
+        detail: `"permission denied for database ${name}": its migration fails, whatever the result for the other databases.`,
         fix: {
           sql: [`GRANT CONNECT ON DATABASE ${name} TO ${user}`],
           undo: [`REVOKE CONNECT ON DATABASE ${name} FROM ${user}`],
-          text: `Let the role connect, ${ignore}`,
+          text: `Grant CONNECT to the role, ${ignore}`,
         },
       });
     }
     const reach = facts.access.get(database);
     if (reach?.kind === 'refused') {
-      const why = refusalOf(reach.code);
-      return fail(['continuous', 'dump'], `refused (${reach.code})`, {
+      const why = causeOf(reach.code);
+      return fail(['continuous', 'dump'], `rejected (${reach.code})`, {
         required: 'a connection',
-        detail: `The server said: "${reach.message}".${why.detail === undefined ? '' : ` ${why.detail}`}`,
-        fix: { text: `${why.cure} Or leave it out with --ignore-dbs ${database}.` },
+        detail: `The server reported: "${reach.message}".${why.detail === undefined ? '' : ` ${why.detail}`}`,
+        fix: { text: `${why.fix} Or exclude it with --ignore-dbs ${database}.` },
       });
     }
-    if (reach?.kind === 'entered' && reach.broken === undefined) return pass('entered');
+    if (reach?.kind === 'entered' && reach.broken === undefined) return pass('connected');
     const limit = found?.connectionLimit ?? -1;
     const bound = facts.connection.kind === 'entered' && !facts.connection.superuser;
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
-      return fail(['continuous', 'dump'], `it could not be entered: ${reach.message}`, {
+      return fail(['continuous', 'dump'], `could not connect: ${reach.message}`, {
         required: 'a connection',
-        detail: `The database takes ${countText(limit, 'connection')} at a time (CONNECTION LIMIT), of all roles but superusers together.`,
+        detail: `The database allows ${countText(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],
-          text: `Lift the limit for the time of the migration, ${ignore}`,
+          text: `Remove the limit for the duration of the migration, ${ignore}`,
         },
       });
     }
@@ -85,25 +85,26 @@ export const dbNoconnectCheck = databaseCheck({
   },
 });
 
-/** A rule of pg_hba.conf refuses with one code alone; every other refusal says what it says of any login. */
-function refusalOf(code: string): { readonly detail?: string; readonly cure: string } {
-  if (code === '28000') return { cure: 'Let the role in to this database too (hba-rule).' };
+/** pg_hba.conf rejects with 28000 only; every other code has the same cause as for the first login. */
+function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
+  if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
   const { detail, fix } = explainRefusal(code);
-  return { detail, cure: fix.text };
+  return { detail, fix: fix.text };
 }
 
-/** Nobody knows what is in it, and what is not known to be possible must not be called so. */
+/** The contents of the database are unknown, so its migration must not be reported as possible. */
 function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
     reach?.kind === 'lost'
-      ? `it could not be entered: ${reach.message}`
+      ? `could not connect: ${reach.message}`
       : broken === undefined
-        ? 'the time was over before it was tried'
-        : `the connection ended while it was asked: ${broken}`;
+        ? 'the time limit was reached before it was checked'
+        : `the connection was lost during the queries: ${broken}`;
   return fail(['continuous', 'dump'], observed, {
-    required: 'an answer',
-    detail: 'It was not judged, so nobody can promise that it will be migrated.',
-    fix: { text: `Run the preflight again, with more time if that was short (--deadline 5m), ${ignore}` },
+    headline: 'The database was not checked',
+    required: 'a response',
+    detail: 'The database was not checked, so it is not known whether it can be migrated.',
+    fix: { text: `Run the preflight again, with more time if needed (--deadline 5m), ${ignore}` },
   });
 }

@@ -12,28 +12,30 @@ export const ddlActivityCheck = databaseCheck({
   severity: { continuous: 'warning' },
   queries: { extensions: extensionsQuery, recentDdl: recentDdlQuery },
   evaluate({ extensions, recentDdl }, _database, _ground, { method }) {
-    const makers = extensions.map(({ name }) => name).filter((name) => tableMakers.has(name));
-    if (makers.length + recentDdl.length === 0) return pass('no sign of change');
+    const makers = extensions.map(({ name }) => name).filter((name) => tableCreatingExtensions.has(name));
+    if (makers.length + recentDdl.length === 0) return pass('none');
     const parts = [
-      ...(recentDdl.length === 0 ? [] : [`${countText(recentDdl.length, 'table')} made or altered within a day`]),
+      ...(recentDdl.length === 0
+        ? []
+        : [`${countText(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
       ...(makers.length === 0 ? [] : [makers.join(', ')]),
     ];
     const observed = parts.join('; ');
     if (method === 'dump') return info(observed);
     return warn(observed, {
-      required: 'no CREATE, ALTER or DROP of a table until the migration is over',
-      detail: `Statements that change tables are not replicated: a new column says "logical replication target relation … is missing replicated column", a new table "… does not exist", and the changes of the whole database stop there.${makers.length === 0 ? '' : ` ${makers.join(' and ')} may make tables unasked.`}${unlistedNote(recentDdl)}`,
+      required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
+      detail: `DDL is not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
       objects: firstObjects(recentDdl),
       fix: {
-        by: 'who changes the schema',
-        text: 'Hold back releases that change the schema, and pause jobs that make tables, until the migration is over.',
+        by: 'the schema owner',
+        text: 'Postpone schema changes and pause jobs that create tables until the migration has finished.',
       },
     });
   },
 });
 
-/** Extensions that run statements by the clock or make tables behind the scenes. */
-const tableMakers: ReadonlySet<string> = new Set([
+/** Extensions that run scheduled statements or create tables automatically. */
+const tableCreatingExtensions: ReadonlySet<string> = new Set([
   'pg_cron',
   'pg_partman',
   'timescaledb',

@@ -13,14 +13,13 @@ export const decodingMemCheck = serverCheck({
   needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {
-    // Before 13 it is not a setting: 4096 changes of a transaction stay in memory.
-    if (!settings.has('logical_decoding_work_mem')) return pass('fixed in this version');
+    // Before version 13 this is not a setting: 4096 changes of a transaction are kept in memory.
+    if (!settings.has('logical_decoding_work_mem')) return pass('not a setting in this version');
     const bytes = sizeSetting(settings, 'logical_decoding_work_mem');
     if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
     return info(binarySizeText(bytes), {
-      required: 'at least 64MB; 256MB for big transactions',
-      detail:
-        'Transactions that change more are written to disk under pg_replslot while they are decoded, once for each slot.',
+      required: 'at least 64 MB; 256 MB for large transactions',
+      detail: 'Larger transactions are written to disk under pg_replslot during decoding, once for each slot.',
       fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }),
     });
   },

@@ -16,35 +16,35 @@ export const dictionariesCheck = databaseCheck({
       return files.length === 0 ? [] : [{ ...one, files }];
     });
     const [first] = found;
-    if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'those of every server');
+    if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return fail(['continuous', 'dump'], countText(found.length, 'dictionary', 'dictionaries'), {
-      required: 'files that every server has, such as english.stop',
-      detail: `Their files lie in tsearch_data on the machine of this server and do not come along. CREATE TEXT SEARCH DICTIONARY looks for them, so that the schema cannot be made: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+      required: 'files that every server provides, such as english.stop',
+      detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`),
       fix: {
-        by: 'who owns the schema',
-        text: 'Let their configurations use dictionaries of the server (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), and drop them before the migration. What is indexed or stored by them is made anew then. Where the target has files of these names, --accept dictionaries.',
+        by: 'the schema owner',
+        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop these dictionaries before the migration. If the target has files with these names, use --accept dictionaries.',
       },
     });
   },
 });
 
-/** Those that no server has unless somebody put them there. */
+/** Files named in the options of a dictionary that PostgreSQL does not install itself. */
 export function customDictionaryFiles({
   template,
   options,
 }: Pick<TextSearchDictionary, 'template' | 'options'>): readonly string[] {
   return [...options.matchAll(option)].flatMap(([, name = '', value = '']) => {
-    const ending = endings[`${template} ${name.toLowerCase()}`] ?? endings[name.toLowerCase()];
-    const file = `${value.replaceAll("''", "'")}.${ending}`;
-    return ending === undefined || ofEveryServer.test(file) ? [] : [file];
+    const extension = extensionByOption[`${template} ${name.toLowerCase()}`] ?? extensionByOption[name.toLowerCase()];
+    const file = `${value.replaceAll("''", "'")}.${extension}`;
+    return extension === undefined || standardFile.test(file) ? [] : [file];
   });
 }
 
 const option = /"?(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
 
-/** By the option, or by template and option where one name has two meanings. */
-const endings: Readonly<Record<string, string>> = {
+/** File name extensions by option, or by template and option where one option has two meanings. */
+const extensionByOption: Readonly<Record<string, string>> = {
   stopwords: 'stop',
   synonyms: 'syn',
   dictfile: 'dict',
@@ -53,5 +53,5 @@ const endings: Readonly<Record<string, string>> = {
   rules: 'rules',
 };
 
-const ofEveryServer =
+const standardFile =
   /^(?:(?:danish|dutch|english|finnish|french|german|hungarian|italian|nepali|norwegian|portuguese|russian|spanish|swedish|turkish)\.stop|(?:hunspell_sample(?:_long|_num)?|ispell_sample)\.(?:affix|dict)|synonym_sample\.syn|thesaurus_sample\.ths|(?:unaccent|xsyn_sample)\.rules)$/;

@@ -4,10 +4,10 @@ import { serverCheck } from '../check.ts';
 import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import { countText } from '../units.ts';
 
-/** Locks for which the server finds room beside its table of them, in shared memory that nothing else took. */
+/** Further locks that fit into unused shared memory outside the lock table. */
 const spare = 1000;
 
-/** As many more, where the memory comes in huge pages, of which the last is seldom full. */
+/** Further locks that fit into the last, seldom full, huge page. */
 const spareOfHugePages = 8000;
 
 export const dumpLocksCheck = serverCheck({
@@ -18,19 +18,19 @@ export const dumpLocksCheck = serverCheck({
   needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
-    const places = placesOf(settings);
-    const room = places * numericSettingOf(settings, 'max_locks_per_transaction', 64);
+    const processes = lockSlotsOf(settings);
+    const room = processes * numericSettingOf(settings, 'max_locks_per_transaction', 64);
     const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
-    const observed = `room for ${countText(room, 'lock')}`;
+    const observed = `${countText(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
     if (most === undefined) return pass(observed);
     const [database, { tables }] = most;
     const limit = room * 1.1 + spare + (settings.get('huge_pages')?.value === 'on' ? spareOfHugePages : 0);
     const beyond = full.filter(([, one]) => one.tables > limit).map(([name]) => name);
-    const needed = Math.ceil((tables * 1.5) / places);
+    const needed = Math.ceil((tables * 1.5) / processes);
     const more = {
       required: `max_locks_per_transaction at least ${needed}`,
-      detail: `pg_dump locks every table of a database in one transaction, and both methods read the schema with it. ${database} has ${tables} tables; ${numericSettingOf(settings, 'max_locks_per_transaction', 64)} x ${places} processes and prepared transactions is room for ${room} locks, of all sessions together: "out of shared memory". The sessions of the application that need a lock meanwhile are told the same.`,
+      detail: `pg_dump locks every table of a database in one transaction, and both methods use it to read the schema. ${database} has ${tables} tables; ${numericSettingOf(settings, 'max_locks_per_transaction', 64)} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
       fix: alterSystemFix(settings, { max_locks_per_transaction: String(needed) }),
     };
     return beyond.length === 0
@@ -39,8 +39,8 @@ export const dumpLocksCheck = serverCheck({
   },
 });
 
-/** Processes the server makes room for; before 12 senders were among the connections, since 18 the workers of autovacuum have places of their own. */
-function placesOf(settings: ServerSettings): number {
+/** Processes for which the server allocates locks. Before 12, WAL senders counted as connections; since 18, autovacuum workers have slots of their own. */
+function lockSlotsOf(settings: ServerSettings): number {
   const workers = numericSettingOf(
     settings,
     'autovacuum_worker_slots',

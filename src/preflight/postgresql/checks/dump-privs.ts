@@ -22,13 +22,13 @@ export const dumpPrivsCheck = databaseCheck({
     const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
     const parts = Object.entries(numbers).filter(([, number]) => number > 0);
     if (parts.length === 0)
-      return pass(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'everything');
+      return pass(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'all objects');
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = connection.kind === 'entered' ? connection.version : 0;
-    return fail(['dump'], `not ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
-      required: 'CONNECT, USAGE on the schemas, SELECT on all tables and all sequences',
-      detail: `pg_dump stops at the first and names only that: "${words(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
+    return fail(['dump'], `no access to ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
+      required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
+      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
       objects: firstObjects(names),
       fix: fixOf(closed.objects, closedLargeObjects, {
         database,
@@ -48,17 +48,17 @@ interface Granting {
   readonly version: number;
 }
 
-/** pg_read_all_data, of 14 and newer, is server-wide; large objects are outside it. */
+/** pg_read_all_data (14 and newer) covers the whole server, except large objects. */
 function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
   const { database, role, version, member } = granting;
   const opened = objects.map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
   const hasIt = member.memberOf.includes('pg_read_all_data');
-  if (version >= 140_000 && opened.length === 0 && (hasIt || !member.inherits)) return inheriting(granting, hasIt);
+  if (version >= 140_000 && opened.length === 0 && (hasIt || !member.inherits)) return inheritingFix(granting, hasIt);
   if (version >= 140_000 && opened.length === 0) {
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
       undo: [`REVOKE pg_read_all_data FROM ${role}`],
-      text: 'Let the role read everything, in all databases, for the time of the migration.',
+      text: 'Allow the role to read all data in all databases for the duration of the migration.',
     };
   }
   const rights =
@@ -76,16 +76,16 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     database,
     by: 'the owner of the objects, or a superuser',
-    text: 'Let the role read what it cannot, for the time of the migration.',
+    text: 'Grant the missing privileges to the role for the duration of the migration.',
   };
 }
 
-/** The rights of a membership that is not inherited count after SET ROLE alone, which no dump does. Since 16 each has its own say. */
-function inheriting({ role, version }: Granting, hasIt: boolean): Fix {
+/** Privileges of a membership that is not inherited apply only after SET ROLE, which pg_dump does not use. Since 16, INHERIT is a property of each membership. */
+function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
   const grant = `GRANT pg_read_all_data TO ${role}`;
   const revoke = `REVOKE pg_read_all_data FROM ${role}`;
   const text =
-    'Let the role read everything, in all databases, for the time of the migration. What it is a member of counts for it only where it inherits.';
+    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of its memberships only if it inherits them.';
   if (version >= 160_000) {
     return { sql: [`${grant} WITH INHERIT TRUE`], undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke], text };
   }
@@ -100,8 +100,8 @@ function described({ kind, name, usage }: UnreadableObject): string {
   return `${kind === 'sequence' ? 'sequence ' : ''}${name}${usage ? '' : ' (no USAGE on its schema)'}`;
 }
 
-/** As the server will say it. */
-function words(first: UnreadableObject | undefined, object: string | undefined): string {
+/** The server's error message. */
+function permissionError(first: UnreadableObject | undefined, object: string | undefined): string {
   if (first === undefined) return `permission denied for large object ${object}`;
   if (!first.usage) return `permission denied for schema ${first.schema}`;
   return `permission denied for ${first.kind} ${first.name.slice(first.schema.length + 1)}`;

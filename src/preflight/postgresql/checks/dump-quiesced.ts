@@ -15,23 +15,23 @@ export const dumpQuiescedCheck = serverCheck({
     const written = facts.walRate?.bytes ?? 0;
     const seconds = Math.round(facts.walRate?.seconds ?? 0);
     if (written <= idleBytes && transactions.length === 0) {
-      if (facts.walRate === undefined) return skip('the WAL position could not be read twice');
+      if (facts.walRate === undefined) return skip('the WAL position could not be read');
       return pass(`${binarySizeText(written)} of WAL in ${seconds} s`);
     }
     const observed = `${binarySizeText(written)} of WAL in ${seconds} s, ${countText(transactions.length, 'open transaction')}`;
     const detail =
-      'A dump is a snapshot: what is written after it began is lost. The specification asks for the source to be offline or in maintenance.';
+      'A dump is a snapshot: data written after its start is not migrated. The specification requires the source to be offline or in maintenance.';
     if (options.method !== 'dump') return info(observed, { detail });
     return warn(observed, {
-      required: 'an idle source',
+      required: 'no writes',
       detail,
       fix: {
-        by: 'who runs the applications',
-        text: 'Stop the applications before the dump, and run this again to see that nothing is written.',
+        by: 'the application operator',
+        text: 'Stop the applications before the dump, and run this again to confirm that no data is written.',
       },
     });
   },
 });
 
-/** Less than this is what an idle server notes for itself between two readings. */
+/** An idle server writes up to this many bytes between two readings. */
 const idleBytes = 8192;

@@ -7,10 +7,10 @@ import { settingsQuery } from '../queries/settings.ts';
 import { combineFixes, resetRoleSetting } from '../role-setting-fix.ts';
 import { parseMilliseconds, timeSpanText } from '../units.ts';
 
-/** Whoever dumps sets them to 0, and these end the statement that does. */
+/** A dump sets these to 0 first, but they can cancel the very statement that does. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;
 
-/** Milliseconds that the first statements of a fresh server process need, which reads its catalogue for them. */
+/** Milliseconds that the first statement of a new server process can take, because it loads the catalogs. */
 const firstStatement = 2;
 
 export const dumpTimeoutsCheck = serverCheck({
@@ -27,7 +27,7 @@ export const dumpTimeoutsCheck = serverCheck({
         return span > 0 && span <= firstStatement ? [{ ...one, name, span }] : [];
       }),
     );
-    if (found.length === 0) return pass('yes');
+    if (found.length === 0) return pass('none');
     const names = ending.filter((name) => found.some((one) => one.name === name));
     return fail(
       ['continuous', 'dump'],
@@ -40,7 +40,7 @@ export const dumpTimeoutsCheck = serverCheck({
       {
         required: `more than ${firstStatement} ms, or 0`,
         detail:
-          'Even the statement that would set it to 0 takes longer in a fresh session: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Nothing can be read, not by a dump either.',
+          'In a new session even the statement that sets the timeout to 0 takes longer: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
         only: [...new Set(found.map(({ database }) => database))],
         fix: combineFixes(
           names.map((name) =>
@@ -51,7 +51,7 @@ export const dumpTimeoutsCheck = serverCheck({
               role,
             ),
           ),
-          `New sessions of ${role.name} then wait as long as it takes.`,
+          `New sessions of ${role.name} then have no such timeout.`,
         ),
       },
     );

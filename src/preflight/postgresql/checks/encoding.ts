@@ -7,8 +7,8 @@ import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
 import { countText } from '../units.ts';
 
-/** Databases that a managed target has from the beginning, in UTF8. */
-const alreadyThere = ['defaultdb', 'postgres'];
+/** Databases that a managed target always has, encoded in UTF8. */
+const presetDatabases = ['defaultdb', 'postgres'];
 
 export const encodingCheck = databaseCheck({
   id: 'encoding',
@@ -20,35 +20,31 @@ export const encodingCheck = databaseCheck({
     const observed = findDatabase(databases, database)?.encoding ?? '';
     if (observed !== 'SQL_ASCII') return pass(observed);
     const fix = {
-      by: 'who owns the data',
-      text: `Find and mend the texts that are not UTF-8, and move them into a database made with ENCODING 'UTF8'.`,
+      by: 'the data owner',
+      text: `Correct the text that is not valid UTF-8, then move the data into a database created with ENCODING 'UTF8'.`,
     };
     if (rawTexts.length > 0) {
-      return fail(
-        ['continuous', 'dump'],
-        `${observed}; ${countText(rawTexts.length, 'text')} of the schema without UTF-8`,
-        {
-          required: 'a schema in UTF-8',
-          detail: `A schema is read as UTF-8, and the server refuses to write what is none: invalid byte sequence for encoding "UTF8". Nothing is copied then.${unlistedNote(rawTexts)}`,
-          objects: firstObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
-          fix: {
-            by: 'the owner of the schema',
-            text: 'Give names and labels in UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE), and write comments, defaults, constraints and functions anew. Rows may keep their bytes, where the target database is made anew.',
-          },
+      return fail(['continuous', 'dump'], `${observed}; ${countText(rawTexts.length, 'schema text')} not valid UTF-8`, {
+        required: 'a schema in valid UTF-8',
+        detail: `The schema is read as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". Then nothing is copied.${unlistedNote(rawTexts)}`,
+        objects: firstObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+        fix: {
+          by: 'the owner of the schema',
+          text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',
         },
-      );
+      });
     }
-    if (alreadyThere.includes(database) && overview.tables > 0) {
+    if (presetDatabases.includes(database) && overview.tables > 0) {
       return fail(['continuous', 'dump'], observed, {
         required: 'UTF8',
-        detail: `The target has a database "${database}" already, in UTF8. Bytes that are not UTF-8 stop the copy: invalid byte sequence for encoding "UTF8": 0xff.`,
+        detail: `The target already has a database "${database}" with the encoding UTF8. Bytes that are not valid UTF-8 stop the copy: invalid byte sequence for encoding "UTF8": 0xff.`,
         fix,
       });
     }
     return warn(observed, {
       required: 'UTF8',
       detail:
-        'SQL_ASCII takes any bytes. A database made anew on the target is SQL_ASCII too; in one that is there already, in UTF8, the copy stops: invalid byte sequence for encoding "UTF8": 0xff.',
+        'SQL_ASCII accepts any bytes. A database that the migration creates on the target is SQL_ASCII too; in an existing UTF8 database the copy stops: invalid byte sequence for encoding "UTF8": 0xff.',
       fix,
     });
   },

@@ -17,26 +17,29 @@ export const eventTriggersCheck = databaseCheck({
     if (eventTriggers.length === 0) return pass('none');
     const ofKind = (how: ReturnType<typeof raisesException>) =>
       eventTriggers.filter(({ body }) => body !== undefined && raisesException(body) === how);
-    const forbidding = ofKind('always');
-    if (forbidding.length > 0) return forbidden(forbidding, database);
+    const rejecting = ofKind('always');
+    if (rejecting.length > 0) return rejectingDdl(rejecting, database);
     const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
-    if (writing.length > 0) return keepingBooks(writing, database);
+    if (writing.length > 0) return loginWriters(writing, database);
     const names = eventTriggers.map(({ name }) => name);
-    const picky = ofKind('sometimes').map(({ name }) => name);
-    const doubtful =
-      picky.length === 0
+    const conditional = ofKind('sometimes').map(({ name }) => name);
+    const hint =
+      conditional.length === 0
         ? ''
-        : ` ${firstObjects(picky).join(', ')} may raise an exception: see that CREATE PUBLICATION here and CREATE SUBSCRIPTION on the target pass.`;
+        : ` ${firstObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
     return warn(countText(names.length, 'event trigger'), {
       required: 'none',
-      detail: `Only a superuser makes them, so on a managed target the restore says "permission denied to create event trigger", goes on, and they are missing.${doubtful}${unlistedNote(names)}`,
+      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger", continues, and the triggers are missing.${hint}${unlistedNote(names)}`,
       objects: firstObjects(names),
-      fix: { by: 'who owns the schema', text: 'Do without them on the target, or drop them before the migration.' },
+      fix: {
+        by: 'the schema owner',
+        text: 'Make sure that the application works without them on the target, or drop them before the migration.',
+      },
     });
   },
 });
 
-/** Into a table that is copied; of unlogged ones no rows are. */
+/** Whether the function writes into a table whose rows are copied, which unlogged tables are not. */
 function writes(body: string, unlogged: readonly string[]): boolean {
   const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1).replaceAll('"', '');
   const tables = [
@@ -45,44 +48,38 @@ function writes(body: string, unlogged: readonly string[]): boolean {
   return tables.some(([, name = '']) => !unlogged.some((one) => lastPart(one) === lastPart(name)));
 }
 
-function keepingBooks(found: readonly EventTrigger[], database: string): CheckOutcome {
-  return fail(
-    ['continuous', 'dump'],
-    `${countText(found.length, 'event trigger')} that write${found.length === 1 ? 's' : ''} at every login`,
-    {
-      required: 'none that writes into a table that is copied',
-      detail: `Restored, they write on the target at every login of who restores, copies and looks, before the rows of the same table come: "duplicate key value violates unique constraint", or rows that nobody wrote here.${unlistedNote(found.map(({ name }) => name))}`,
-      objects: firstObjects(found.map(({ name }) => name)),
-      fix: {
-        sql: turned(found, 'DISABLE'),
-        undo: turned(found, 'ENABLE'),
-        database,
-        by: 'a superuser',
-        text: 'Disable them until the cut-over; a disabled one is restored as such.',
-      },
+function loginWriters(found: readonly EventTrigger[], database: string): CheckOutcome {
+  return fail(['continuous', 'dump'], `${countText(found.length, 'event trigger')} writing at every login`, {
+    headline: 'An event trigger writes at every login',
+    required: 'none that writes into a replicated table',
+    detail: `After the restore they write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
+    objects: firstObjects(found.map(({ name }) => name)),
+    fix: {
+      sql: alterStatements(found, 'DISABLE'),
+      undo: alterStatements(found, 'ENABLE'),
+      database,
+      by: 'a superuser',
+      text: 'Disable them until the cut-over; a disabled event trigger stays disabled when it is restored.',
     },
-  );
+  });
 }
 
-function turned(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): readonly string[] {
+function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABLE'): readonly string[] {
   return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
 }
 
-function forbidden(found: readonly EventTrigger[], database: string): CheckOutcome {
-  return fail(
-    ['continuous'],
-    `${countText(found.length, 'event trigger')} that forbid${found.length === 1 ? 's' : ''} DDL`,
-    {
-      required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
-      detail: `They fire for the CREATE PUBLICATION here and, once they are restored, for the CREATE SUBSCRIPTION on the target, and end both.${unlistedNote(found)}`,
-      objects: firstObjects(found.map(({ name }) => name)),
-      fix: {
-        sql: turned(found, 'DISABLE'),
-        undo: turned(found, 'ENABLE'),
-        database,
-        by: 'a superuser',
-        text: 'Disable them until the cut-over: CREATE PUBLICATION and CREATE SUBSCRIPTION can then be said.',
-      },
+function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOutcome {
+  return fail(['continuous'], `${countText(found.length, 'event trigger')} rejecting DDL`, {
+    headline: 'An event trigger rejects DDL of the migration',
+    required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
+    detail: `They fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both fail.${unlistedNote(found)}`,
+    objects: firstObjects(found.map(({ name }) => name)),
+    fix: {
+      sql: alterStatements(found, 'DISABLE'),
+      undo: alterStatements(found, 'ENABLE'),
+      database,
+      by: 'a superuser',
+      text: 'Disable them until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',
     },
-  );
+  });
 }

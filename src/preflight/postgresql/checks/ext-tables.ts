@@ -14,14 +14,15 @@ export const extTablesCheck = databaseCheck({
     if (filledTables.length === 0) return pass('none');
     const objects = firstObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = countText(filledTables.length, 'table');
-    if (method === 'dump') return info(observed, { detail: 'A dump leaves them to CREATE EXTENSION.', objects });
+    if (method === 'dump')
+      return info(observed, { detail: 'A dump does not contain them; CREATE EXTENSION fills them.', objects });
     return fail(['continuous'], observed, {
       required: 'none with rows',
-      detail: `CREATE EXTENSION fills them on the target, and FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is tried again for ever and holds a replication slot; where there is no key every row is there twice.${unlistedNote(filledTables)}`,
+      detail: `CREATE EXTENSION fills them on the target, and FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${unlistedNote(filledTables)}`,
       objects,
       fix: {
-        by: 'who owns the data',
-        text: 'Migrate with the dump, drop the extension where nothing needs it, or leave the database out with ignore_dbs. The rows must not be deleted here: the extension lives on them.',
+        by: 'the data owner',
+        text: 'Migrate with a dump, drop the extension if it is unused, or exclude the database with --ignore-dbs. Do not delete the rows: the extension needs them.',
       },
     });
   },

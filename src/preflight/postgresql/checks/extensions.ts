@@ -11,14 +11,15 @@ export const extensionsCheck = databaseCheck({
   queries: { extensions: extensionsQuery },
   evaluate({ extensions }, database, _ground, { targetExtensions }) {
     const own = extensions.filter((extension) => !isBuiltInExtension(extension));
-    if (own.length === 0) return pass('none but plpgsql');
+    if (own.length === 0) return pass('plpgsql only');
     const names = own.map(({ name }) => name);
     if (targetExtensions === undefined) {
       return {
         ...unknown(names.join(', '), {
-          text: 'Tell what the target offers: --target-extensions name,name (there: SELECT name FROM pg_available_extensions).',
+          text: 'Provide the extensions of the target with --target-extensions name,name (on the target: SELECT name FROM pg_available_extensions).',
         }),
-        detail: 'The schema cannot be restored where one of them is missing.',
+        headline: 'The extensions of the target are not known',
+        detail: 'The schema cannot be restored if one of them is missing.',
         objects: firstObjects(own).map(described),
       };
     }
@@ -26,12 +27,12 @@ export const extensionsCheck = databaseCheck({
     if (missing.length === 0) return pass(names.join(', '));
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
-      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and what depends on it is missing too.`,
+      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on it are missing too.`,
       objects: firstObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
-        text: `Where nothing needs it any more: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Else replace what it does, choose a target that has it, or leave the database out with ignore_dbs.`,
+        text: `If they are unused: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Otherwise replace them, use a target that provides them, or exclude the database with --ignore-dbs.`,
       },
     });
   },

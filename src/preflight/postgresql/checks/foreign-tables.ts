@@ -13,7 +13,7 @@ export const foreignTablesCheck = databaseCheck({
   evaluate({ relations: { foreign } }) {
     if (foreign.length === 0) return pass('none');
     return info(countText(foreign.length, 'table'), {
-      detail: `Only their definitions move; the rows stay where they are. The target needs the extension of the foreign data wrapper, a way to the foreign server, and the passwords of the user mappings set again.${unlistedNote(foreign)}`,
+      detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${unlistedNote(foreign)}`,
       objects: firstObjects(foreign),
     });
   },

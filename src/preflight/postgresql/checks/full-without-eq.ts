@@ -30,29 +30,30 @@ export const fullWithoutEqCheck = databaseCheck({
       found.length > 0
         ? []
         : columnsMissedByHashIndex(hashedNulls, options).filter(({ table }) => full.some(({ name }) => name === table));
-    if (missed.length > 0) return lost(missed, database);
+    if (missed.length > 0) return missedRows(missed, database);
     if (found.length === 0) return pass(full.length === 0 ? 'no such table' : countText(full.length, 'table'));
     return fail(['continuous'], countText(found.length, 'table'), {
-      required: 'a primary key, or columns of types with an equality operator',
-      detail: `At the first UPDATE or DELETE the target says "could not identify an equality operator for type ${firstType(found, unequal)}", and stops applying the changes of the whole database, not only those of the table.${unlistedNote(found)}`,
+      required: 'a primary key, or only columns whose types have an equality operator',
+      detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
       fix: identityFix(found, unequal, database, serverVersionOf(facts)),
     });
   },
 });
 
-function lost(missed: readonly NullableHashIndexColumn[], database: string): CheckOutcome {
-  const sure = missed.filter(({ rows }) => rows === 'violate');
-  const named = sure.length > 0 ? sure : missed;
+function missedRows(missed: readonly NullableHashIndexColumn[], database: string): CheckOutcome {
+  const certain = missed.filter(({ rows }) => rows === 'violate');
+  const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
   const more = {
-    required: 'a primary key, or no hash index over a column that takes NULL',
-    detail: `PostgreSQL 17 and newer look for the row that is changed by an index, and a hash index has no NULL: such a row is not found, its UPDATE or DELETE is left out on the target, and nobody says so.${unlistedNote(named)}`,
+    headline: 'A hash index does not find rows with NULL',
+    required: 'a primary key, or no hash index on a nullable column',
+    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: such a row is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
     objects: firstObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: `A primary key is the best cure. Else drop the index until the cut-over and make it on the target then: ${firstObjects(
+      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${firstObjects(
         indexes,
       )
         .map((index) => `DROP INDEX ${index}`)
@@ -60,7 +61,7 @@ function lost(missed: readonly NullableHashIndexColumn[], database: string): Che
     },
   };
   const observed = countText(named.length, 'table');
-  return sure.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+  return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
 }
 
 /** `json` of `doc json`, of the first column found. */

@@ -15,25 +15,25 @@ export const generatedColumnsCheck = databaseCheck({
   queries: { columns: generatedColumnsQuery, functionUses: functionUsesQuery, functionBodies: functionBodiesQuery },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return pass('none');
-    const moody = madeAnew(functionUses, functionBodies);
-    if (moody.length > 0) return otherValues(moody, database);
+    const volatile = volatileColumns(functionUses, functionBodies);
+    if (volatile.length > 0) return differingValues(volatile, database);
     const virtual = generated.filter((column) => column.virtual).length;
-    const needed = virtual === 0 ? '' : ' Virtual ones need PostgreSQL 18 or newer on the target.';
+    const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
     return info(`${generated.length - virtual} stored, ${virtual} virtual`, {
-      detail: `They are not sent: the target computes them itself.${needed}${unlistedNote(generated)}`,
+      detail: `Generated columns are not replicated: the target computes them.${needed}${unlistedNote(generated)}`,
       objects: firstObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
 
-interface MoodyColumn {
+interface VolatileColumn {
   readonly column: string;
   readonly signature: string;
   readonly how: 'surely' | 'perhaps';
 }
 
-/** Stored columns with rows, whose function gives another value when it is asked again. */
-function madeAnew(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly MoodyColumn[] {
+/** Stored columns of tables with rows, whose function can return another value for the same row. */
+function volatileColumns(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);
@@ -43,19 +43,20 @@ function madeAnew(uses: readonly FunctionUse[], bodies: readonly FunctionBody[])
   });
 }
 
-function otherValues(moody: readonly MoodyColumn[], database: string): CheckOutcome {
-  const sure = moody.filter(({ how }) => how === 'surely');
-  const named = sure.length > 0 ? sure : moody;
-  const observed = `${countText(named.length, 'column')} by a function that asks for the time or makes up a value`;
+function differingValues(volatile: readonly VolatileColumn[], database: string): CheckOutcome {
+  const certain = volatile.filter(({ how }) => how === 'surely');
+  const named = certain.length > 0 ? certain : volatile;
+  const observed = `${countText(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
-    required: 'functions that give the same value for the same row',
-    detail: `Generated columns are not sent: the target computes them itself. These functions are said to be immutable and are not, so that the rows differ there, and nobody says so.${unlistedNote(named)}`,
+    headline: 'A generated column can have other values on the target',
+    required: 'functions that return the same value for the same row',
+    detail: `Generated columns are not replicated: the target computes them. These functions are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
     objects: firstObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Make plain columns of them, whose values are sent (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, 13 and newer), and let a trigger fill them.',
+      text: 'Change them to ordinary columns, which are replicated (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, 13 and newer), and fill them with a trigger.',
     },
   };
-  return sure.length > 0 ? fail(['continuous', 'dump'], observed, more) : { ...unknown(observed), ...more };
+  return certain.length > 0 ? fail(['continuous', 'dump'], observed, more) : { ...unknown(observed), ...more };
 }

@@ -32,95 +32,99 @@ export const hbaRuleCheck = serverCheck({
   },
   evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
     if (serverVersionOf(facts) < 100_000) {
-      return warn('not told by this version', {
-        detail: 'Before version 10 the server does not show its host rules: see that pg_hba.conf has the line.',
-        fix: openLine(facts, settings),
+      return warn('not reported by this version', {
+        headline: 'The server version does not report its pg_hba.conf rules',
+        detail:
+          'Before version 10 the server does not report its host rules. Make sure that pg_hba.conf contains the line.',
+        fix: allowRuleFix(facts, settings),
       });
     }
-    // A rule that is told together with an error was read and is in force for nobody, as hostssl without ssl; the file loads.
+    // A rule with a type and an error was parsed but matches no client, for example hostssl without ssl; the file loads.
     const broken = hostRules.filter(({ error, type }) => error !== undefined && type === '');
-    if (broken.length > 0) return cannotLoad(broken);
+    if (broken.length > 0) return invalidFile(broken);
     const far: HbaClient = {
       address: undefined,
       tls: !options.disableSsl,
       user: facts.username,
       memberOf: role.memberOf,
     };
-    const anywhere = judgeCaller(hostRules, far, facts);
-    const fix = openLine(facts, settings);
+    const anywhere = evaluateClient(hostRules, far, facts);
+    const fix = allowRuleFix(facts, settings);
     if (options.isOverInternet) {
-      if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
-      if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
-      return fail(['continuous', 'dump'], anywhere.observed, { ...refusal(anywhere, facts), fix });
+      if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
+      if (anywhere.rejected.length === 0) return pass(anywhere.observed, { required });
+      return fail(['continuous', 'dump'], anywhere.observed, { ...rejectionDetails(anywhere, facts), fix });
     }
-    const here = judgeCaller(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, facts);
-    if (here.kept.length > 0) {
-      return fail(['continuous', 'dump'], here.observed, { ...refusal(here, facts), fix });
+    const here = evaluateClient(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, facts);
+    if (here.rejected.length > 0) {
+      return fail(['continuous', 'dump'], here.observed, { ...rejectionDetails(here, facts), fix });
     }
-    if (anywhere.kept.length === 0 && anywhere.partly.length > 0) return notFrom(anywhere, fix);
-    if (anywhere.kept.length === 0) return pass(anywhere.observed, { required });
+    if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
+    if (anywhere.rejected.length === 0) return pass(anywhere.observed, { required });
     return warn(here.observed, {
       required,
-      detail: `From ${clientAddress ?? 'this machine'} every database lets the role in. From the internet: ${refusal(anywhere, facts).detail}`,
+      detail: `The role can connect to every database from ${clientAddress ?? 'this machine'}. From the internet: ${rejectionDetails(anywhere, facts).detail}`,
       fix,
     });
   },
 });
 
-const required = 'a rule for 0.0.0.0/0 that asks for a password, reached first';
+const required = 'a rule for 0.0.0.0/0 with password authentication as the first match';
 
-interface Judged {
+interface ClientEvaluation {
   readonly observed: string;
-  readonly kept: readonly Kept[];
-  /** Databases that keep out whoever comes from some of the public addresses. */
-  readonly partly: readonly Kept[];
+  readonly rejected: readonly RejectedDatabase[];
+  /** Databases that reject the role from some of the public addresses. */
+  readonly partly: readonly RejectedDatabase[];
 }
 
-/** A database that keeps the caller out, and why. */
-interface Kept {
+/** A database that rejects the client, and why. */
+interface RejectedDatabase {
   readonly database: string;
   readonly why: string;
 }
 
-function judgeCaller(
+function evaluateClient(
   rules: readonly HbaRule[],
   caller: HbaClient,
   { databases, access: reach }: PostgresqlSourceFacts,
-): Judged {
+): ClientEvaluation {
   const lines = new Set<number>();
-  const kept: Kept[] = [];
-  const partly: Kept[] = [];
+  const rejected: RejectedDatabase[] = [];
+  const partly: RejectedDatabase[] = [];
   for (const database of databases) {
     if (caller.address === undefined) {
       const found = fromAnywhere(rules, caller, database);
       for (const line of found.lines) lines.add(line);
-      if (found.why !== undefined) (found.isOpen ? partly : kept).push({ database, why: found.why });
+      if (found.why !== undefined) (found.isOpen ? partly : rejected).push({ database, why: found.why });
       continue;
     }
     const rule = firstMatchingRule(rules, caller, database);
-    // What the server takes a name or samenet for is known to it alone, and we are in.
-    const byName =
+    // Only the server can resolve a host name or samenet; the connection succeeded, so such a rule matches.
+    const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
         ? rulesForOtherAddresses(rules, caller, database).find(hasHostName)
         : undefined;
-    if (byName !== undefined) {
-      lines.add(byName.line);
+    if (byHostName !== undefined) {
+      lines.add(byHostName.line);
       continue;
     }
     const why = rule === undefined ? noRule(rules, caller, database) : obstacle(rule);
     if (rule !== undefined && why === undefined) lines.add(rule.line);
-    if (why !== undefined) kept.push({ database, why });
+    if (why !== undefined) rejected.push({ database, why });
   }
   const by = [...lines].map((line) => `line ${line}`).join(', ');
   const observed =
-    kept.length === 0 ? `let in by ${by}` : `${kept.length} of ${countText(databases.length, 'database')} kept out`;
-  return { observed, kept, partly };
+    rejected.length === 0
+      ? `allowed by ${by}`
+      : `not allowed for ${rejected.length} of ${countText(databases.length, 'database')}`;
+  return { observed, rejected, partly };
 }
 
-/** Of less than one address in a hundred that is kept out nobody needs to be warned. */
-const worthTelling = 0.01;
+/** Below this share of rejected addresses no warning is given. */
+const reportedShare = 0.01;
 
-/** Nobody knows from where the service comes, so that rules for a part of the addresses count by their share. */
+/** The addresses of the service are not known, so rules for a part of the addresses count by their share. */
 function fromAnywhere(
   rules: readonly HbaRule[],
   caller: HbaClient,
@@ -131,101 +135,102 @@ function fromAnywhere(
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
   const lines = open.map(({ rule }) => rule.line);
-  // Some networks by name are no rule for everybody.
+  // Rules for a few networks do not count as open access.
   const isOpen = out < 0.75;
-  if (isOpen && out < worthTelling) return { lines, isOpen, why: undefined };
-  const told = closed.filter(({ share }) => share >= worthTelling).map(({ rule }) => obstacle(rule) ?? '');
+  if (isOpen && out < reportedShare) return { lines, isOpen, why: undefined };
+  const reasonTexts = closed.filter(({ share }) => share >= reportedShare).map(({ rule }) => obstacle(rule) ?? '');
   const why = isOpen
-    ? `from ${Math.round(out * 100)} of 100 public addresses nobody is let in: ${[...told.slice(0, 5), ...(left >= worthTelling ? ['no rule fits the others'] : [])].join('; ')}`
-    : ((left > 0.5 ? undefined : told[0]) ?? noRule(rules, caller, database));
+    ? `${Math.round(out * 100)}% of the public addresses are rejected: ${[...reasonTexts.slice(0, 5), ...(left >= reportedShare ? ['no rule matches the others'] : [])].join('; ')}`
+    : ((left > 0.5 ? undefined : reasonTexts[0]) ?? noRule(rules, caller, database));
   return { lines: isOpen ? lines : [], isOpen, why };
 }
 
-function notFrom(found: Judged, fix: Fix): CheckOutcome {
+function partlyRejected(found: ClientEvaluation, fix: Fix): CheckOutcome {
   const [first] = found.partly;
-  return warn(`${found.observed}, though not from everywhere`, {
+  return warn(`${found.observed}, but not from every address`, {
     required,
-    detail: `${first?.database}: ${first?.why}. Whether the service comes from there is not known. The first line that fits alone decides.`,
+    detail: `${first?.database}: ${first?.why}. It is not known whether the service connects from such an address. Only the first matching rule applies.`,
     objects: found.partly.slice(0, 20).map(({ database }) => database),
     fix,
   });
 }
 
-/** The service has a password, and nothing else to show. */
+/** Why a password is not enough for this rule; undefined: it is. */
 function obstacle({ method, line, options }: HbaRule): string | undefined {
   if (options.some((option) => /^clientcert=(1|verify)/.test(option)))
-    return `line ${line} asks for a client certificate`;
+    return `line ${line} requires a client certificate`;
   if (passwordMethods.has(method) || method === 'trust') return undefined;
   if (method === 'reject') return `line ${line} rejects: "pg_hba.conf rejects connection"`;
-  return `line ${line} asks for ${method}, which a password does not answer`;
+  return `line ${line} requires ${method} authentication instead of a password`;
 }
 
 const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
 
 function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string): string {
-  const places = rulesForOtherAddresses(rules, caller, database).slice(0, 5).map(placeOf);
+  const addresses = rulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
   const encrypted = firstMatchingRule(rules, { ...caller, tls: !caller.tls }, database);
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
-  const from = places.length === 0 ? '' : `; it may come from ${places.join(', ')}`;
-  return `no rule fits: "no pg_hba.conf connection for host …"${only}${from}`;
+  const from = addresses.length === 0 ? '' : `; it is allowed from ${addresses.join(', ')}`;
+  return `no rule matches: "no pg_hba.conf connection for host …"${only}${from}`;
 }
 
-function placeOf({ address, netmask, line }: HbaRule): string {
+function describeAddress({ address, netmask, line }: HbaRule): string {
   const bits = netmask === undefined ? undefined : prefixLengthOf(netmask);
   return `${address}${bits === undefined ? '' : `/${bits}`} (line ${line})`;
 }
 
-function refusal(
-  { kept }: Judged,
+function rejectionDetails(
+  { rejected }: ClientEvaluation,
   { databases }: PostgresqlSourceFacts,
 ): Pick<CheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
   const reasons = new Map<string, string[]>();
-  for (const { database, why } of kept) reasons.set(why, [...(reasons.get(why) ?? []), database]);
-  const told = [...reasons].map(([why, names]) =>
+  for (const { database, why } of rejected) reasons.set(why, [...(reasons.get(why) ?? []), database]);
+  const reasonTexts = [...reasons].map(([why, names]) =>
     names.length === databases.length
       ? why
       : `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}: ${why}`,
   );
   return {
     required,
-    detail: `${told.join('. ')}. The first line that fits alone decides.`,
-    objects: kept.slice(0, 20).map(({ database }) => database),
-    ...(kept.length === databases.length ? {} : { only: kept.map(({ database }) => database) }),
+    detail: `${reasonTexts.join('. ')}. Only the first matching rule applies.`,
+    objects: rejected.slice(0, 20).map(({ database }) => database),
+    ...(rejected.length === databases.length ? {} : { only: rejected.map(({ database }) => database) }),
   };
 }
 
-function cannotLoad(broken: readonly HbaRule[]): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(broken.length, 'line')} of pg_hba.conf cannot be read`, {
+function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
+  return fail(['continuous', 'dump'], `${countText(broken.length, 'line')} of pg_hba.conf invalid`, {
+    headline: 'pg_hba.conf contains invalid lines',
     required: 'a file without errors',
-    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload keeps the rules from before, whatever they were, and after a restart the server does not come up: "could not load pg_hba.conf".`,
+    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload keeps the previous rules, and after a restart the server does not start: "could not load pg_hba.conf".`,
     objects: broken.map(({ line }) => `line ${line}`),
     fix: {
-      by: 'who administers the server',
-      text: 'Mend the lines, then load the configuration again: SELECT pg_reload_conf().',
+      by: 'the server administrator',
+      text: 'Correct the lines, then reload the configuration: SELECT pg_reload_conf().',
       reload: true,
     },
   });
 }
 
-/** Placed first, since a rule further up would decide before it. */
-function openLine({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
+/** The line is placed first, because only the first matching rule applies. */
+function allowRuleFix({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
   const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
   const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
   const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
   const closing =
-    'Take the line away after the migration. If the service tells the addresses it comes from, name those instead of 0.0.0.0/0.';
+    'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
   if (managedServiceOf(settings) !== undefined) {
     return {
-      by: 'who administers the instance',
-      text: `Open the firewall or the authorized networks of the instance to the service. ${closing}`,
+      by: 'the administrator of the instance',
+      text: `Allow the service in the firewall or the authorized networks of the instance. ${closing}`,
     };
   }
   return {
     shell: [`# first line of pg_hba.conf (SHOW hba_file), before every other rule`, line],
-    undoShell: [`# take this line out of pg_hba.conf again`, line],
+    undoShell: [`# remove this line from pg_hba.conf:`, line],
     reload: true,
-    by: 'who administers the server',
-    text: `As the first rule of pg_hba.conf: ${line}. Then SELECT pg_reload_conf(); no restart. ${closing}`,
+    by: 'the server administrator',
+    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_reload_conf(); no restart is needed. ${closing}`,
   };
 }

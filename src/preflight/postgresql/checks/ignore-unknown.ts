@@ -3,7 +3,7 @@ import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { countText } from '../units.ts';
 
-/** A name that no database has ends the run before anything is judged. */
+/** An unknown name is a usage error before any check runs, so this check always passes. */
 export const ignoreUnknownCheck = serverCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',
@@ -12,7 +12,10 @@ export const ignoreUnknownCheck = serverCheck({
   needs: 'connection',
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
-    pass(options.ignoreDbs.length === 0 ? 'none named' : `${countText(options.ignoreDbs.length, 'database')} ignored`, {
-      ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),
-    }),
+    pass(
+      options.ignoreDbs.length === 0 ? 'none ignored' : `${countText(options.ignoreDbs.length, 'database')} ignored`,
+      {
+        ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),
+      },
+    ),
 });

@@ -15,15 +15,15 @@ export const largeObjectsCheck = databaseCheck({
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
         : countText(largeObjects, 'large object');
-    if (method === 'dump') return info(observed, { detail: 'A dump carries them over.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains them.' });
     return warn(observed, {
       required: 'none',
       detail:
-        'Logical replication does not know large objects: none arrives, and nobody says so. Columns that hold their oids do arrive, and point nowhere.',
+        'Logical replication does not replicate large objects, without an error. Columns with their OIDs are replicated and then refer to large objects that do not exist.',
       dataLoss: observed,
       fix: {
-        by: 'who owns the data',
-        text: 'Copy them at the cut-over (lo_export and lo_import, or pg_dump --large-objects, called --blobs before 16), move them into bytea columns, or migrate with the dump.',
+        by: 'the data owner',
+        text: 'Copy them at the cut-over (lo_export and lo_import, or pg_dump --large-objects, before 16 --blobs), move them into bytea columns, or migrate with a dump.',
       },
     });
   },

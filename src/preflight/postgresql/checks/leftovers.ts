@@ -14,7 +14,7 @@ import { binarySizeText, countText } from '../units.ts';
 export const leftoversCheck = databaseCheck({
   id: 'leftovers',
   title: 'no replication slot or publication is left from an earlier migration',
-  headline: 'Unused replication slots or publications exist',
+  headline: 'Replication slots or publications of an earlier migration exist',
   severity: { continuous: 'blocker' },
   queries: { slots: slotsQuery, publications: publicationsQuery },
   evaluate({ slots, publications }, database) {
@@ -34,9 +34,9 @@ export const leftoversCheck = databaseCheck({
         `${countText(oldSlots.length, 'slot')}, ${countText(oldPublications.length, 'publication')}`,
         {
           required: 'none',
-          detail: `An earlier migration left them: "replication slot "…" already exists", "publication "…" already exists".${kept(oldSlots)} As long as a publication stays, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running now, or a target still holds on.'}`,
+          detail: `An earlier migration did not remove them: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running, or that a target is still connected.'}`,
           objects,
-          fix: dropping(
+          fix: dropFix(
             oldSlots,
             oldPublications.map(({ name }) => name),
             database,
@@ -45,41 +45,42 @@ export const leftoversCheck = databaseCheck({
       );
     }
     if (idle.length === 0) return pass('none');
+    const headline = 'Inactive replication slots exist';
     const observed = countText(idle.length, 'inactive slot');
-    const detail = `Nobody reads them.${kept(idle)} They count against max_replication_slots.`;
-    const text = `If nobody comes back for them: ${idle.map(({ name }) => `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. What they kept is gone then.`;
+    const detail = `They have no consumer.${retainedText(idle)} They count towards max_replication_slots.`;
+    const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3
-      ? warn(observed, { detail, objects, fix: { text } })
-      : info(observed, { detail, objects, fix: { text } });
+      ? warn(observed, { headline, detail, objects, fix: { text } })
+      : info(observed, { headline, detail, objects, fix: { text } });
   },
 });
 
-function kept(slots: readonly ReplicationSlot[]): string {
+function retainedText(slots: readonly ReplicationSlot[]): string {
   const bytes = slots.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
-  return bytes === 0 ? '' : ` The slots keep ${binarySizeText(bytes)} of WAL on the disk.`;
+  return bytes === 0 ? '' : ` The slots retain ${binarySizeText(bytes)} of WAL.`;
 }
 
-/** What was left behind is of no use to anybody, so nothing brings it back. */
-function dropping(slots: readonly ReplicationSlot[], names: readonly string[], database: string): Fix {
+/** Leftovers are of no use, so the fix has no undo. */
+function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): Fix {
   return {
     sql: [
       ...slots.map(
         ({ name }) =>
           `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
       ),
-      ...names.map(droppingIdle),
+      ...names.map(dropIdlePublication),
     ],
     database,
-    text: 'Drop them, once it is certain that no migration is running: an active slot and its publication stay, whoever holds it must let go first.',
+    text: 'Drop them if no migration is running. An active slot and its publication are not dropped: disconnect its consumer first.',
   };
 }
 
 /**
- * Without its publication a migration that runs is broken for good, so none is dropped while a slot of one is active. The body
- * is a text constant: whoever may make publications could end dollar quotes with the name of one.
+ * A running migration cannot recover without its publication, so no publication is dropped while a migration slot is active.
+ * The body is a quoted literal, because the name of a publication could end a dollar-quoted string.
  */
-function droppingIdle(name: string): string {
+function dropIdlePublication(name: string): string {
   const running = `SELECT FROM pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;
   const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
   return `DO ${quoteLiteral(body)}`;

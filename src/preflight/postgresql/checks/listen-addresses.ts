@@ -17,36 +17,36 @@ export const listenAddressesCheck = serverCheck({
   queries: { settings: settingsQuery, activity: activityQuery },
   evaluate({ settings, activity }, facts, options) {
     const value = settingOf(settings, 'listen_addresses');
-    const heard = value.split(',').map((part) => part.trim());
-    if (heard.includes('*') || heard.includes('0.0.0.0')) return pass(value, { required: '*' });
-    const local = heard.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
+    const addresses = value.split(',').map((part) => part.trim());
+    if (addresses.includes('*') || addresses.includes('0.0.0.0')) return pass(value, { required: '*' });
+    const local = addresses.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
     const observed = value === '' ? 'none' : value;
-    const used = dialled(facts);
+    const used = connectedAddress(facts);
     const fix = alterSystemFix(settings, { listen_addresses: '*' });
-    const harm = restartImpact(activity);
+    const impact = restartImpact(activity);
     if (!options.isOverInternet) {
       return warn(observed, {
         required: '*',
-        detail: `Reached at ${used} as it is; a service out on the internet needs listen_addresses = '*'. ${harm}`,
+        detail: `The server is reachable at ${used}; a service on the internet needs listen_addresses = '*'. ${impact}`,
         fix,
       });
     }
-    if (used !== undefined && heard.includes(used)) return pass(value, { required: `* or ${used}` });
+    if (used !== undefined && addresses.includes(used)) return pass(value, { required: `* or ${used}` });
     if (!local) {
       return warn(observed, {
         required: '*',
-        detail: `Reached at ${used}, so something passes connections on; the specification asks for listen_addresses = '*'. ${harm}`,
+        detail: `The server is reachable at ${used}, so connections are forwarded; the specification requires listen_addresses = '*'. ${impact}`,
         fix,
       });
     }
     return fail(['continuous', 'dump'], observed, {
       required: '*',
-      detail: `The server hears its own machine only: the service gets "connection refused". ${harm}`,
+      detail: `The server accepts only local connections: the service receives "connection refused". ${impact}`,
       fix,
     });
   },
 });
 
-function dialled({ address }: PostgresqlSourceFacts): string | undefined {
+function connectedAddress({ address }: PostgresqlSourceFacts): string | undefined {
   return address.connects.find(({ error }) => error === undefined)?.address;
 }

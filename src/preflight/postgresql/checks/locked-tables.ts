@@ -17,12 +17,12 @@ export const lockedTablesCheck = databaseCheck({
     const tables = [...new Set(locks.map(({ table }) => table))];
     const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxTransactionAge);
     const more = {
-      required: `none for longer than ${timeSpanText(maxTransactionAge * 1000)}, and none by a prepared transaction`,
-      detail: `ACCESS EXCLUSIVE is held on them, and pg_dump and every copy wait until it is given back: nothing fails, and nothing goes on.${unlistedNote(tables)}`,
-      objects: firstObjects(locks.map(told)),
+      required: `none older than ${timeSpanText(maxTransactionAge * 1000)}, and none of a prepared transaction`,
+      detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${unlistedNote(tables)}`,
+      objects: firstObjects(locks.map(describeLock)),
       fix: {
-        by: 'who holds the lock, or a superuser',
-        text: `Let it end, or end it: ${[...new Set(locks.map(ending))].slice(0, 5).join('; ')}.`,
+        by: 'the owner of the session, or a superuser',
+        text: `Wait until the transaction ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
     const observed = countText(tables.length, 'table');
@@ -30,12 +30,12 @@ export const lockedTablesCheck = databaseCheck({
   },
 });
 
-function told({ table, pid, gid, seconds }: TableLock): string {
+function describeLock({ table, pid, gid, seconds }: TableLock): string {
   const age = seconds === undefined ? 'age hidden' : `${timeSpanText(seconds * 1000)} old`;
   return `${table} by ${pid === undefined ? `the prepared transaction ${gid}` : `pid ${pid}`}, ${age}`;
 }
 
-function ending({ pid, gid }: TableLock): string {
+function endStatement({ pid, gid }: TableLock): string {
   if (pid !== undefined) return `SELECT pg_terminate_backend(${pid})`;
   return `COMMIT PREPARED ${quoteLiteral(gid)} or ROLLBACK PREPARED ${quoteLiteral(gid)}`;
 }

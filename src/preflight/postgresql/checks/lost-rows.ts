@@ -11,16 +11,19 @@ export const lostRowsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { lostRows: danglingReferencesQuery },
   evaluate({ lostRows }) {
-    if (lostRows === undefined) return info(`not looked at in more than ${danglingReferencesDatabaseLimit} databases`);
-    if (lostRows.length === 0) return pass('whole');
+    if (lostRows === undefined)
+      return info(`not checked with more than ${danglingReferencesDatabaseLimit} databases`, {
+        headline: 'The system catalogs were not checked for dangling references',
+      });
+    if (lostRows.length === 0) return pass('none');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
     return fail(['continuous', 'dump'], countText(lostRows.length, 'object'), {
-      required: 'none that lacks what it belongs to or is made of',
-      detail: `Rows of the catalogue are gone, by hand or by a damaged disk. The server goes on with what it remembers, and pg_dump ends: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
+      required: 'no reference to a missing object',
+      detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
       objects: firstObjects(objects),
       fix: {
-        by: 'a superuser, after a copy of the data directory',
-        text: 'See with pg_dump --schema-only what it stumbles over; drop the objects named, or make again what they lack (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',
+        by: 'a superuser, after a backup of the data directory',
+        text: 'Run pg_dump --schema-only to see where it fails. Drop these objects, re-create the missing objects (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',
       },
     });
   },

@@ -13,45 +13,45 @@ export const managedSourceCheck = serverCheck({
   queries: { marks: managedServiceMarkersQuery },
   evaluate({ marks: found }, { address, connection }): CheckOutcome {
     const seen = [...hostMarks(address.host), ...found];
-    if (seen.length === 0) return pass('no marks of a managed service');
+    if (seen.length === 0) return pass('no signs of a managed service');
     const own = seen.filter((mark) => services[mark] === ownService);
     const names = [...new Set(seen.flatMap((mark) => services[mark] ?? []))].join(', ');
     const superuser = connection.kind === 'entered' && connection.superuser;
-    // A dump of such a cluster carries its administrator along, and no such cluster gives anybody a superuser.
-    if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return same(seen);
-    if (!superuser) return elsewhere(names, seen);
+    // A restored dump of such a cluster contains its administrator role, but such a cluster never grants superuser.
+    if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return sameService(seen);
+    if (!superuser) return otherService(names, seen);
     const left = {
-      detail: 'No managed service gives a superuser, so the marks seem left by a restored dump.',
+      detail: 'Managed services do not grant superuser, so the signs probably come from a restored dump.',
       objects: seen,
     };
-    const observed = `marks of ${names}, and a real superuser`;
+    const observed = `signs of ${names}, but the role is a superuser`;
     return own.length === 0 ? pass(observed, left) : warn(observed, left);
   },
 });
 
-/** The address of a managed cluster tells whose it is: `host:.rds.amazonaws.com`. */
+/** The host name of a managed cluster contains the domain of its provider: `host:.rds.amazonaws.com`. */
 function hostMarks(host: string): readonly string[] {
   const name = host.toLowerCase().replace(/\.$/, '');
   return Object.keys(services).filter((mark) => mark.startsWith('host:') && name.endsWith(mark.slice('host:'.length)));
 }
 
-function elsewhere(names: string, seen: readonly string[]): CheckOutcome {
+function otherService(names: string, seen: readonly string[]): CheckOutcome {
   return warn(`managed by ${names}`, {
     detail:
-      'There is no superuser to be had here, and settings are changed in the console of the service instead of with ALTER SYSTEM; the other findings say what that leaves open.',
+      'This service does not grant superuser, and settings are changed in its console instead of with ALTER SYSTEM. The other findings report which methods remain possible.',
     objects: seen,
     fix: {
-      text: 'Turn logical replication on in the console of the service, and take the role with the widest rights it gives; otherwise migrate with a dump.',
+      text: 'Enable logical replication in the console of the service and use the role with the most privileges; otherwise migrate with a dump.',
     },
   });
 }
 
-function same(seen: readonly string[]): CheckOutcome {
+function sameService(seen: readonly string[]): CheckOutcome {
   return fail(bothMethods, `a managed cluster of this service (${seen.join(', ')})`, {
     required: 'an external database',
-    detail: 'Migrating from one managed cluster to another, also of another account, is not supported by the service.',
+    detail: 'The service does not support migrations between managed clusters, even between accounts.',
     objects: seen,
-    fix: { text: 'Fork the cluster or restore a backup of it into the new one; or pg_dump and pg_restore by hand.' },
+    fix: { text: 'Fork the cluster, restore a backup into the new cluster, or run pg_dump and pg_restore manually.' },
   });
 }
 

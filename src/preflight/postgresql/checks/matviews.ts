@@ -15,11 +15,11 @@ export const matviewsCheck = databaseCheck({
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
     return info(countText(matviews.length, 'materialized view'), {
-      detail: `Their rows are not replicated: until it is refreshed there, the target says "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated here either.`}${unlistedNote(matviews)}`,
+      detail: `Their rows are not replicated: until it is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
       objects: firstObjects(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
       fix: {
-        by: 'who makes the cut-over',
-        text: `On the target, after the copy: REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ' and so on'}.`,
+        by: 'the operator of the cut-over',
+        text: `On the target, after the copy, run REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ', likewise for the others'}.`,
       },
     });
   },

@@ -15,24 +15,24 @@ export const mutableCallsCheck = databaseCheck({
     const objects = [...new Set(mutableCalls.map(({ object }) => object))];
     const here = mutableCalls.filter((one) => one.where === 'here').map(({ calls }) => calls);
     const made = mutableCalls.filter((one) => one.where !== 'here').map(({ calls }) => calls);
-    const cures = [
+    const texts = [
       ...(here.length === 0
         ? []
         : [
-            `Those that are immutable in truth can be called so again: ALTER FUNCTION ${here[0]} IMMUTABLE, where no extension brought them.`,
+            `If a function of your own always returns the same result, declare it again: ALTER FUNCTION ${here[0]} IMMUTABLE.`,
           ]),
       ...(made.length === 0
         ? []
         : [
-            `Write a function of your own that is IMMUTABLE and calls ${made[0]} by its full name, and make the indexes and columns anew with that.`,
+            `Create a wrapper function that is IMMUTABLE and calls ${made[0]} by its qualified name, and re-create the indexes and columns with it.`,
           ]),
-      'Or drop them before the migration, and make them on the target when its functions are altered as well.',
+      'Or drop the objects before the migration, and create them on the target after its functions are altered too.',
     ];
     return fail(['continuous', 'dump'], countText(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${made.length === 0 ? 'The functions were immutable when these were made, and are not any more' : 'ALTER FUNCTION … IMMUTABLE of a function that the system or an extension brings is in no dump'}, so that the schema cannot be made: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
+      detail: `${made.length === 0 ? 'The functions were IMMUTABLE when these objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
       objects: firstObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
-      fix: { database, by: 'the owner of the tables, or a superuser', text: cures.join(' ') },
+      fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
   },
 });

@@ -14,31 +14,31 @@ export const notPostgresCheck = serverCheck({
     return evaluateLoginStep(
       facts,
       'not-postgres',
-      () => (facts.connection.kind === 'entered' ? judgeProduct(facts.connection) : pass('it speaks the protocol')),
+      () => (facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : pass('PostgreSQL protocol')),
       (why) =>
         failLogin(why, {
-          required: 'the protocol of PostgreSQL',
+          required: 'the PostgreSQL protocol',
           detail:
-            'What answers on this port does not speak it: another database, a web server, or a port that was mistyped.',
-          fix: { text: `Check host and port ${facts.address.port}, and --engine.` },
+            'The service on this port does not use the PostgreSQL protocol: it is another database or a web server, or the port is wrong.',
+          fix: { text: `Correct the host, the port ${facts.address.port} or --engine.` },
         }),
     );
   },
 });
 
-function judgeProduct({ versionText }: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): CheckOutcome {
+function evaluateProduct({ versionText }: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): CheckOutcome {
   const product = products.find(([, mark]) => mark.test(versionText))?.[0];
   if (product === undefined && /^PostgreSQL \d/.test(versionText)) return pass(versionText);
   return fail(['continuous'], versionText, {
     required: 'PostgreSQL',
-    detail: `${product ?? 'This product'} speaks the protocol of PostgreSQL and has not its logical replication (pgoutput): the subscription cannot start. A dump may stumble over what PostgreSQL does not know.`,
+    detail: `${product ?? 'This product'} uses the PostgreSQL protocol but has no logical replication with pgoutput, so the subscription cannot start. A dump can contain statements that PostgreSQL rejects.`,
     fix: {
-      text: 'Migrate with a dump, and try its schema on the target first; or use the export tool of the product.',
+      text: 'Migrate with a dump after you have tested its schema on the target, or use the export tool of the product.',
     },
   });
 }
 
-/** Some call themselves PostgreSQL first. */
+/** Some of these products start their version text with PostgreSQL. */
 const products: readonly (readonly [name: string, mark: RegExp])[] = [
   ['CockroachDB', /Cockroach/i],
   ['YugabyteDB', /-YB-|Yugabyte/i],

@@ -15,45 +15,44 @@ export const notValidCheck = databaseCheck({
   queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
   evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
-    const seen = (wanted: RowScanResult) => ({
-      constraints: copied.filter(({ rows }) => rows === wanted),
-      columns: looserColumns.filter(({ rows }) => rows === wanted),
+    const seen = (result: RowScanResult) => ({
+      constraints: copied.filter(({ rows }) => rows === result),
+      columns: looserColumns.filter(({ rows }) => rows === result),
     });
     const [violated, unseen] = [seen('violate'), seen('unseen')];
-    if (violated.constraints.length > 0) return broken(violated.constraints, unvalidated, database);
-    if (violated.columns.length > 0) return looser('violate', violated.columns, database);
-    if (unseen.constraints.length > 0) return undecided(unseen.constraints, unvalidated, database);
-    if (unseen.columns.length > 0) return looser('unseen', unseen.columns, database);
-    if (looserColumns.length > 0) return looser('fit', looserColumns, database);
+    if (violated.constraints.length > 0) return violatedOutcome(violated.constraints, unvalidated, database);
+    if (violated.columns.length > 0) return nullableOutcome('violate', violated.columns, database);
+    if (unseen.constraints.length > 0) return uncheckedOutcome(unseen.constraints, unvalidated, database);
+    if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
+    if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
     if (unvalidated.length === 0) return pass('all');
     return info(countText(unvalidated.length, 'constraint'), {
-      detail: `They are NOT VALID on the target too. Where rows would be copied, all of them fit; at a foreign key nothing looks while rows are copied.${unlistedNote(unvalidated)}`,
+      detail: `These constraints are NOT VALID on the target too. All rows satisfy them; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
 });
 
-/** On the target they hold for every row that comes. */
-function broken(
+function violatedOutcome(
   violated: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
 ): CheckOutcome {
   return fail(['continuous', 'dump'], countText(violated.length, 'constraint'), {
     required: 'no row that violates one',
-    detail: `NOT VALID spares the rows from before, but on the target it holds for every row that comes, and an old one that violates it ends the copy, each time it is tried: ${told(violated[0]!)}.${unlistedNote(all)}`,
+    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
     fix: {
       sql: violated.map((one) => `${alterOwner(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
       undo: violated.map((one) => `${alterOwner(one)} ADD CONSTRAINT ${one.name} ${one.definition}`),
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Mend the rows, or drop the constraints until the cut-over.',
+      text: 'Correct the rows, or drop the constraints until the cut-over.',
     },
   });
 }
 
-function undecided(
+function uncheckedOutcome(
   unseen: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
@@ -62,54 +61,61 @@ function undecided(
     .filter(({ inArrays }) => inArrays)
     .map((one) => `${alterOwner(one)} DROP CONSTRAINT ${one.name}`);
   const nested =
-    drops.length === 0 ? '' : ` What a domain in arrays wants cannot be validated: ${firstObjects(drops).join('; ')}.`;
+    drops.length === 0
+      ? ''
+      : ` A domain constraint used in arrays cannot be validated: ${firstObjects(drops).join('; ')}.`;
   const fix = {
     sql: unseen.filter(({ inArrays }) => !inArrays).map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${one.name}`),
     database,
     by: 'the owner of the tables, or a superuser',
-    text: `Validate them: each table is read once, and goes on being written to. Where the server refuses ("is violated by some row"), mend those rows first, or DROP CONSTRAINT until the cut-over.${nested} There is nothing to undo.`,
+    text: `Validate the constraints; each table is read once and remains writable. If the server reports "is violated by some row", correct those rows first, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
   };
   return {
-    ...unknown(`${countText(unseen.length, 'constraint')} NOT VALID, and nobody looked whether every row fits`, fix),
-    detail: `A row that violates one ends the copy, each time it is tried. Tables of more than 256 MB are not read for it, nor those that ${database} lets this role read in part only, and no function is run that somebody wrote.${unlistedNote(all)}`,
+    ...unknown(`${countText(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
+    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and user-defined functions are not executed.${unlistedNote(all)}`,
     objects: named(unseen, all),
   };
 }
 
-/** Those that matter first. */
+/** The `first` ones, then the others. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
   return firstObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
-function told({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
+function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
   if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
     ? `"value for domain ${owner} violates check constraint ${inDoubleQuotes(name)}"`
     : `"new row for relation … violates check constraint ${inDoubleQuotes(name)}"`;
 }
 
-/** Restored, a table that inherits has the NOT NULL of its parent again. */
-function looser(rows: RowScanResult, found: readonly NullableInheritedColumn[], database: string): CheckOutcome {
+/** A restore gives an inheriting table the NOT NULL of its parent again. */
+function nullableOutcome(
+  rows: RowScanResult,
+  found: readonly NullableInheritedColumn[],
+  database: string,
+): CheckOutcome {
   const turn = (how: string) =>
     found.map(({ table, column }) => `ALTER TABLE ${table} ALTER COLUMN ${column} ${how} NOT NULL`);
   const observed = `${countText(found.length, 'column')} without the NOT NULL of the parent`;
   const when = {
-    violate: 'a row with NULL ends the copy, each time it is tried',
-    unseen: 'a row with NULL, for which nobody looked, ends the copy, each time it is tried',
-    fit: 'no row has NULL there now, and one that gets it before the cut-over stops the replication',
+    violate: 'a row with NULL makes the copy fail on every attempt',
+    unseen: 'a row with NULL, which was not searched for, makes the copy fail on every attempt',
+    fit: 'no row contains NULL now, but a NULL written before the cut-over stops the replication',
     none: '',
   }[rows];
   const more = {
-    detail: `The restore gives it to them again: ${when}: "null value in column ${inDoubleQuotes(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
+    detail: `The restore adds NOT NULL to these columns: ${when}: "null value in column ${inDoubleQuotes(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
     objects: firstObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits it',
     fix: {
       sql: turn('SET'),
       undo: turn('DROP'),
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Each table is read once, and is locked meanwhile. Where the server refuses ("contains null values"), mend those rows, or DROP NOT NULL of the parent.',
+      text: 'Each table is read once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct those rows, or DROP NOT NULL on the parent.',
     },
   };
   if (rows === 'violate') return fail(['continuous', 'dump'], observed, more);

@@ -6,21 +6,21 @@ import { countText } from '../units.ts';
 
 export const partitionsCheck = databaseCheck({
   id: 'partitions',
-  title: 'partitioned tables can be copied and need no new partition',
-  headline: 'A partitioned table can stop the migration',
+  title: 'no partition is created or filled differently during the migration',
+  headline: 'A partition created during the migration stops the replication',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { partitions: partitionedTablesQuery },
   evaluate({ partitions }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);
-    if (unstable.length > 0) return misplaced(unstable, database);
+    if (unstable.length > 0) return enumHashed(unstable, database);
     const moved = partitions.filter(({ numbered }) => numbered === 'violate');
-    if (moved.length > 0) return misnumbered(moved, database);
+    if (moved.length > 0) return objectIdentifierKeys(moved, database);
     const unattached = partitions.filter((one) => one.excluding !== undefined && one.partitions > 0);
-    if (unattached.length > 0) return unattachable(unattached, database);
+    if (unattached.length > 0) return exclusionConstraints(unattached, database);
     const unseen = partitions.filter(({ numbered }) => numbered === 'unseen');
     if (unseen.length > 0) {
-      const { observed = '', ...more } = misnumbered(unseen, database);
-      return { ...more, ...unknown(`${observed}, and nobody looked at their rows`) };
+      const { observed = '', ...more } = objectIdentifierKeys(unseen, database);
+      return { ...more, ...unknown(`${observed}, and their rows were not checked`) };
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = firstObjects(partitions).map(described);
@@ -32,50 +32,53 @@ export const partitionsCheck = databaseCheck({
     }
     if (method === 'dump') return info(observed, { objects });
     return warn(observed, {
-      required: 'all partitions of the next two weeks are there',
-      detail: `A partition that is made while the migration runs is published at once and missing on the target: "logical replication target relation "…" does not exist", and the changes of the whole database stop there.${unlistedNote(partitions)}`,
+      required: 'all partitions of the next two weeks exist',
+      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}`,
       objects,
       fix: {
-        by: 'who runs the job that makes partitions',
-        text: 'Make the partitions of the next two weeks and more before the migration starts, and pause the job (pg_partman, pg_cron, the application) until it is over.',
+        by: 'the operator of the partitioning job',
+        text: 'Create the partitions of at least the next two weeks before the migration starts, and pause the job that creates them (pg_partman, pg_cron, the application) until the migration has finished.',
       },
     });
   },
 });
 
-function misplaced(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} by the hash of an enum`, {
+function enumHashed(found: readonly PartitionedTable[], database: string): CheckOutcome {
+  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} partitioned by the hash of an enum`, {
+    headline: 'A table is partitioned by the hash of an enum',
     required: 'no hash of an enum',
-    detail: `The hash of an enum is that of a number which the target gives anew, so that rows belong into other partitions there: "new row for relation … violates partition constraint". Each partition is copied by itself, and tried again for ever.${unlistedNote(found)}`,
+    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
     objects: firstObjects(found).map(described),
     fix: {
-      by: 'who owns the schema',
-      text: `Partition by another column, by LIST, or by the text of the enum; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
+      by: 'the schema owner',
+      text: `Partition by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
   });
 }
 
-function misnumbered(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} by the number of an object`, {
-    required: 'no hash and no range of regclass, regtype, regrole and their like',
-    detail: `Tables, types, functions, schemas and roles have other numbers on the target, so that rows which name them belong into other partitions there: "new row for relation … violates partition constraint". Each partition is copied by itself, and tried again for ever.${unlistedNote(found)}`,
+function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): CheckOutcome {
+  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} partitioned by an object identifier`, {
+    headline: 'A table is partitioned by an object identifier',
+    required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
+    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain them belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
     objects: firstObjects(found).map(described),
     fix: {
-      by: 'who owns the schema',
-      text: `Partition by LIST, or by the name as a text; or leave the database out (--ignore-dbs ${database}) and bring it with pg_dump --load-via-partition-root.`,
+      by: 'the schema owner',
+      text: `Partition by LIST, or by the name as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
   });
 }
 
-function unattachable(found: readonly PartitionedTable[], database: string): CheckOutcome {
+function exclusionConstraints(found: readonly PartitionedTable[], database: string): CheckOutcome {
   return fail(['continuous', 'dump'], `${countText(found.length, 'table')} with an EXCLUDE constraint`, {
+    headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
-    detail: `A dump makes the index of every partition by itself, and none can be attached: "cannot attach index … as a partition of index …". The schema cannot be made.${unlistedNote(found)}`,
+    detail: `A dump creates the index of every partition separately, and none can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
     objects: firstObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Drop the constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or put them on the partitions alone, and add them on the target after the cut-over.',
+      text: 'Drop the constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or define them on the partitions only, and add them on the target after the cut-over.',
     },
   });
 }

@@ -17,13 +17,13 @@ export const poolerDetectedCheck = serverCheck({
       'pooler-detected',
       () => {
         const { connection, address } = facts;
-        if (connection.kind !== 'entered') return pass('no pooler was met');
+        if (connection.kind !== 'entered') return pass('no pooler detected');
         if (connection.pooler !== undefined) return pooler(connection.pooler, facts);
         const { serverPort } = connection;
         return serverPort === undefined || serverPort === address.port
-          ? pass('the process that was told answers')
-          : pass('the process that was told answers', {
-              detail: `The server itself listens on port ${serverPort}: a forwarder or address translation stands between, which does no harm.`,
+          ? pass('direct connection')
+          : pass('direct connection', {
+              detail: `The server listens on port ${serverPort}: a forwarder or address translation is in use, which does not affect the migration.`,
             });
       },
       (why) => pooler(`${(why.kind === 'refused' ? why.pooler : undefined) ?? ''}: ${why.message}`, facts),
@@ -37,9 +37,9 @@ function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
   return fail(bothMethods, seen, {
     required: 'a direct connection',
     detail:
-      'A pooler stands between. It refuses the replication connection (unsupported startup parameter: replication), and in transaction mode pg_dump loses its settings and its prepared statements from one statement to the next.',
+      'A connection pooler rejects replication connections (unsupported startup parameter: replication). In transaction mode pg_dump loses its settings and prepared statements between statements.',
     fix: {
-      text: `Use the server's own address and port${behind ? ` (behind the pooler it listens on ${connection.serverPort})` : ''}: Supabase port 5432 of the direct host, Neon the host without -pooler, a managed cluster its own port instead of that of the pool, Amazon the instance instead of the proxy.`,
+      text: `Use the address and port of the server${behind ? ` (behind the pooler it listens on ${connection.serverPort})` : ''}: for Supabase port 5432 of the direct host, for Neon the host without -pooler, for a managed cluster its own port instead of the pool's, for Amazon the instance instead of the proxy.`,
     },
   });
 }

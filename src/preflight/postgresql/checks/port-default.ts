@@ -10,16 +10,16 @@ export const portDefaultCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, { address: { port } }): CheckOutcome {
-    const usual = usualPorts[port];
-    return usual === undefined
+    const known = knownPorts[port];
+    return known === undefined
       ? pass(String(port))
-      : info(`${port}: ${usual}`, { fix: { text: 'If so, give the port of the server itself.' } });
+      : info(`${port}: ${known}`, { fix: { text: 'If this is a pooler, use the port of the server.' } });
   },
 });
 
-const usualPorts: Readonly<Record<number, string>> = {
+const knownPorts: Readonly<Record<number, string>> = {
   25060: 'the port of managed clusters',
-  25061: 'the port of managed clusters (spec §4.6), and of their pools',
+  25061: 'the port of managed clusters (spec §4.6) and of their pools',
   6432: 'the port of PgBouncer',
   6543: 'the port of a pooler in transaction mode',
 };

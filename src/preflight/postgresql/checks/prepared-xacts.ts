@@ -18,11 +18,11 @@ export const preparedXactsCheck = serverCheck({
     return fail(['continuous'], countText(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
-        'It outlives its session and every restart. Until it ends no replication slot can be made, and what it wrote is sent only when it commits.',
+        'A prepared transaction survives its session and a restart. Until it ends, no replication slot can be created, and its changes are replicated only after its commit.',
       objects: prepared.slice(0, 20).map(describeTransaction),
       fix: {
-        by: 'its owner or a superuser, who must decide for each',
-        text: `Connected to the database of each, end it one way or the other: ${prepared
+        by: 'the owner of each transaction, or a superuser',
+        text: `Commit or roll back each transaction in its database: ${prepared
           .slice(0, 10)
           .map(
             ({ id, database }) =>

@@ -12,12 +12,12 @@ export const pubExistingCheck = databaseCheck({
   severity: { continuous: 'info' },
   queries: { publications: publicationsQuery },
   evaluate({ publications }) {
-    // What an earlier migration left is judged as a leftover.
+    // Publications of an earlier migration are reported by `leftovers`.
     const own = publications.filter(({ name }) => !isMigrationPublication(name));
     if (own.length === 0) return pass('none');
     const all = own.filter(({ allTables }) => allTables).length;
     return info(countText(own.length, 'publication'), {
-      detail: `Somebody else receives changes of this database, and has to be told of the move. Publications are restored on the target too; their slots are not.${all === 0 ? '' : ' One FOR ALL TABLES makes the rules of replica identity hold already.'}${unlistedNote(own)}`,
+      detail: `Other subscribers receive changes of this database and must be moved to the target. Publications are restored on the target, their replication slots are not.${all === 0 ? '' : ' With FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
       objects: firstObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },

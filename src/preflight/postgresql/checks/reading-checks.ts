@@ -18,27 +18,27 @@ export const readingChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionBodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
-    const found = inCircles(callingChecks, createRelationReads(functionBodies));
+    const found = circularChecks(callingChecks, createRelationReads(functionBodies));
     const [first] = found;
-    if (first === undefined) return pass(callingChecks.length === 0 ? 'none calls a function' : 'none');
+    if (first === undefined) return pass('none');
     return {
-      ...unknown(`${countText(found.length, 'constraint')}, and nobody can tell whether the rows pass`),
-      required: 'none that reads its own table, or one whose CHECK reads this one',
-      detail: `A CHECK is asked for every row that is copied, when the rows that its function reads are not there yet; of its own table it sees none of the same copy. One that wants them there ends the copy, each time it is tried: "new row for relation … violates check constraint ${first.name}". One that wants them away passes.${unlistedNote(found)}`,
+      ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
+      required: 'none that reads its own table, or a table whose CHECK reads this one',
+      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to it. If it requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If it requires their absence, it succeeds.${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
         undo: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or for good in favour of a trigger, which does not fire while rows are copied. `cloudctl db rehearse` shows whether they pass.',
+        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy them.',
       },
     };
   },
 });
 
-/** What another table must have first is there in the end, since a copy that failed is tried again; not where both wait. */
-function inCircles(
+/** A copy that needs the rows of another table succeeds on a later attempt, unless both tables wait for each other. */
+function circularChecks(
   checks: readonly FunctionCallingConstraint[],
   reads: (oid: string) => readonly RelationRead[],
 ): readonly FunctionCallingConstraint[] {
@@ -47,7 +47,7 @@ function inCircles(
     checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
   );
   return checks.filter((check) => {
-    // A set is walked with what is added meanwhile.
+    // Elements added to a set during the iteration are visited too.
     const reached = new Set(read.get(check));
     for (const one of reached) for (const next of read.get(one) ?? []) reached.add(next);
     return [...reached].some(({ table }) => table === check.table);

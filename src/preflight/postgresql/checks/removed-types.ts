@@ -24,10 +24,10 @@ export const removedTypesCheck = databaseCheck({
     outdatedDefinitions: incompatibleDefinitionsQuery,
     outdatedFunctions: incompatibleFunctionsQuery,
   },
-  evaluate(asked, database, _ground, { targetVersion }) {
+  evaluate(values, database, _ground, { targetVersion }) {
     const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
-      asked;
-    if (removedUses.length > 0) return withoutTables(removedUses, database);
+      values;
+    if (removedUses.length > 0) return removedTypeUses(removedUses, database);
     const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
     const found = [
       ...outdatedOperators,
@@ -40,8 +40,8 @@ export const removedTypesCheck = databaseCheck({
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
-      required: 'nothing that the release of the target does not have',
-      detail: `${found[0]!.since === 0 ? 'No release can' : `PostgreSQL ${found[0]!.since} and newer cannot`} make ${objects[0]}, and so not the schema: ${words(found[0]!)}.${unlistedNote(objects)}`,
+      required: 'only features of the target version',
+      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
       objects: firstObjects(objects).map(
         (object) =>
           `${object} (${named(object)
@@ -50,41 +50,41 @@ export const removedTypesCheck = databaseCheck({
       ),
       fix: {
         database,
-        by: 'their owner, or a superuser',
-        text: `Keep what they say, drop them here before the migration${dropping(objects)}, and make them on the target as its release wants them.${altering(found)}`,
+        by: 'the owner of the objects, or a superuser',
+        text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
       },
     };
     const observed = countText(objects.length, 'object');
-    // Which of them the target lacks is not known without its release.
+    // Without the target version it is not known which of them are affected.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
 
-/** Those that a word and the name drop. */
-function dropping(objects: readonly string[]): string {
-  const told = objects
+/** Examples of statements for objects that are dropped by kind and name. */
+function dropExamples(objects: readonly string[]): string {
+  const statements = objects
     .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
     .slice(0, 3)
     .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`);
-  return told.length === 0 ? '' : ` (${told.join('; ')})`;
+  return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
 }
 
-/** What is refused for how it is defined need not be dropped. */
-function altering(found: readonly IncompatibleObject[]): string {
+/** Objects that are rejected because of their definition can be altered instead of dropped. */
+function alterHints(found: readonly IncompatibleObject[]): string {
   const ofFunctions = (one: IncompatibleObject) => /^(internal function|setting) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
   const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !ofFunctions(one));
   return [
     definitions
-      ? ' A name is changed with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; an unlogged partitioned table is made anew.'
+      ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'
       : '',
-    settings ? ' A setting of a function goes with ALTER FUNCTION … RESET …, and the function stays.' : '',
+    settings ? ' Remove a setting of a function with ALTER FUNCTION … RESET …; the function can stay.' : '',
   ].join('');
 }
 
-/** As the server will say it. */
-function words({ object, needs, says }: IncompatibleObject): string {
+/** The error message of the target. */
+function restoreError({ object, needs, says }: IncompatibleObject): string {
   if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
   if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
@@ -93,18 +93,18 @@ function words({ object, needs, says }: IncompatibleObject): string {
     : '"operator right argument type must be specified"';
 }
 
-function withoutTables(removedUses: readonly RemovedTypeUse[], database: string): CheckOutcome {
+function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): CheckOutcome {
   const oids = removedUses.filter(({ column }) => column === undefined).map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
   return fail(['continuous', 'dump'], countText(removedUses.length, 'use'), {
-    required: 'none: PostgreSQL 12 and newer have neither WITH OIDS nor abstime, reltime, tinterval',
-    detail: `The target cannot make these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
+    required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
+    detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
     objects: firstObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${table} SET WITHOUT OIDS`),
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'SET WITHOUT OIDS drops the oids for good, and nothing brings them back. Columns of a type that is gone become timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',
+      text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',
     },
   });
 }

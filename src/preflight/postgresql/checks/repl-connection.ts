@@ -11,19 +11,19 @@ export const replConnectionCheck = serverCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { replication, username }): CheckOutcome {
-    if (replication === undefined) return skip('no replication connection was tried');
-    if (replication.kind === 'entered') return pass('IDENTIFY_SYSTEM is answered');
+    if (replication === undefined) return skip('no replication connection was attempted');
+    if (replication.kind === 'entered') return pass('IDENTIFY_SYSTEM succeeded');
     const { code, message } = replication;
-    return fail(['continuous'], message, { required: 'a walsender', ...replicationCure(code, username) });
+    return fail(['continuous'], message, { required: 'a WAL sender', ...replicationFix(code, username) });
   },
 });
 
-function replicationCure(code: string, username: string): { readonly detail: string; readonly fix: Fix } {
+function replicationFix(code: string, username: string): { readonly detail: string; readonly fix: Fix } {
   const role = quoteIdentifier(username);
   switch (code) {
     case '42501':
       return {
-        detail: 'The subscription of the target logs in like this and would be refused with the same words.',
+        detail: 'The subscription of the target uses the same login and would fail with the same error.',
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
@@ -32,19 +32,19 @@ function replicationCure(code: string, username: string): { readonly detail: str
       };
     case '53300':
       return {
-        detail: 'Every walsender is taken.',
-        fix: { text: 'Raise max_wal_senders (restart), or end replication connections that nobody needs.' },
+        detail: 'All WAL senders are in use.',
+        fix: { text: 'Raise max_wal_senders (restart), or end unused replication connections.' },
       };
     case '08P01':
       return {
-        detail: 'Something between here and the server does not know replication connections: a pooler.',
-        fix: { text: 'Use the address and port of the server itself.' },
+        detail: 'A pooler between this machine and the server does not support replication connections.',
+        fix: { text: 'Use the address and port of the server.' },
       };
     default:
       return {
-        detail: `The subscription of the target logs in like this and would be refused as well (${code}).`,
+        detail: `The subscription of the target uses the same login and would fail as well (${code}).`,
         fix: {
-          text: 'Let this user replicate: REPLICATION, a walsender that is free (max_wal_senders), a host rule for its databases.',
+          text: 'Allow the role to replicate: it needs REPLICATION, a free WAL sender (max_wal_senders) and a pg_hba.conf rule for its databases.',
         },
       };
   }

@@ -33,15 +33,15 @@ export const replicaIdentityCheck = databaseCheck({
     const version = serverVersionOf(facts);
     const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
     if (lacking.length === 0) return pass('all tables');
-    // Where nothing is counted nobody can tell that a table is left alone.
+    // Without statistics a table must be assumed to be written to.
     const written = lacking.filter(({ writes }) => writes !== 0);
-    // There the source says nothing, and the whole database stands still on the target: no counter of the past is worth that.
+    // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
     const ordered = lacking.toSorted((a, b) => Number(b.writes !== 0) - Number(a.writes !== 0));
-    const observed = `${countText(lacking.length, 'table')} without, ${written.length} of them written to`;
+    const observed = `${countText(lacking.length, 'table')} without, ${written.length} with writes`;
     const more = {
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
-      detail: `${harmOf(lacking, version)} ${writesOf(written, lacking.length)}${unlistedNote(lacking)}`,
+      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length)}${unlistedNote(lacking)}`,
       objects: firstObjects(ordered).map((table) => `${table.name} (${identityProblem(table, version)})`),
       fix: identityFix(
         ordered,
@@ -54,7 +54,7 @@ export const replicaIdentityCheck = databaseCheck({
   },
 });
 
-/** So that FULL is no cure for their tables. */
+/** FULL does not fix tables whose rows a hash index cannot find. */
 function unfound(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,
@@ -65,35 +65,35 @@ function unfound(
   }));
 }
 
-/** In the server's words, each kind of fault once. */
-function harmOf(lacking: readonly TableReplicaIdentity[], version: number): string {
+/** The error messages of the server, one for each kind of problem. */
+function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {
   const isGenerated = (table: TableReplicaIdentity) => identityProblem(table, version)?.includes('generated') === true;
   const plain = lacking.find((table) => !isGenerated(table));
-  const words: string[] = [];
+  const sentences: string[] = [];
   if (plain !== undefined) {
-    words.push(
-      `From the moment the publication exists, UPDATE and DELETE of the application fail on the source: "cannot update table ${lastPart(plain.name)} because it does not have a replica identity and publishes updates".`,
+    sentences.push(
+      `As soon as the publication exists, UPDATE and DELETE fail on the source: "cannot update table ${lastPart(plain.name)} because it does not have a replica identity and publishes updates".`,
     );
   }
   if (lacking.some(isGenerated)) {
-    words.push(
+    sentences.push(
       version >= generatedIdentityRejectedSince
-        ? 'From the moment the publication exists, UPDATE and DELETE of the application fail on the source: "Replica identity must not contain unpublished generated columns."'
-        : 'A generated column is not sent, so the target stops at the first UPDATE or DELETE: "publisher did not send replica identity column expected by the logical replication target relation".',
+        ? 'As soon as the publication exists, UPDATE and DELETE fail on the source: "Replica identity must not contain unpublished generated columns."'
+        : 'Generated columns are not replicated, so the first UPDATE or DELETE stops the replication: "publisher did not send replica identity column expected by the logical replication target relation".',
     );
   }
-  return words.join(' ');
+  return sentences.join(' ');
 }
 
 function writesOf(written: readonly TableReplicaIdentity[], all: number): string {
   if (written.some(({ writes }) => writes === undefined)) {
-    return 'Whether anybody writes to them is not known: track_counts is off.';
+    return 'It is not known whether they are written to: track_counts is off.';
   }
-  if (written.length === 0) return 'None of them was updated or deleted from since the counters were reset.';
+  if (written.length === 0) return 'None of them had an UPDATE or DELETE since the statistics were reset.';
   const busiest = written.toSorted((a, b) => (b.writes ?? 0) - (a.writes ?? 0)).slice(0, 3);
-  const told = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
+  const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
   const quiet = all - written.length;
-  return `UPDATE and DELETE since the counters were reset: ${told}.${quiet === 0 ? '' : ` The other ${countText(quiet, 'table')} saw none.`}`;
+  return `UPDATE and DELETE since the statistics were reset: ${counts}.${quiet === 0 ? '' : ` The other ${countText(quiet, 'table')} had none.`}`;
 }
 
 /** The server's message names the table alone, in double quotes. */

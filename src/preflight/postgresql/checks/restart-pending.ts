@@ -6,8 +6,14 @@ import { namedSettingOf, type ServerSettings, settingOf, settingsQuery } from '.
 import { startTimeQuery } from '../queries/start-time.ts';
 import { restartImpact } from '../restart-impact.ts';
 
-/** What a restart may take away from, or give to, a migration. */
-const decisive = ['wal_level', 'max_replication_slots', 'max_wal_senders', 'listen_addresses', 'max_worker_processes'];
+/** Settings that a migration depends on. */
+const relevantSettings = [
+  'wal_level',
+  'max_replication_slots',
+  'max_wal_senders',
+  'listen_addresses',
+  'max_worker_processes',
+];
 
 export const restartPendingCheck = serverCheck({
   id: 'restart-pending',
@@ -23,65 +29,72 @@ export const restartPendingCheck = serverCheck({
     activity: activityQuery,
   },
   evaluate({ settings, pending, started, activity }) {
-    const waiting = waitingIn(settings, pending);
-    const since = `The server runs since ${started}.`;
-    if (waiting.length === 0) return pass('none', { detail: since });
+    const pendingChanges = pendingSettings(settings, pending);
+    const since = `The server was started at ${started}.`;
+    if (pendingChanges.length === 0) return pass('none', { detail: since });
     const broken = pending.filter(({ error }) => error !== couldNotApply);
-    const told = waiting.map(({ name, value }) =>
-      value === undefined ? name : `${name} (${namedSettingOf(settings, name)} in force, ${value} in the file)`,
+    const changes = pendingChanges.map(({ name, value }) =>
+      value === undefined ? name : `${name} (active: ${namedSettingOf(settings, name)}, configured: ${value})`,
     );
-    const blocks = waiting.some(({ name }) => name === 'wal_level') && settingOf(settings, 'wal_level') !== 'logical';
+    const blocks =
+      pendingChanges.some(({ name }) => name === 'wal_level') && settingOf(settings, 'wal_level') !== 'logical';
     const more = {
       required: 'none',
       detail: [
-        `Changed in the configuration, but not in force: ${told.join(', ')}. ${since} ${restartImpact(activity)}`,
+        `Changed in the configuration, but not active: ${changes.join(', ')}. ${since} ${restartImpact(activity)}`,
         ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
-        ...(blocks ? [] : ['Now the migration goes by what is in force.']),
-        ...afterwards(waiting, settings),
-        'A restart in the middle of a migration would bring them in: with fewer slots than are used, or a lower wal_level, the server refuses to start.',
+        ...(blocks ? [] : ['The migration uses the active values.']),
+        ...afterwards(pendingChanges, settings),
+        'A restart during the migration activates the configured values; with fewer slots than are in use, or a lower wal_level, the server does not start.',
       ].join(' '),
-      objects: waiting.map(({ name }) => name),
-      fix: cureOf(waiting, settings, broken),
+      objects: pendingChanges.map(({ name }) => name),
+      fix: fixOf(pendingChanges, settings, broken),
     };
-    const observed = waiting.map(({ name }) => name).join(', ');
+    const observed = pendingChanges.map(({ name }) => name).join(', ');
     return blocks ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
 
-/** What the next restart does to a migration that works now. */
-function afterwards(waiting: readonly Waiting[], settings: ServerSettings): readonly string[] {
-  const worse = waiting.filter((one) => isWorse(one, settings));
+/** How the next restart affects a migration that works now. */
+function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerSettings): readonly string[] {
+  const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) return [];
-  const told = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
-  return [`After the next restart it goes by ${told}, which may not do: ask again then, or take it out before.`];
+  const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
+  return [
+    `The next restart activates ${changes}, which may not be sufficient: check again after the restart, or remove the change before.`,
+  ];
 }
 
-/** A restart brings in what waits, so it is no cure where that is worse than what is in force, or what no server starts with. */
-function cureOf(waiting: readonly Waiting[], settings: ServerSettings, broken: readonly PendingConfigLine[]): Fix {
+/** A restart activates the pending values. It is no fix if they are worse than the active ones, or if the server does not start with them. */
+function fixOf(
+  pendingChanges: readonly PendingSetting[],
+  settings: ServerSettings,
+  broken: readonly PendingConfigLine[],
+): Fix {
   if (broken.length > 0) {
     return {
-      by: 'who administers the server',
-      text: `Mend the lines before anything restarts the server, which would not start with them, or take them out (ALTER SYSTEM RESET for those of postgresql.auto.conf), then SELECT pg_reload_conf().`,
+      by: 'the server administrator',
+      text: `Correct or remove the invalid lines before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_reload_conf().`,
     };
   }
-  const worse = waiting.filter((one) => isWorse(one, settings));
+  const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) {
     return {
       restart: true,
-      text: 'Restart the server before the migration, or take the lines out of the configuration.',
+      text: 'Restart the server before the migration, or remove the changes from the configuration.',
     };
   }
   const named = worse.map(({ name }) => name).join(', ');
   return {
     reload: true,
-    by: 'who administers the server',
-    text: `Take ${named} out of the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then SELECT pg_reload_conf(). A restart would bring in what a migration cannot do with.`,
+    by: 'the server administrator',
+    text: `Remove ${named} from the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then run SELECT pg_reload_conf(). A restart would activate values that a migration cannot work with.`,
   };
 }
 
-/** Less than what is in force; of a value in a file that cannot be read nothing is known. */
-function isWorse({ name, value }: Waiting, settings: ServerSettings): boolean {
-  if (value === undefined || !decisive.includes(name)) return false;
+/** Less than the active value. A value in a file that this role cannot read is unknown. */
+function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boolean {
+  if (value === undefined || !relevantSettings.includes(name)) return false;
   const now = namedSettingOf(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
   if (name === 'listen_addresses') return now === '*' && value !== '*';
@@ -90,14 +103,14 @@ function isWorse({ name, value }: Waiting, settings: ServerSettings): boolean {
 
 const couldNotApply = 'setting could not be applied';
 
-interface Waiting {
+interface PendingSetting {
   readonly name: string;
-  /** undefined: the file cannot be read by this role. */
+  /** undefined: this role cannot read the file. */
   readonly value: string | undefined;
 }
 
-/** The server knows of a change once it was told to look; a file edited since shows in its own view. */
-function waitingIn(settings: ServerSettings, lines: readonly PendingConfigLine[]): readonly Waiting[] {
+/** pg_settings.pending_restart is set by a reload; pg_file_settings also contains lines written since. */
+function pendingSettings(settings: ServerSettings, lines: readonly PendingConfigLine[]): readonly PendingSetting[] {
   const names = new Set([
     ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
     ...lines.map(({ name }) => name).filter((name) => name !== ''),

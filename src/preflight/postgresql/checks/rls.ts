@@ -12,16 +12,16 @@ export const rlsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { relations: relationsQuery },
   evaluate({ relations: { secured } }, _database, { username }) {
-    if (secured.length === 0) return pass('nothing hidden');
+    if (secured.length === 0) return pass('no hidden rows');
     const role = quoteIdentifier(username);
     return fail(['continuous', 'dump'], countText(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
-      detail: `The policies of these tables hold for the role. COPY takes the rows that they let through and says nothing of the others; pg_dump ends with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
+      detail: `The policies of these tables apply to the role. COPY silently omits the hidden rows; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
       objects: firstObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],
-        text: 'Let the role see all rows, and take that back after the migration.',
+        text: 'Allow the role to see all rows for the duration of the migration.',
       },
     });
   },

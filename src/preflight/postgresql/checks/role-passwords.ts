@@ -13,10 +13,10 @@ export const rolePasswordsCheck = serverCheck({
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return pass('none');
-    return info(countText(others.length, 'other login'), {
-      detail: 'Roles are made anew on the target, with random passwords: neither md5 nor scram verifiers move.',
+    return info(countText(others.length, 'other login role'), {
+      detail: 'Roles are created on the target with random passwords; md5 and SCRAM verifiers are not migrated.',
       objects: others.slice(0, 20),
-      fix: { text: 'Set new passwords on the target before the applications move.' },
+      fix: { text: 'Set new passwords on the target before the applications connect to it.' },
     });
   },
 });

@@ -20,7 +20,7 @@ export const roleReadonlyCheck = serverCheck({
     return fail(['continuous'], on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`, {
       required: 'off',
       detail:
-        'default_transaction_read_only is on: "cannot execute CREATE PUBLICATION in a read-only transaction". The slot can still be made, and stays behind.',
+        'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created and is left behind.',
       objects: on.map(describeSetting),
       ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
       fix: resetRoleSetting('default_transaction_read_only', 'off', on, role),

@@ -17,7 +17,7 @@ const timeouts = [
   'lock_timeout',
 ] as const;
 
-/** Those that end a copy in the middle; the others end a connection that waits. */
+/** These cancel a running copy; the others end an idle or waiting connection. */
 const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
 
 export const roleTimeoutsCheck = serverCheck({
@@ -32,7 +32,7 @@ export const roleTimeoutsCheck = serverCheck({
       effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
         const span = parseMilliseconds(one.value, 'ms') ?? 0;
         return span > 0
-          ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), leastOf[name] ?? 0) }]
+          ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), minimumSpan[name] ?? 0) }]
           : [];
       }),
     );
@@ -51,33 +51,33 @@ export const roleTimeoutsCheck = serverCheck({
       objects: found.slice(0, 20).map((one) => `${one.name} ${describeSetting(one)}`),
       fix: combineFixes(
         fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetRoleSetting(name, '0', set, role)),
-        `New sessions of ${role.name} then wait as long as it takes. pg_dump sets them to 0 by itself.`,
+        `New sessions of ${role.name} then have no such timeout. pg_dump sets them to 0 itself.`,
       ),
     };
     if (short.length === 0) {
       return warn(observed, {
         ...more,
-        detail: `The initial copies are statements of this role: what takes longer ends with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout", and begins again. The biggest table should do at ${copyRates.slow / 1e6} MB/s.`,
+        detail: `The initial copies are statements of this role. A longer copy is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRates.slow / 1e6} MB/s the largest table finishes in time.`,
       });
     }
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
     return fail(['continuous'], observed, {
       ...more,
-      detail: `The biggest copy of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s, and ${worst!.name} ends it after ${timeSpanText(worst!.span)}: "${words[worst!.name]}". The copy begins again, for ever.`,
+      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },
 });
 
-const words: Readonly<Record<string, string>> = {
+const errorMessages: Readonly<Record<string, string>> = {
   statement_timeout: 'canceling statement due to statement timeout',
   transaction_timeout: 'terminating connection due to transaction timeout',
 };
 
-/** Milliseconds that the copy of an empty table takes: its transaction makes a slot and asks for the columns first. */
-const leastOf: Readonly<Record<string, number>> = { transaction_timeout: 10 };
+/** Milliseconds for the copy of an empty table: its transaction first creates a slot and queries the columns. */
+const minimumSpan: Readonly<Record<string, number>> = { transaction_timeout: 10 };
 
-/** Milliseconds that the biggest table of a database takes; a small database counts as one table. */
+/** Milliseconds for the largest table of a database; without table sizes the database counts as one table. */
 function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
   return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;

@@ -26,26 +26,26 @@ export const searchPathCheck = databaseCheck({
     if (first === undefined) return pass('all');
     const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
     const isCertain = functions.some(({ fails }) => fails);
-    const curable = functions.filter(({ path }) => path !== undefined);
+    const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
-      required: 'names with their schema, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes made, with an empty search_path. CHECK constraints, indexes, generated columns, domains, keys of partitions and triggers call these functions there, whose texts name things without a schema: "${told(first)}". ${isCertain ? 'What needs them fails each time it is tried.' : 'The copy fails when a row comes for which they do so: their tables have none yet, or the name stands where not every row leads.'}${unlistedNote(functions)}`,
+      required: 'schema-qualified names, or a search_path of the function',
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails for rows that reach such a name: the tables have no rows yet, or only some rows reach it.'}${unlistedNote(functions)}`,
       objects: firstObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),
       fix: {
-        ...(curable.length === 0
+        ...(fixable.length === 0
           ? {}
           : {
-              sql: curable.map(
+              sql: fixable.map(
                 ({ signature, path = [] }) =>
                   `ALTER FUNCTION ${signature} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
               ),
-              undo: curable.map(({ signature }) => `ALTER FUNCTION ${signature} RESET search_path`),
+              undo: fixable.map(({ signature }) => `ALTER FUNCTION ${signature} RESET search_path`),
             }),
         database,
         by: 'the owner of the functions, or a superuser',
-        text: `Give them a search_path, or write the schemas into their texts. One of SQL with a search_path is no longer put into the query that calls it, which may be slower.${curable.length < functions.length ? ' A name that more than one schema has needs a person who knows which one is meant.' : ''} A CHECK that reads another table may still fail until that has its rows.`,
+        text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until that table is copied.`,
       },
     };
     const observed = countText(functions.length, 'function');
@@ -55,7 +55,7 @@ export const searchPathCheck = databaseCheck({
   },
 });
 
-function told({ kind, name }: UnresolvedName): string {
+function nameError({ kind, name }: UnresolvedName): string {
   if (kind === 'operator') return `operator does not exist: … ${name} …`;
   return `${kind} ${kind === 'function' ? `${name}(…)` : `"${name}"`} does not exist`;
 }

@@ -17,11 +17,11 @@ export const secdefCheck = databaseCheck({
     if (found.length === 0) return pass('none');
     return warn(countText(found.length, 'function'), {
       required: 'none',
-      detail: `SECURITY DEFINER runs them as their owner. A managed target gives no superuser ("role … not in permitted superuser list"), so there they belong to somebody with fewer rights, and fail when they need more.${unlistedNote(found)}`,
+      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so their owner there has fewer privileges and they can fail.${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
-        text: 'Give them to an owner with just the rights that they need: ALTER FUNCTION … OWNER TO ….',
+        text: 'Change the owner to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',
       },
     });
   },

@@ -11,20 +11,22 @@ export const securityLabelsCheck = databaseCheck({
   queries: { labelProviders: securityLabelProvidersQuery },
   evaluate({ labelProviders }, database, _ground, { targetExtensions }) {
     if (labelProviders.length === 0) return pass('none');
-    const gone = labelProviders.filter(({ provider }) => targetExtensions?.includes(provider.toLowerCase()) === false);
-    const named = gone.length > 0 ? gone : labelProviders;
+    const missing = labelProviders.filter(
+      ({ provider }) => targetExtensions?.includes(provider.toLowerCase()) === false,
+    );
+    const named = missing.length > 0 ? missing : labelProviders;
     const observed = `labels of ${named.map(({ provider }) => provider).join(', ')}`;
     const more = {
-      required: 'none, or a target that has loaded their provider',
-      detail: `A label is restored by its provider, which a server has to load: "security label provider "${named[0]?.provider}" is not loaded". The schema cannot be made where it is not.${unlistedNote(named)}`,
+      required: 'none, or a target that loads the label provider',
+      detail: `A label can be restored only if the server has loaded its provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(named)}`,
       objects: firstObjects(named).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',
-        text: `Where nothing needs them: SECURITY LABEL FOR ${named[0]?.provider} ON … IS NULL, as pg_seclabels lists them. Else ask the service to load the provider, add it to --target-extensions, and give the labels again on the target.`,
+        text: `If the labels are not needed, remove them: SECURITY LABEL FOR ${named[0]?.provider} ON … IS NULL for the objects in pg_seclabels. Otherwise ask the service to load the provider and add it to --target-extensions.`,
       },
     };
-    // Which extensions a target has may not be told.
-    return gone.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+    // Without --target-extensions it is not known whether the target has the provider.
+    return missing.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });

@@ -12,18 +12,18 @@ export const selfTargetCheck = serverCheck({
   queries: {},
   evaluate(_values, { address }: PostgresqlSourceFacts, { target }): CheckOutcome {
     if (target === undefined) return skip('the address of the target is not known');
-    const mine = [address.host, ...address.connects.map((each) => each.address)].map(plain);
-    const same = target.port === address.port && mine.includes(plain(target.host));
+    const mine = [address.host, ...address.connects.map((each) => each.address)].map(normalizeHost);
+    const same = target.port === address.port && mine.includes(normalizeHost(target.host));
     if (!same) return pass(`the target is ${target.host}, port ${target.port}`);
     return fail(bothMethods, `both are ${address.host}, port ${address.port}`, {
       required: 'two servers',
       detail:
-        'Migrating to the same server is not supported: CREATE SUBSCRIPTION waits for its own transaction for ever.',
-      fix: { text: 'Name another target.' },
+        'A migration to the same server is not supported: CREATE SUBSCRIPTION would wait for its own transaction forever.',
+      fix: { text: 'Use another target.' },
     });
   },
 });
 
-function plain(host: string): string {
+function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }

@@ -12,15 +12,15 @@ export const sequencesCheck = databaseCheck({
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');
     const observed = countText(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump carries their values over.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains their values.' });
     return warn(observed, {
       required: 'none, or set at the cut-over',
       detail:
-        'Rows are replicated and the values of sequences are not: on the target they begin anew, and the first INSERT says "duplicate key value violates unique constraint".',
+        'The values of sequences are not replicated: on the target they start again, and the first INSERT fails with "duplicate key value violates unique constraint".',
       dataLoss: `the values of ${observed}`,
       fix: {
-        by: 'who makes the cut-over',
-        text: 'When the application has stopped writing and before it starts on the target, run what `cloudctl db sequences` prints there.',
+        by: 'the operator of the cut-over',
+        text: 'Run the output of `cloudctl db sequences` on the target, after the application has stopped writing and before it starts on the target.',
       },
     });
   },

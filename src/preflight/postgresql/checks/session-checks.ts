@@ -15,42 +15,43 @@ export const sessionChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { sessionChecks: sessionDependentConstraintsQuery },
   evaluate({ sessionChecks }, database) {
-    const filled = sessionChecks.filter((one) => one.rows !== 'none' && matters(one));
-    const broken = filled.filter((one) => one.rows === 'violate' || ownSetting.test(one.definition));
+    const filled = sessionChecks.filter((one) => one.rows !== 'none' && isSessionDependent(one));
+    const broken = filled.filter((one) => one.rows === 'violate' || customSetting.test(one.definition));
     const unseen = filled.filter((one) => one.rows === 'unseen');
-    const named = broken.length > 0 ? broken : unseen.length > 0 ? unseen : filled.filter(asksWho);
-    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'every row fits');
+    const named = broken.length > 0 ? broken : unseen.length > 0 ? unseen : filled.filter(dependsOnRole);
+    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'satisfied by every row');
     const observed = countText(named.length, 'constraint');
     const more = {
-      required: 'none, where there are rows',
-      detail: `A CHECK is asked again for every row that is copied or applied, by another role, with an empty search_path and nothing of what an application sets: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy ends there, each time it is tried.${unlistedNote(named)}`,
+      required: 'none in tables with rows',
+      detail: `A CHECK constraint is evaluated for every copied or applied row, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails there on every attempt.${unlistedNote(named)}`,
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
         undo: named.map(addConstraintNotValid),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or for good in favour of a trigger, which does not fire while rows are copied.',
+        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy.',
       },
     };
     if (broken.length > 0) return fail(['continuous', 'dump'], observed, more);
-    if (unseen.length > 0) return { ...unknown(`${observed}, and nobody can tell whether every row fits`), ...more };
+    if (unseen.length > 0)
+      return { ...unknown(`${observed}, and it is not known whether every row satisfies them`), ...more };
     return warn(observed, more);
   },
 });
 
-/** A name with a dot is a setting of an application, which no server knows that was not told. */
-const ownSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
+/** A setting with a dot in its name belongs to an application and is not defined on the target. */
+const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
 
-/** Any other setting is there on every server. */
-function matters({ definition }: SessionDependentConstraint): boolean {
-  return !definition.includes('current_setting(') || ownSetting.test(definition) || session.test(definition);
+/** A built-in setting exists on every server, so it does not matter here. */
+function isSessionDependent({ definition }: SessionDependentConstraint): boolean {
+  return !definition.includes('current_setting(') || customSetting.test(definition) || sessionPattern.test(definition);
 }
 
-/** The role that asks is one, and the one that applies may be another. */
-function asksWho({ definition }: SessionDependentConstraint): boolean {
-  return who.test(definition);
+/** The role that applies changes on the target can differ from the role that writes here. */
+function dependsOnRole({ definition }: SessionDependentConstraint): boolean {
+  return rolePattern.test(definition);
 }
 
-const who = /\b(CURRENT_USER|CURRENT_ROLE|SESSION_USER|USER)\b|"(current|session)_user"\(\)/;
-const session = new RegExp(`${who.source}|\\bto_reg|::regclass|schema`, 'i');
+const rolePattern = /\b(CURRENT_USER|CURRENT_ROLE|SESSION_USER|USER)\b|"(current|session)_user"\(\)/;
+const sessionPattern = new RegExp(`${rolePattern.source}|\\bto_reg|::regclass|schema`, 'i');

@@ -33,27 +33,27 @@ export const settingChecksCheck = databaseCheck({
     const found = swayedChecks.filter(({ rows }) => rows !== 'none');
     const own = ownSettings(database, settings, roleSettings, facts);
     const zone = own.find(({ name }) => name === 'TimeZone');
-    const uses = zone === undefined ? [] : usesByZone(functionUses, functionBodies);
-    if (zone !== undefined && uses.length > 0) return otherwise(uses, zone.value);
+    const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
+    if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
     if (found.length === 0) return pass(swayedChecks.length === 0 ? 'none' : 'none with rows');
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
     const broken = found.filter(
       ({ rows, readsDates }) => rows === 'violate' || (readsDates && isOwn('DateStyle') && rows !== 'fit'),
     );
-    const told = own.map(({ name, value }) => `${name} ${value}`).join(', ');
-    const observed = `${countText(found.length, 'constraint')}${told === '' ? '' : `; ${told}`}`;
+    const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
+    const observed = `${countText(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
-      required: 'none, or the settings that every server begins with',
+      required: 'none, or default settings',
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
         undo: named.map(addConstraintNotValid),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Drop them until the cut-over, or write them so that they name their zone (AT TIME ZONE 'UTC'). A target whose own settings are those of the source takes the rows: ALTER DATABASE ${quoteIdentifier(database)} SET there, or of the role that applies changes, then --accept setting-checks.`,
+        text: `Drop them until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or set them for the role that applies changes, then use --accept setting-checks.`,
       },
     });
-    const harm = `What the source has set for a server, a database or a role does not come along: there a CHECK is asked with ${Object.entries(
+    const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
       defaultSessionSettings,
     )
       .map(([name, value]) => `${name} ${value}`)
@@ -61,35 +61,35 @@ export const settingChecksCheck = databaseCheck({
     if (broken.length > 0) {
       return fail(['continuous', 'dump'], observed, {
         ...more(broken),
-        detail: `${harm}, and rows that fit here violate it, which ends the copy, each time it is tried: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
+        detail: `${harm}, so rows that are valid here violate it and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
       });
     }
     if (own.length === 0) return pass(observed);
     const unseen = found.filter(({ rows }) => rows === 'unseen');
     const detail = `${harm}.`;
     if (unseen.length > 0) {
-      return { ...unknown(`${observed}: nobody looked whether every row fits`), ...more(unseen), detail };
+      return { ...unknown(`${observed}; the rows were not checked`), ...more(unseen), detail };
     }
     return warn(observed, {
       ...more(found),
-      detail: `${detail} Every row fits so as well; one that is written before the cut-over and does not stops the replication.${unlistedNote(found)}`,
+      detail: `${detail} Every row satisfies it with these settings too, but a row written before the cut-over that does not stops the replication.${unlistedNote(found)}`,
     });
   },
 });
 
-interface ZonedUse extends FunctionUse {
+interface ZoneDependentUse extends FunctionUse {
   readonly signature: string;
 }
 
-/** What is made of rows again on the target: a value, a key or the choice of a partition. */
-function usesByZone(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ZonedUse[] {
+/** Functions whose result the target computes again from copied rows: a value, a key or a partition. */
+function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ZoneDependentUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const zoned = (calls: string): FunctionBody | undefined => {
-    // Each is looked at once, however many call it; it grows while it is walked through.
+  const zoneDependent = (calls: string): FunctionBody | undefined => {
+    // Each function is visited once; elements added to a set during the iteration are visited too.
     const reached = new Set([calls]);
     for (const oid of reached) {
       const body = byOid.get(oid);
-      // One with a zone of its own gives it to all that it calls.
+      // A function with SET timezone passes its zone on to the functions that it calls.
       if (body === undefined || body.hasZone) continue;
       if (dependsOnTimeZone(`${body.text} ${body.bound}`, body.types)) return body;
       for (const one of body.calls) reached.add(one);
@@ -97,43 +97,45 @@ function usesByZone(uses: readonly FunctionUse[], bodies: readonly FunctionBody[
     return undefined;
   };
   return uses.flatMap((use) => {
-    const body = zoned(use.calls);
-    return body !== undefined && use.filled && !made.has(use.kind) ? [{ ...use, signature: body.signature }] : [];
+    const body = zoneDependent(use.calls);
+    return body !== undefined && use.filled && !rowNeutralUses.has(use.kind)
+      ? [{ ...use, signature: body.signature }]
+      : [];
   });
 }
 
-/** What is made in another order, or not at all, and of which no row is another. */
-const made: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
+/** Uses whose result does not change a row. */
+const rowNeutralUses: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
-function otherwise(uses: readonly ZonedUse[], zone: string): CheckOutcome {
-  const asked = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
-  const observed = `${countText(uses.length, 'use')} of functions that go by TimeZone ${zone}`;
+function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): CheckOutcome {
+  const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
+  const observed = `${countText(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
-    required: 'functions that name their zone',
-    detail: `They are said to be immutable, and give another result in another time zone. The zone of the source does not come along, so that the target makes other values, keys or partitions of the same rows: they differ in silence, or "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
+    required: 'functions with an explicit time zone',
+    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: they differ without an error, or fail with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
     objects: firstObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
-      text: `Let them name the zone that they mean: … AT TIME ZONE '${zone}' for a time with its zone. What is stored stays as it is. A function with SET timezone will do as well.`,
+      text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,
     },
   };
-  return asked ? { ...unknown(observed), ...more } : fail(['continuous', 'dump'], observed, more);
+  return isCheckOnly ? { ...unknown(observed), ...more } : fail(['continuous', 'dump'], observed, more);
 }
 
-/** Those that differ from what a target has. A value that our own session hides counts as one. */
+/** Settings that differ from the defaults of a target. A server value hidden by a setting of this role counts as default. */
 function ownSettings(
   database: string,
   settings: ServerSettings,
-  glued: readonly RoleSetting[],
+  settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
   return settingNamesIn(defaultSessionSettings).flatMap((name) => {
-    const value = effectiveSettings(name, settings, glued, { ...facts, databases: [database] })[0]?.value;
-    return value === undefined || (usual[name] ?? /^$/).test(value) ? [] : [{ name, value }];
+    const value = effectiveSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]?.value;
+    return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });
 }
 
-const usual: Readonly<Record<string, RegExp>> = {
+const defaultValues: Readonly<Record<string, RegExp>> = {
   TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i,
   DateStyle: /^(ISO(, *MDY)?|MDY, *ISO)$/i,
   IntervalStyle: /^postgres$/i,

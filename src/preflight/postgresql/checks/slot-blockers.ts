@@ -16,17 +16,17 @@ export const slotBlockersCheck = serverCheck({
     if (open.length === 0) return pass('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
-    const observed = `${countText(open.length, 'transaction')} that wrote, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
+    const observed = `${countText(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
     const more = {
       required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
       detail:
-        'A slot is made when every transaction that was writing is over, in whatever database: until then its creation hangs. Ending the client that waits leaves a half-made, active slot behind.',
+        'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the waiting client is terminated, an incomplete active slot is left behind.',
       objects: open.slice(0, 20).map(describeTransaction),
       fix: {
-        text: `Let them commit, or end them: ${open
+        text: `Wait for their commit, or end them: ${open
           .slice(0, 5)
           .map(({ id }) => `SELECT pg_terminate_backend(${id})`)
-          .join('; ')}. What they wrote is rolled back then.`,
+          .join('; ')}. This rolls back their changes.`,
       },
     };
     return oldest > maxTransactionAge ? fail(['continuous'], observed, more) : warn(observed, more);

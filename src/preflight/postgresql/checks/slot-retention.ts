@@ -10,10 +10,10 @@ import { walBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
 
-/** Seconds between two snapshots of the running transactions, where anything is written. */
+/** Seconds between two records of the running transactions in the WAL of a server with writes (LOG_SNAPSHOT_INTERVAL_MS). */
 const snapshotInterval = 15;
 
-/** Bytes: what is kept is counted in whole files. */
+/** Bytes of a WAL file; WAL is kept in whole files. */
 const segment = 16 * 1024 ** 2;
 
 export const slotRetentionCheck = serverCheck({
@@ -25,26 +25,26 @@ export const slotRetentionCheck = serverCheck({
   queries: { settings: settingsQuery, walHistory: walHistoryQuery },
   evaluate({ settings, walHistory }, facts) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
-    const biggest = facts.copy?.largest;
+    const largest = facts.copy?.largest;
     if (idle > 0) {
       const observed = `idle_replication_slot_timeout ${timeSpanText(idle)}`;
       const more = {
         required: '0',
-        detail: `A slot that the target leaves alone for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then begins again from zero.`,
+        detail: `A slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
         fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
-      const span = ((biggest?.bytes ?? 0) / copyRates.slow) * 1000;
+      const span = ((largest?.bytes ?? 0) / copyRates.slow) * 1000;
       if (span <= idle) return warn(observed, more);
       return fail(['continuous'], observed, {
         ...more,
-        detail: `Each table has a slot of its own that nobody uses while its rows are copied. ${biggest?.table} of ${biggest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `Each table has its own slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size') ? sizeSetting(settings, 'max_slot_wal_keep_size') : -1;
     if (keep < 0) {
       return pass('unlimited', {
         detail:
-          'Nothing is lost, but while the target stalls, two weeks at most, WAL piles up on the disk of the source (wal-rate).',
+          'No slot is invalidated, but while the target is stalled, for two weeks at most, WAL accumulates on the disk of the source (wal-rate).',
       });
     }
     const rate = walBytesPerSecond(facts.walRate, walHistory);
@@ -52,19 +52,19 @@ export const slotRetentionCheck = serverCheck({
     const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeSetting(settings, 'max_wal_size')));
     if (keep >= needed) return pass(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
     const kept = Math.max(keep, settings.has('wal_keep_size') ? sizeSetting(settings, 'wal_keep_size') : 0);
-    // A slot moves on no sooner than a snapshot of the running transactions is in the WAL, and that of a table not before it is copied.
-    const seconds = Math.max(snapshotInterval, (biggest?.bytes ?? 0) / copyRates.fast);
+    // A slot advances only after a record of the running transactions, and the slot of a table only after its copy.
+    const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / copyRates.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
-      ? `At ${binarySizeText(rate)} of WAL a second a slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint takes away all but ${binarySizeText(kept)}. `
+      ? `At ${binarySizeText(rate)} of WAL per second a slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${binarySizeText(kept)}. `
       : '';
-    const judged = lost
+    const outcome = lost
       ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
       : warn;
-    return judged(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
+    return outcome(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
       required: `at least ${binarySizeText(needed)}`,
-      detail: `${sum}${binarySizeText(rate)} of WAL a second x ${timeSpanText(copy * 1000)} of copying x 3, two days of WAL, and at least max_wal_size: ${binarySizeText(needed)}. A slot that falls behind further is lost: "can no longer get changes from replication slot", and the migration begins again from zero.`,
+      detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
       fix: alterSystemFix(settings, { max_slot_wal_keep_size: sizeSettingText(needed) }),
     });
   },

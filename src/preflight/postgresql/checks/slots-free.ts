@@ -8,7 +8,7 @@ import { restartImpact } from '../restart-impact.ts';
 import { raiseSlotsFix, slotDemand } from '../slot-demand.ts';
 import { countText } from '../units.ts';
 
-/** Initial copies take slots too: with one for each database alone the copies never begin, and say so in the target's log only. */
+/** Initial copies need slots too. Without free ones the copies never start, which only the log of the target reports. */
 export const slotsFreeCheck = serverCheck({
   id: 'slots-free',
   title: 'enough replication slots are free',
@@ -29,26 +29,26 @@ export const slotsFreeCheck = serverCheck({
     if (free >= needed) {
       return warn(observed, {
         ...more,
-        detail: `${detail} It works, with fewer tables copied at a time. ${harm(fix.restart, activity)}`,
+        detail: `${detail} The migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
         fix,
       });
     }
     return fail(['continuous'], observed, {
       ...more,
-      detail: `${detail} ${complaint(max, slots.length)} ${harm(fix.restart, activity)}`,
+      detail: `${detail} ${slotError(max, slots.length)} ${impact(fix.restart, activity)}`,
       fix,
     });
   },
 });
 
-function complaint(max: number, used: number): string {
-  if (max === 0) return 'The server refuses: "replication slots can only be used if max_replication_slots > 0".';
+function slotError(max: number, used: number): string {
+  if (max === 0) return 'The server reports: "replication slots can only be used if max_replication_slots > 0".';
   return used >= max
-    ? 'The server refuses: "all replication slots are in use".'
-    : 'The copies would be tried for ever: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
+    ? 'The server reports: "all replication slots are in use".'
+    : 'The copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
 }
 
-function harm(restart: boolean | undefined, groups: readonly UserSessions[]): string {
+function impact(restart: boolean | undefined, groups: readonly UserSessions[]): string {
   return restart === true ? restartImpact(groups) : '';
 }
 

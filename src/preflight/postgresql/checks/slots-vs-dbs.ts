@@ -8,7 +8,7 @@ import { restartImpact } from '../restart-impact.ts';
 import { raiseSlotsFix } from '../slot-demand.ts';
 import { countText } from '../units.ts';
 
-/** The specification's own minimum: every database of the server counts, the ignored ones too. */
+/** The minimum of the specification (section 4.6): every database of the server counts, including ignored ones. */
 export const slotsVsDbsCheck = serverCheck({
   id: 'slots-vs-dbs',
   title: 'max_replication_slots is at least the number of databases',
@@ -23,7 +23,7 @@ export const slotsVsDbsCheck = serverCheck({
     if (max >= least) return pass(String(max), { required: String(least) });
     return fail(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${countText(least, 'database')} (templates left out, ignored ones counted). ${restartImpact(activity)}`,
+      detail: `max_replication_slots is ${max}, and the server has ${countText(least, 'database')} (without templates, including ignored ones). ${restartImpact(activity)}`,
       fix: raiseSlotsFix(settings, slots, facts.databases.length, least),
     });
   },

@@ -14,19 +14,19 @@ export const standbySourceCheck = serverCheck({
     if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return pass('primary');
     const decoding =
       serverVersionOf(facts) < 160_000
-        ? ' Before version 16 nothing can be decoded either: "logical decoding cannot be used while in recovery".'
+        ? ' Before version 16, a standby does not support logical decoding: "logical decoding cannot be used while in recovery".'
         : '';
     const delay = settingOf(settings, 'max_standby_streaming_delay');
     const cancelled =
       delay === '-1' || settingOf(settings, 'hot_standby_feedback') === 'on'
         ? ''
-        : ` A dump that reads for longer than max_standby_streaming_delay (${delay} ms) is cancelled: "canceling statement due to conflict with recovery".`;
+        : ` A dump query that conflicts with recovery for longer than max_standby_streaming_delay (${delay} ms) is cancelled: "canceling statement due to conflict with recovery".`;
     return fail(['continuous'], 'in recovery', {
       required: 'primary',
-      detail: `A standby takes no publication: "cannot execute CREATE PUBLICATION in a read-only transaction". IDENTIFY_SYSTEM succeeds here all the same.${decoding}${cancelled}`,
+      detail: `A publication cannot be created on a standby: "cannot execute CREATE PUBLICATION in a read-only transaction". IDENTIFY_SYSTEM succeeds nevertheless.${decoding}${cancelled}`,
       fix: {
-        by: 'who starts the migration',
-        text: `Name the primary as the source.${cancelled === '' ? '' : ' For a dump from here, raise max_standby_streaming_delay first.'}`,
+        by: 'the operator of the migration',
+        text: `Use the primary as the source.${cancelled === '' ? '' : ' For a dump from this standby, raise max_standby_streaming_delay first.'}`,
       },
     });
   },

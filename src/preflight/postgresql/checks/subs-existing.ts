@@ -15,11 +15,11 @@ export const subsExistingCheck = databaseCheck({
     if (own.length === 0) return pass('none');
     return warn(countText(own.length, 'subscription'), {
       required: 'none',
-      detail: `The database receives changes itself. They are passed on, but the subscription stays behind: pg_dump says "subscriptions not dumped because current user is not a superuser", or the target takes it over disabled. Where the target becomes a source of the same data, changes run in a circle.${unlistedNote(own)}`,
+      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data, changes are replicated in a loop.${unlistedNote(own)}`,
       objects: firstObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
-        by: 'who runs the replication',
-        text: 'Decide who the new subscriber is, and disable the subscription before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
+        by: 'the replication administrator',
+        text: 'Create a subscription on the target if it is needed, and disable this one before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
       },
     });
   },

@@ -16,9 +16,9 @@ export const supersCheck = serverCheck({
     return warn(countText(others.length, 'other superuser'), {
       required: 'none',
       detail:
-        'The administrator of the target is no superuser and cannot make one: "role … not in permitted superuser list". What they own belongs to the administrator of the target afterwards.',
+        'The administrator of the target is not a superuser and cannot create one: "role … not in permitted superuser list". Objects owned by superusers belong to that administrator after the migration.',
       objects: others.slice(0, 20),
-      fix: { text: 'Nothing has to be done before; plan which roles of the target take their place.' },
+      fix: { text: 'No action is needed before the migration; decide which roles of the target replace them.' },
     });
   },
 });

@@ -3,7 +3,7 @@ import { fail, pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
-/** Roles of managed services that may publish all tables without being superuser. */
+/** Roles of managed services that can publish all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];
 
 export const superuserCheck = serverCheck({
@@ -20,18 +20,18 @@ export const superuserCheck = serverCheck({
     if (near !== undefined) {
       return warn(`member of ${near}`, {
         required: 'superuser',
-        detail: `The specification asks for a superuser; ${near} may create a publication for all tables on its service, provided it may replicate too (repl-connection).`,
+        detail: `The specification requires a superuser; on its service, ${near} can create a publication for all tables if it can also replicate (repl-connection).`,
       });
     }
     const name = quoteIdentifier(role.name);
     return fail(['continuous'], 'not a superuser', {
       required: 'superuser',
       detail:
-        'CREATE PUBLICATION … FOR ALL TABLES is refused: "permission denied for database", and with CREATE on it "must be superuser to create FOR ALL TABLES publication". The service then copies a point in time instead, without a word.',
+        'CREATE PUBLICATION … FOR ALL TABLES fails: "permission denied for database", or with CREATE on the database "must be superuser to create FOR ALL TABLES publication". The service then takes a dump instead, without an error.',
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
-        text: 'Make the role a superuser for the time of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. Or ask for a dump, which needs less.',
+        text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. Or migrate with a dump, which needs fewer privileges.',
       },
     });
   },

@@ -8,54 +8,56 @@ import { countText } from '../units.ts';
 
 export const syncStandbyNamesCheck = serverCheck({
   id: 'sync-standby-names',
-  title: 'no COMMIT waits for the target or for a standby that is not connected',
-  headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
+  title: 'no COMMIT commitWaits for the target or for a standby that is not connected',
+  headline: 'COMMIT commitWaits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
   needs: 'connection',
   queries: { settings: settingsQuery, senders: walSendersQuery },
   evaluate({ settings, senders }) {
     const observed = settingOf(settings, 'synchronous_standby_names');
-    if (!matchesAnyStandby(observed)) return judgeNamed(observed, settings, senders);
+    if (!matchesAnyStandby(observed)) return evaluateNames(observed, settings, senders);
     const named = standbysOf(senders);
     const counted = /^\s*((?:any|first)\s+)?(\d+)\s*\(/i.exec(observed);
     const list = named.map(quoteIdentifier).join(', ');
     const wanted = named.length === 0 ? '' : counted === null ? list : `${counted[1] ?? ''}${counted[2]} (${list})`;
     return fail(['continuous'], observed, {
-      required: 'standbys by name',
-      detail: `"*" takes in whoever connects, so the subscription of the target becomes a synchronous standby: while the target pauses, every COMMIT on this server hangs.${named.length === 0 ? ' No standby is connected now.' : ''}`,
+      headline: 'synchronous_standby_names matches the target',
+      required: 'a list of standby names',
+      detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server commitWaits.${named.length === 0 ? ' No standby is connected now.' : ''}`,
       objects: named,
       fix: alterSystemFix(
         settings,
         { synchronous_standby_names: wanted },
         named.length === 0
-          ? 'No standby is connected, so none is named: name those that must confirm.'
+          ? 'No standby is connected, so the list is empty: add the standbys that must confirm.'
           : 'Add the standbys that are not connected now.',
       ),
     });
   },
 });
 
-/** With too few of the named standbys connected no COMMIT ends, those of the migration included. */
-function judgeNamed(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
+/** With too few of the listed standbys connected, every COMMIT commitWaits, also those of the migration. */
+function evaluateNames(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
   if (observed.trim() === '') return pass('empty');
   const wanted = Number(/^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(observed)?.[1] ?? 1);
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
-  const waits = !['off', 'local'].includes(settingOf(settings, 'synchronous_commit'));
-  if (isHidden || !waits || confirming >= wanted) return pass(observed);
+  const commitWaits = !['off', 'local'].includes(settingOf(settings, 'synchronous_commit'));
+  if (isHidden || !commitWaits || confirming >= wanted) return pass(observed);
   return fail(['continuous'], `${observed}; ${countText(confirming, 'standby', 'standbys')} of ${wanted} connected`, {
+    headline: 'COMMIT waits for a standby that is not connected',
     required: `${countText(wanted, 'standby', 'standbys')} connected`,
     detail:
-      'Every COMMIT on this server waits for standbys that are not there: the application hangs already, and CREATE PUBLICATION and the first slot would hang with it.',
+      'Every COMMIT on this server commitWaits for standbys that are not connected: the application already commitWaits, and so would CREATE PUBLICATION and the creation of the first slot.',
     fix: alterSystemFix(
       settings,
       { synchronous_standby_names: '' },
-      'Or bring the standbys back. Without a name nothing waits for them.',
+      'Or reconnect the standbys. With an empty list no COMMIT commitWaits.',
     ),
   });
 }
 
-/** A star between the names; one in quotes is a name. */
+/** Whether the list contains `*`; a quoted `"*"` is a name. */
 export function matchesAnyStandby(value: string): boolean {
   return /(^|[\s,(])\*($|[\s,)])/.test(value.replace(/"(?:[^"]|"")*"/g, 'x'));
 }

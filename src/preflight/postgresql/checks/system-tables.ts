@@ -13,46 +13,47 @@ export const systemTablesCheck = databaseCheck({
   queries: { systemTables: systemSchemaTablesQuery, systemObjects: systemSchemaObjectsQuery },
   evaluate({ systemTables, systemObjects }, database) {
     const needed = systemObjects.filter(({ user }) => user !== undefined);
-    if (needed.length > 0) return unmade(needed, database);
-    if (systemTables.length === 0) return systemObjects.length === 0 ? pass('none') : leftOut(systemObjects, database);
+    if (needed.length > 0) return requiredObjects(needed, database);
+    if (systemTables.length === 0)
+      return systemObjects.length === 0 ? pass('none') : omittedObjects(systemObjects, database);
     const observed = countText(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
     return fail(['continuous'], observed, {
-      required: 'none in information_schema, pg_catalog or another schema of the system',
-      detail: `FOR ALL TABLES publishes them and no dump has them, so that the subscription finds no such table on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump leaves them out and says nothing.${unlistedNote(systemTables)}`,
+      required: 'none in information_schema, pg_catalog or another system schema',
+      detail: `FOR ALL TABLES publishes these tables but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits them without an error.${unlistedNote(systemTables)}`,
       objects: firstObjects(names),
-      dataLoss: `the rows of ${observed} in schemas of the system`,
+      dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
         sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${name} SET SCHEMA public`),
         undo: systemTables.map(({ moved, schema }) => `ALTER TABLE IF EXISTS ${moved} SET SCHEMA ${schema}`),
         database,
         by: 'a superuser',
-        text: 'Move them to a schema of your own, public or another one, and let the application find them there. What was made there by accident can be dropped.',
+        text: 'Move them to public or another user schema and adapt the application. Drop tables that were created there by mistake.',
       },
     });
   },
 });
 
-const elsewhere = {
+const moveFix = {
   by: 'a superuser',
-  text: 'Move them to a schema of your own (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): what needs them goes with them, and names without a schema are found by the search_path. What nobody needs can be dropped.',
+  text: 'Move them to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
 };
 
-function unmade(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
+function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
   const [first] = needed;
-  return fail(['continuous', 'dump'], `${countText(needed.length, 'object')} that others need`, {
+  return fail(['continuous', 'dump'], `${countText(needed.length, 'object')} with dependent objects`, {
     required: 'none in information_schema or pg_catalog',
-    detail: `No dump has what is in a schema of the system, so that the schema cannot be made: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
+    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
     objects: firstObjects(needed).map(({ name, user }) => `${name} (${user})`),
-    fix: { database, ...elsewhere },
+    fix: { database, ...moveFix },
   });
 }
 
-function leftOut(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
+function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
   return warn(countText(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
-    detail: `No dump has what is in a schema of the system, and nobody says so: the target is without them, and what names them in a text fails there.${unlistedNote(objects)}`,
+    detail: `A dump omits objects in system schemas without an error: they are missing on the target, and function bodies that refer to them fail there.${unlistedNote(objects)}`,
     objects: firstObjects(objects).map(({ name }) => name),
-    fix: { database, ...elsewhere },
+    fix: { database, ...moveFix },
   });
 }

@@ -22,8 +22,8 @@ export const systemValuesCheck = databaseCheck({
     const kinds = [...new Set(named.map(kindOf))];
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {
-      required: 'none with rows',
-      detail: `${kinds.map((kind) => harms[kind]).join(' ')} The copy ends there, each time it is tried.${unlistedNote(named)}`,
+      required: 'none with values',
+      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails there on every attempt.${unlistedNote(named)}`,
       objects: firstObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
@@ -33,38 +33,35 @@ export const systemValuesCheck = databaseCheck({
         by: 'the owner of the tables, or a superuser',
         text: [
           ...(money.length < named.length
-            ? [
-                'Turn the columns into text (ALTER TABLE … ALTER COLUMN … TYPE text), empty them, or drop what nobody needs any more.',
-              ]
+            ? ['Change the columns to text (ALTER TABLE … ALTER COLUMN … TYPE text), empty them, or drop unused ones.']
             : []),
           ...(money.length === 0
             ? []
             : [
-                'Money is copied as it is written with lc_monetary C, which new sessions of the role then have in this database; the amounts stay as they are.',
+                'For money columns set lc_monetary to C for new sessions of the role in this database; the amounts do not change.',
               ]),
         ].join(' '),
       },
     };
     if (found.length > 0) return fail(['continuous', 'dump'], observed, more);
-    return { ...unknown(`${observed}, and nobody looked at their rows`), ...more };
+    return { ...unknown(`${observed}, and their rows were not checked`), ...more };
   },
 });
 
-type Kind = 'money' | 'rights' | 'relation' | 'internal';
+type Kind = 'money' | 'privileges' | 'relation' | 'internal';
 
-const harms: Readonly<Record<Kind, string>> = {
+const impactByKind: Readonly<Record<Kind, string>> = {
   money:
-    'Money is written as lc_monetary has it here, which does not come along, and what the target reads is refused or another amount: "invalid input syntax for type money".',
-  rights: 'Rights of roles that are gone are written with their numbers: "role "16402" does not exist".',
+    'Money is copied in the format of lc_monetary, which is not migrated. The target rejects it or reads another amount: "invalid input syntax for type money".',
+  privileges: 'Privileges of dropped roles are copied with their OIDs: "role "16402" does not exist".',
   relation:
-    'Tables of the system that are named after a number, or belong to a session, are not there on the target: "relation "pg_toast.pg_toast_16402" does not exist".',
-  internal:
-    'Values that the server makes for itself are written, and never read: "cannot accept a value of type pg_node_tree".',
+    'TOAST tables and temporary tables do not exist on the target: "relation "pg_toast.pg_toast_16402" does not exist".',
+  internal: 'Values of internal types can be written but not read: "cannot accept a value of type pg_node_tree".',
 };
 
 function kindOf({ type }: ServerSpecificColumn): Kind {
   if (type.startsWith('money')) return 'money';
-  if (type.startsWith('aclitem')) return 'rights';
+  if (type.startsWith('aclitem')) return 'privileges';
   return type.startsWith('regclass') ? 'relation' : 'internal';
 }
 

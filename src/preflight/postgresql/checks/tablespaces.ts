@@ -22,11 +22,11 @@ export const tablespacesCheck = databaseCheck({
     ];
     return warn(spaces.join(', '), {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The database itself is in "${whole}". `}${countText(placed.length, 'table or index', 'tables and indexes')} elsewhere. A managed target has no tablespaces of yours: "tablespace "${spaces[0]}" does not exist". Where the restore goes on they are made in pg_default.${unlistedNote(placed)}`,
+      detail: `${whole === undefined ? '' : `The database itself is in "${whole}". `}${countText(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have them: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
       objects: firstObjects(placed).map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`),
       fix: {
         by: 'the owner of the tables',
-        text: 'Mostly nothing is lost. Where one must not be missing: ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies it whole and locks it meanwhile.',
+        text: 'Usually no action is needed. To be safe, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',
       },
     });
   },

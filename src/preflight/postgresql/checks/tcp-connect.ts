@@ -17,19 +17,21 @@ export const tcpConnectCheck = serverCheck({
     return evaluateLoginStep(
       facts,
       'tcp-connect',
-      () => (facts.lost === undefined ? network : unanswered(facts.lost)),
+      () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
       (why) => failLogin(why, { required: 'a session', ...explainRefusal(why.code) }),
     );
   },
 });
 
-/** Nobody knows what the server would have said, and what is not known to be possible must not be called so. */
-function unanswered(lost: string): CheckOutcome {
-  return fail(bothMethods, `the connection ended while the server was asked: ${lost}`, {
-    required: 'an answer',
-    detail: 'Of its settings, its slots and the role nothing or little is known, so nobody can promise a migration.',
+/** The remaining answers are unknown, so a migration must not be reported as possible. */
+function connectionLost(lost: string): CheckOutcome {
+  return fail(bothMethods, `the connection was lost during the queries: ${lost}`, {
+    headline: 'The connection was lost during the queries',
+    required: 'a response',
+    detail:
+      'The settings, replication slots and role could not be read completely, so it is not known whether a migration is possible.',
     fix: {
-      text: 'Look into the log of the server and into what stands between (a proxy, a firewall that cuts or holds long answers), and run this again, with more time if that was short (--deadline 5m).',
+      text: 'Check the server log and any proxy or firewall in between, and run this again, with more time if needed (--deadline 5m).',
     },
   });
 }

@@ -8,11 +8,11 @@ import { resetRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { binarySizeText, parseBytes } from '../units.ts';
 
-/** Bytes of what pg_dump has sorted in a database where nobody made anything: the descriptions of the system. */
-const least = 640 * 1024;
+/** Bytes that pg_dump sorts in an empty database: the built-in descriptions. */
+const minimumSort = 640 * 1024;
 
-/** Bytes that the columns of a table with few of them add to another of its sorts. */
-const perTable = 1536;
+/** Bytes that a table with few columns adds to a sort of pg_dump. */
+const sortPerTable = 1536;
 
 export const tempFileLimitCheck = serverCheck({
   id: 'temp-file-limit',
@@ -41,7 +41,7 @@ export const tempFileLimitCheck = serverCheck({
     if (worst.room >= 4 * worst.sorted) return pass(observed);
     const more = {
       required: 'temp_file_limit -1',
-      detail: `What does not fit into work_mem is sorted in a temporary file, and pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogue of ${worst.database}: "temporary file size exceeds temp_file_limit". Neither the schema nor the list of tables can be read then.`,
+      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". Then neither the schema nor the list of tables can be read.`,
       fix: resetRoleSetting('temp_file_limit', '-1', tight, role),
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);
@@ -51,5 +51,5 @@ export const tempFileLimitCheck = serverCheck({
 });
 
 function sortedIn({ copy }: PostgresqlSourceFacts, database: string): number {
-  return Math.max(least, (copy?.perDatabase.get(database)?.tables ?? 0) * perTable);
+  return Math.max(minimumSort, (copy?.perDatabase.get(database)?.tables ?? 0) * sortPerTable);
 }

@@ -13,7 +13,7 @@ export const tempTablesCheck = databaseCheck({
   evaluate({ relations: { temporary } }) {
     if (temporary.length === 0) return pass('none');
     return info(countText(temporary.length, 'table'), {
-      detail: `Temporary tables belong to a session and never move; the application makes them anew on the target.${unlistedNote(temporary)}`,
+      detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${unlistedNote(temporary)}`,
       objects: firstObjects(temporary),
     });
   },

@@ -12,25 +12,25 @@ export const timeChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { clockChecks: timeDependentConstraintsQuery },
   evaluate({ clockChecks }, database) {
-    const found = clockChecks.filter(wantsFuture);
-    if (found.length === 0) return pass(clockChecks.length === 0 ? 'none' : 'those that ask the clock look back');
+    const found = clockChecks.filter(requiresFuture);
+    if (found.length === 0) return pass(clockChecks.length === 0 ? 'none' : 'none that requires a future time');
     return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
-      required: 'none, where there are rows',
-      detail: `A CHECK holds for a row when it is written, here and again on the target: a row whose time has come meanwhile ends the copy, each time it is tried: "new row for relation … violates check constraint ${inDoubleQuotes(found[0]!.name)}".${unlistedNote(found)}`,
+      required: 'none in tables with rows',
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${inDoubleQuotes(found[0]!.name)}".${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),
         undo: found.map(addConstraintNotValid),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or for good in favour of a trigger, which does not fire while rows are copied. Where every row lies in the future and stays there for two weeks, --accept time-checks.',
+        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. If every row stays in the future for the next two weeks, use --accept time-checks.',
       },
     });
   },
 });
 
-/** As the server writes it: the clock is what the other side is greater than. Written the other way round it looks back. */
-function wantsFuture({ definition }: TimeDependentConstraint): boolean {
+/** Whether the constraint, as the server prints it, requires a value greater than the current time. */
+function requiresFuture({ definition }: TimeDependentConstraint): boolean {
   return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(definition);
 }
 

@@ -11,7 +11,7 @@ export const tlsCertCheck = serverCheck({
   queries: {},
   evaluate(_values, { tls: { certificate } }, { disableSsl, now }): CheckOutcome {
     if (disableSsl) return skip('TLS is not used');
-    if (certificate === undefined) return skip('no certificate was seen');
+    if (certificate === undefined) return skip('no certificate was received');
     const until = new Date(certificate.validTo).toISOString().slice(0, 10);
     const left = certificate.validTo - now;
     const signed = certificate.selfSigned ? ', self-signed' : '';
@@ -19,10 +19,10 @@ export const tlsCertCheck = serverCheck({
     return warn(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
       required: `valid until ${new Date(now + window).toISOString().slice(0, 10)}`,
       detail:
-        'A migration may run for two weeks and connects again after every break: whoever verifies the certificate is then refused.',
+        'A migration can take two weeks and reconnects after every lost connection. A client that verifies the certificate then fails.',
       objects: [certificate.subject],
       fix: {
-        text: 'Renew the certificate (ssl_cert_file), then SELECT pg_reload_conf(): no restart is needed.',
+        text: 'Renew the certificate (ssl_cert_file), then run SELECT pg_reload_conf(); no restart is needed.',
         reload: true,
       },
     });
@@ -31,5 +31,5 @@ export const tlsCertCheck = serverCheck({
 
 const day = 86_400_000;
 
-/** The longest a migration runs (spec §8). */
+/** The longest duration of a migration (specification, section 8). */
 const window = 14 * day;

@@ -18,61 +18,61 @@ export const tlsNegotiateCheck = serverCheck({
       facts,
       'tls-negotiate',
       () => (options.disableSsl ? unencrypted(facts) : pass(facts.tls.version ?? 'TLS')),
-      (why) => failLogin(why, why.code === connectErrorCodes.noTls ? withoutTls(facts) : broken(why.message)),
+      (why) => failLogin(why, why.code === connectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message)),
     );
   },
 });
 
-/** It was asked for; on the way through a network it is still a loss worth a word. */
+/** --disable-ssl was requested, but on a network the missing encryption deserves a warning. */
 function unencrypted({ address, tls }: PostgresqlSourceFacts): CheckOutcome {
-  if (isConnectedOverLoopback(address)) return pass('no TLS, as asked; the connection does not leave this machine');
-  const cure =
+  if (isConnectedOverLoopback(address)) return pass('no TLS, as requested; the connection is local to this machine');
+  const text =
     tls.offered === 'yes'
-      ? 'The server offers TLS: leave --disable-ssl out.'
-      : "Set ssl = 'on' on the server (needs a certificate and a reload), then leave --disable-ssl out.";
-  return warn('no TLS, as asked', {
+      ? 'Remove --disable-ssl: the server offers TLS.'
+      : "Set ssl = 'on' on the server (needs a certificate and a reload), then remove --disable-ssl.";
+  return warn('no TLS, as requested', {
     required: 'TLS',
-    detail: 'All rows cross the network in the clear, and so does whatever the server asks for as a password.',
-    fix: { text: cure },
+    detail: 'Rows and passwords cross the network unencrypted.',
+    fix: { text: text },
   });
 }
 
 function withoutTls({ tls }: PostgresqlSourceFacts) {
-  const open = tls.plaintext === 'accepted' ? ' The server would take this login without TLS.' : '';
+  const open = tls.plaintext === 'accepted' ? ' The server accepts this login without TLS.' : '';
   return {
     required: "ssl = 'on', or disable_ssl",
-    detail: `The migration is asked for with TLS and would end with these words.${open}`,
+    detail: `The migration requests TLS and would fail with this error.${open}`,
     fix: {
       sql: ["ALTER SYSTEM SET ssl = 'on'"],
       undo: ["ALTER SYSTEM SET ssl = 'off'"],
       shell: [
-        '# as the owner of the data directory, inside it, unless server.crt and server.key are there already:',
+        '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",
       ],
       reload: true,
-      text: 'Give the server a certificate and turn ssl on (a reload since PostgreSQL 10), or migrate with --disable-ssl, which sends every row unencrypted.',
+      text: 'Install a certificate on the server and set ssl = on (a reload since PostgreSQL 10), or migrate with --disable-ssl, which sends every row unencrypted.',
     },
   };
 }
 
-/** What the certificate does not stand up to is our own verification; what an alert says is the server's refusal. */
-function broken(message: string) {
+/** An error about the certificate comes from our verification, an alert from the server. */
+function handshakeFailure(message: string) {
   return /certificate|cert's|issuer/i.test(message) && !/alert/.test(message) ? unverified : brokenTls;
 }
 
 const unverified = {
-  required: 'a certificate that passes the verification asked for',
+  required: 'a certificate that passes the requested verification',
   detail:
-    'The server speaks TLS, and its certificate does not pass what sslmode=verify-ca, verify-full or --ca-file ask for. The service encrypts and does not verify, so this is about who answers here.',
+    'The server uses TLS, but its certificate fails the verification requested by sslmode=verify-ca, verify-full or --ca-file. The service encrypts without verification, so this concerns only the connection from this machine.',
   fix: {
-    text: 'Give the certificate that signed it (--ca-file) and the host name that stands in it, or renew it when it has expired; sslmode=require encrypts without asking who answers.',
+    text: 'Provide the CA certificate (--ca-file) and the host name of the certificate, or renew an expired certificate; sslmode=require encrypts without verification.',
   },
 };
 
 const brokenTls = {
-  required: 'a finished TLS handshake',
-  detail: 'The server offers TLS and the handshake fails; the service would fail in the same place.',
+  required: 'a complete TLS handshake',
+  detail: 'The server offers TLS but the handshake fails; it would fail for the service too.',
   fix: {
-    text: 'Check the certificate and its key, ssl_min_protocol_version and ssl_max_protocol_version (TLSv1.2 or newer is spoken) and ssl_ciphers.',
+    text: 'Check the certificate and its key, ssl_min_protocol_version and ssl_max_protocol_version (TLSv1.2 or newer is needed) and ssl_ciphers.',
   },
 };

@@ -14,13 +14,13 @@ export const tlsRequiredCheck = serverCheck({
     return evaluateLoginStep(
       facts,
       'tls-required',
-      () => pass(options.disableSsl ? 'it takes connections without TLS' : 'TLS is used'),
+      () => pass(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
       (why) =>
         failLogin(why, {
           required: 'TLS',
-          detail: 'The host rules let this user in with TLS only (hostssl), and disable_ssl is asked for.',
+          detail: 'pg_hba.conf allows this user only with TLS (hostssl), but disable_ssl was requested.',
           fix: {
-            text: 'Leave --disable-ssl (or sslmode=disable) out: the same login with TLS gets past the host rules.',
+            text: 'Remove --disable-ssl (or sslmode=disable): pg_hba.conf allows the same login with TLS.',
           },
         }),
     );

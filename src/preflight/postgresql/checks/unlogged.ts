@@ -29,26 +29,27 @@ export const unloggedCheck = databaseCheck({
     if (tables.length === 0) return pass('none');
     const observed = countText(tables.length, 'table');
     if (method === 'dump') {
-      return info(observed, { detail: 'A dump carries their rows over.', objects: firstObjects(tables) });
+      return info(observed, { detail: 'A dump contains their rows.', objects: firstObjects(tables) });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = incomparableColumnsByTable(unequalColumns);
-    // Once it is logged it is published, and then it needs an identity like every table.
+    // A table changed to LOGGED is published, and then it needs a replica identity like every table.
     const keys = identities.flatMap((table) => {
-      const cure = identityProblem(table, version) === undefined ? undefined : usableIdentity(table, unequal, version);
-      return table.unlogged && cure !== undefined ? [{ table, cure }] : [];
+      const identity =
+        identityProblem(table, version) === undefined ? undefined : usableIdentity(table, unequal, version);
+      return table.unlogged && identity !== undefined ? [{ table, identity }] : [];
     });
     const ordered = referencedTablesFirst(tables, unloggedReferences);
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
     const truncated = outward.filter((one) => one.truncated);
     const more = {
       required: 'none',
-      detail: `What is not written to the WAL is not replicated, and nobody says so: the tables are on the target, and empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
       objects: firstObjects(tables),
       dataLoss: `the rows of ${countText(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
-          ...keys.map(({ table, cure }) => identityStatement(table, cure)),
+          ...keys.map(({ table, identity }) => identityStatement(table, identity)),
           ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`),
         ],
         undo: [
@@ -57,28 +58,28 @@ export const unloggedCheck = databaseCheck({
         ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'SET LOGGED writes the whole table anew, into the WAL too, and nobody reads or writes it meanwhile. Leave it out where the rows may be lost.',
+        text: 'SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.',
       },
     };
     return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
 
-/** 10 does not send TRUNCATE. */
+/** Version 10 does not replicate TRUNCATE. */
 const truncateSent = 110_000;
 
-/** The target truncates what it was sent and nothing else, so that a foreign key of a table it was not sent forbids it. */
+/** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
 function truncateImpact(outward: readonly UnloggedReference[], truncated: readonly UnloggedReference[]): string {
   const [first] = truncated.length > 0 ? truncated : outward;
   if (first === undefined) return '';
   const when =
     truncated.length > 0
-      ? `and ${first.to} was truncated before, as its files and counters tell`
-      : 'though nothing tells that it was done before';
-  return ` ${first.from} refers to ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents it.`;
+      ? `and ${first.to} was truncated before, according to its files and statistics`
+      : 'although there is no sign of an earlier TRUNCATE';
+  return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
 }
 
-/** A logged table must not refer to an unlogged one, so what is referred to comes first; a circle stays as it is. */
+/** A logged table cannot reference an unlogged one, so referenced tables come first. Tables in a cycle keep their order. */
 export function referencedTablesFirst(
   tables: readonly string[],
   references: readonly UnloggedReference[],

@@ -24,34 +24,36 @@ export const untrustedLangCheck = databaseCheck({
     const observed = `${languages.join(', ')}; ${countText(functions.length, 'function')}`;
     if (lost.length > 0) {
       return fail(['continuous', 'dump'], observed, {
-        required: 'languages that the target has an extension for',
-        detail: `No extension has made ${lost.map(({ name }) => name).join(', ')} here, so the restore asks for the extension of that name: "extension "${lost[0]?.name}" is not available".`,
+        headline: 'The target does not provide a language',
+        required: 'languages that an extension of the target provides',
+        detail: `${lost.map(({ name }) => name).join(', ')} was created without an extension, so the restore requires an extension of that name: "extension "${lost[0]?.name}" is not available".`,
         objects: lost.map(({ name }) => name),
         fix: {
-          by: 'who owns the schema',
-          text: `Where nothing needs it any more: ${lost.map(({ name }) => `DROP LANGUAGE "${name.replaceAll('"', '""')}"`).join('; ')}.`,
+          by: 'the schema owner',
+          text: `If unused: ${lost.map(({ name }) => `DROP LANGUAGE "${name.replaceAll('"', '""')}"`).join('; ')}.`,
         },
       });
     }
     const coded = functions.flatMap(({ name, library }) => (library === undefined ? [] : [{ name, library }]));
-    const gone = coded.filter(({ library }) => isLibraryMissing(library, targetExtensions) === true);
-    if (gone.length > 0) {
+    const missing = coded.filter(({ library }) => isLibraryMissing(library, targetExtensions) === true);
+    if (missing.length > 0) {
       return fail(['continuous', 'dump'], observed, {
-        required: 'libraries that the target has',
-        detail: `Their code is in a file that no extension of the target brings, so that the schema cannot be made: "could not access file "${gone[0]!.library}": No such file or directory".${unlistedNote(gone)}`,
-        objects: firstObjects(gone).map(({ name, library }) => `${name} (${library})`),
+        headline: 'The target does not provide the library of a function',
+        required: 'libraries that the target provides',
+        detail: `The code of these functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${unlistedNote(missing)}`,
+        objects: firstObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {
-          by: 'who owns the schema',
-          text: 'Put them in another language, or drop them and what needs them. Where the service has the library, add its extension to --target-extensions.',
+          by: 'the schema owner',
+          text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add its extension to --target-extensions.',
         },
       });
     }
     return warn(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
-      detail: `A managed target has no superuser to make them: "language "${first}" does not exist" or "permission denied for language ${first}". The restore goes on, and they and what needs them are missing.${unlistedNote(functions)}`,
+      detail: `Creating them needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without them and the objects that depend on them.${unlistedNote(functions)}`,
       objects: firstObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
-        by: 'who owns the schema',
+        by: 'the schema owner',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',
       },
     });

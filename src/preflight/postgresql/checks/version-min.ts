@@ -13,24 +13,24 @@ export const postgresqlVersionMinCheck = serverCheck({
   queries: {},
   evaluate(_values, facts): CheckOutcome {
     const version = serverVersionOf(facts);
-    const words = formatServerVersion(version);
-    if (version >= logicalSince) return pass(words);
+    const versionText = formatServerVersion(version);
+    if (version >= logicalSince) return pass(versionText);
     if (version >= supportedSince) {
-      return fail(['continuous'], words, {
+      return fail(['continuous'], versionText, {
         required: '10',
-        detail: 'Before 10 there is no logical replication built in: no publications, no pgoutput. A dump works.',
+        detail: 'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works.',
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return fail(bothMethods, words, {
+    return fail(bothMethods, versionText, {
       required: '9.6',
-      detail: 'Neither the service nor the tools of today read so old a server.',
+      detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },
     });
   },
 });
 
-/** Publications and pgoutput came with 10; 9.6 is the oldest that tools of today dump. */
+/** Publications and pgoutput exist since 10; 9.6 is the oldest version that current tools dump. */
 const logicalSince = 100_000;
 
 const supportedSince = 90_600;

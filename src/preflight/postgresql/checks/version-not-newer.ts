@@ -23,20 +23,21 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
     const source = `source ${formatServerVersion(version)}`;
     if (target === undefined) {
       const why =
-        targetVersion === undefined
-          ? 'the version of the target is not known'
-          : 'the version of the target cannot be read';
-      return unknown(`${source}; ${why}`, {
-        text: 'Say --target-version with the version of the cluster, as in --target-version 17.',
-      });
+        targetVersion === undefined ? 'the version of the target is not known' : 'the version of the target is invalid';
+      return {
+        ...unknown(`${source}; ${why}`, {
+          text: 'Provide the version of the cluster, for example --target-version 17.',
+        }),
+        headline: 'The version of the target is not known',
+      };
     }
     const observed = `${source}, target ${formatMajorVersion(target)}`;
     if (majorVersionOf(version) <= target) return pass(observed);
     return fail(bothMethods, observed, {
-      required: `a target of ${formatMajorVersion(version)} or newer`,
+      required: `a target with ${formatMajorVersion(version)} or newer`,
       detail:
-        'The schema of a newer server may hold what an older one does not know: the restore ends in syntax errors, and the service refuses to migrate to an older major version.',
-      fix: { text: `Migrate into a cluster of version ${formatMajorVersion(version)} or newer.` },
+        'The schema of a newer server can use features that an older server does not support, so the restore fails; the service does not migrate to an older major version.',
+      fix: { text: `Migrate into a cluster with version ${formatMajorVersion(version)} or newer.` },
     });
   },
 });

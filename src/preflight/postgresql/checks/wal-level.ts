@@ -17,15 +17,15 @@ export const walLevelCheck = serverCheck({
   evaluate({ settings, activity }, facts) {
     const observed = settingOf(settings, 'wal_level');
     if (observed === 'logical') return pass('logical', { required: 'logical' });
-    const words =
+    const error =
       serverVersionOf(facts) < 170_000
         ? 'logical decoding requires wal_level >= logical'
         : 'logical decoding requires "wal_level" >= "logical"';
-    const waits =
-      settings.get('wal_level')?.pendingRestart === true ? ' Another value waits for a restart already.' : '';
+    const pending =
+      settings.get('wal_level')?.pendingRestart === true ? ' A changed value takes effect after a restart.' : '';
     const more = {
       required: 'logical',
-      detail: `No logical replication slot can be made: "${words}". CREATE PUBLICATION only warns of it, so a migration started now would fail and leave its publication behind.${waits} ${restartImpact(activity)}`,
+      detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and leave its publication behind.${pending} ${restartImpact(activity)}`,
       fix: alterSystemFix(settings, { wal_level: 'logical' }),
     };
     return fail(['continuous'], observed, more);

@@ -14,25 +14,27 @@ export const walRateCheck = serverCheck({
   queries: { walHistory: walHistoryQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;
-    if (walRate === undefined && walHistory === undefined) return skip('the WAL position could not be read twice');
+    if (walRate === undefined && walHistory === undefined) return skip('the WAL position could not be read');
     const rate = walBytesPerSecond(walRate, walHistory);
     const seconds = copy === undefined ? 0 : estimateCopyTime(copy).high;
     const bytes = rate * seconds;
-    const observed = `${binarySizeText(rate)} of WAL a second`;
-    const sum = `${binarySizeText(rate)} a second x ${timeSpanText(seconds * 1000)} of copying = ${binarySizeText(bytes)} kept until the copy is done`;
+    const observed = `${binarySizeText(rate)} of WAL per second`;
+    const sum = `${binarySizeText(rate)} per second x ${timeSpanText(seconds * 1000)} of copying = ${binarySizeText(bytes)} kept until the copy is complete`;
     const free = options.sourceDiskFree;
     if (free === undefined) {
-      const ask = `${sum}; two weeks of it would be ${binarySizeText(rate * 14 * 86_400)}. SQL cannot tell the free disk space: say it with --source-disk-free.`;
-      return bytes < negligible ? pass(observed, { detail: `${sum}.` }) : info(observed, { detail: ask });
+      const question = `${sum}; two weeks need ${binarySizeText(rate * 14 * 86_400)}. Free disk space is not available through SQL: provide it with --source-disk-free.`;
+      return bytes < negligible
+        ? pass(observed, { detail: `${sum}.` })
+        : info(observed, { headline: 'The free disk space of the source is not known', detail: question });
     }
     if (bytes <= free / 2)
       return pass(observed, { required: `half of ${binarySizeText(free)} free`, detail: `${sum}.` });
     return warn(observed, {
       required: `at most half of the free disk, ${binarySizeText(free / 2)}`,
-      detail: `${sum}; ${binarySizeText(free)} are free. A full disk stops the source: "could not write to file pg_wal/…: No space left on device".`,
+      detail: `${sum}; ${binarySizeText(free)} are free. A full disk stops the server: "could not write to file pg_wal/…: No space left on device".`,
       fix: {
-        by: 'who administers the server',
-        text: 'Make room, migrate when less is written, or limit what a slot may keep with max_slot_wal_keep_size: then the migration is lost instead of the server.',
+        by: 'the server administrator',
+        text: 'Free disk space, migrate when less data is written, or limit the retained WAL with max_slot_wal_keep_size: then the migration fails instead of the server.',
       },
     });
   },

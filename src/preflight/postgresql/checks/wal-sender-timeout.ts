@@ -22,7 +22,7 @@ export const walSenderTimeoutCheck = serverCheck({
     return warn(timeSpanText(shortest), {
       required: 'at least 30 s, or 0',
       detail:
-        'A target that is busy for longer loses its connection, again and again: "terminating walsender process due to replication timeout".',
+        'A target that is busy for longer loses its connection repeatedly: "terminating walsender process due to replication timeout".',
       fix: alterSystemFix(settings, { wal_sender_timeout: '5min' }),
     });
   },

@@ -24,21 +24,21 @@ export const walSendersCheck = serverCheck({
     const observed = `${countText(free, 'sender')} free of ${max} (${used} used)`;
     const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
-    const comes =
-      away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot may come back and take one each.`;
-    const detail = `${observed}; ${sum}.${comes}`;
+    const standbys =
+      away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one each.`;
+    const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return pass(observed, { required, detail });
     const fix = alterSystemFix(settings, { max_wal_senders: String(used + full) });
     if (free >= needed) {
       return warn(observed, {
         required,
-        detail: `${detail} It works, with fewer tables copied at a time. ${restartImpact(activity)}`,
+        detail: `${detail} The migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
         fix,
       });
     }
     return fail(['continuous'], observed, {
       required,
-      detail: `${detail} Tables would wait for ever: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      detail: `${detail} The copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
       fix,
     });
   },

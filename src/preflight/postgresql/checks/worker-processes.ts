@@ -4,7 +4,7 @@ import { serverCheck } from '../check.ts';
 import { numericSettingOf, settingOf, settingsQuery } from '../queries/settings.ts';
 import { countText } from '../units.ts';
 
-/** Background workers apply changes, so they matter on the target; an extension that does so from here needs them too. */
+/** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
 export const workerProcessesCheck = serverCheck({
   id: 'worker-processes',
   title: 'max_worker_processes is sufficient for pglogical',
@@ -16,13 +16,13 @@ export const workerProcessesCheck = serverCheck({
     const max = numericSettingOf(settings, 'max_worker_processes');
     const preloaded = settingOf(settings, 'shared_preload_libraries');
     if (!/\bpglogical\b/.test(preloaded)) {
-      return pass(String(max), { detail: 'Built-in logical replication takes none of them on the source.' });
+      return pass(String(max), { detail: 'Built-in logical replication uses no background worker on the source.' });
     }
     const needed = facts.databases.length + 1;
     if (max >= needed) return pass(String(max), { required: String(needed) });
     return warn(String(max), {
       required: String(needed),
-      detail: `pglogical is preloaded and takes one worker, and one more for each of ${countText(facts.databases.length, 'database')}.`,
+      detail: `pglogical is preloaded and uses one worker, plus one for each of ${countText(facts.databases.length, 'database')}.`,
       fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),
     });
   },
