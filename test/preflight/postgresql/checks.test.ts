@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import type { AnyPostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 
 const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)));
 const ids = postgresqlChecks.map(({ id }) => id);
@@ -47,4 +48,11 @@ test('a check can block a method exactly when it is a blocker for that method', 
   expect(mayBlock('wal-level')).toEqual(['continuous']);
   expect(mayBlock('dump-privs')).toEqual(['dump']);
   expect(mayBlock('hba-rule')).toEqual(['continuous', 'dump']);
+});
+
+test('the titles and headlines of all checks', () => {
+  expectGolden(
+    'db-preflight',
+    postgresqlChecks.map(({ id, title, headline }) => `${id}\n  pass: ${title}\n  else: ${headline}`).join('\n'),
+  );
 });

@@ -3,6 +3,7 @@ import type { CheckOutcome } from '../../../src/preflight/finding.ts';
 import type { NotableRelations } from '../../../src/preflight/postgresql/queries/relations.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { expectOutcomeText } from './expect-text.ts';
 import { preflightOptions, short, sourceFacts } from './facts.ts';
 
 export interface DatabaseCase {
@@ -20,6 +21,7 @@ export interface DatabaseCase {
 export function testDatabaseCases(cases: readonly DatabaseCase[]): void {
   test.each(cases)('$what: $verdict', ({ continuous, dump, verdict, dumped = verdict }) => {
     expect(short(continuous)).toBe(verdict);
+    if (continuous.status !== 'pass') expectOutcomeText(continuous);
     if (dump !== undefined) expect(short(dump)).toBe(dumped);
   });
 }

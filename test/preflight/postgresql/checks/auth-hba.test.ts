@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { authHbaCheck } from '../../../../src/preflight/postgresql/checks/auth-hba.ts';
+import { expectText } from '../expect-text.ts';
 import { outcomeOf, refusedFacts } from '../login-facts.ts';
 
 const odd = { username: 'o"d\'d', dbname: 'My-DB "x"' };
@@ -16,7 +17,7 @@ describe('auth-hba', () => {
       authHbaCheck,
       refusedFacts('28000', 'connection requires a valid client certificate'),
     );
-    expect(required).toContain('a rule for this user');
+    expectText(required);
     expect(fix?.sql).toBeUndefined();
     expect(fix).toMatchObject({ reload: true });
   });
@@ -30,7 +31,8 @@ describe('auth-hba', () => {
       authHbaCheck,
       refusedFacts('28000', `${method} authentication failed for user "u"`),
     );
-    expect(required).toBe(`the password that ${method} knows`);
+    expectText(required);
+    expect(required).toContain(method);
     expect(fix?.sql).toBeUndefined();
   });
   test('lets a role log in, and takes that back', () => {

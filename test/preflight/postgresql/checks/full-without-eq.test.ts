@@ -4,6 +4,7 @@ import type {
   ColumnWithoutEquality,
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
+import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
@@ -46,5 +47,5 @@ test.each([
 test('the type without equality is named as the server names it', () => {
   const unequal = [{ table: 'public.t', column: '"the "" doc" json[]' }];
   const full = evaluate([identityOf({ identity: 'f' })], 170_010, unequal);
-  expect(full.detail).toContain('"could not identify an equality operator for type json[]"');
+  expectText(full.detail);
 });

@@ -3,6 +3,7 @@ import { hbaRuleCheck } from '../../../../src/preflight/postgresql/checks/hba-ru
 import { prefixLengthOf } from '../../../../src/preflight/postgresql/hba-match.ts';
 import type { HbaRule } from '../../../../src/preflight/postgresql/queries/hba-rules.ts';
 import type { DatabaseAccess } from '../../../../src/preflight/postgresql/source-facts.ts';
+import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, settings, short, sourceFacts } from '../facts.ts';
 
 const mask = (bits: number) =>
@@ -133,9 +134,7 @@ test('sameuser and samerole mean the databases named so', () => {
 });
 
 test('a narrow rule tells from where one may come', () => {
-  expect(judge({ lines: ['host all all 203.0.113.0/24 md5'] }).detail).toContain(
-    'it may come from 203.0.113.0/24 (line 1)',
-  );
+  expectText(judge({ lines: ['host all all 203.0.113.0/24 md5'] }).detail);
 });
 
 test('from near, only the address that is used decides, and the missing rule is a warning', () => {
@@ -152,7 +151,7 @@ test('a line that cannot be read blocks: nobody knows which rules are in force',
   const facts = { hostRules: [broken], clientAddress: undefined, role: role(), settings: settings({}) };
   const outcome = hbaRuleCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(blocked);
-  expect(outcome.detail).toContain('Line 7: invalid connection type "hots"');
+  expectText(outcome.detail);
 });
 
 test('a line for TLS on a server without it is read, told with an error, and passed over', () => {
@@ -165,7 +164,7 @@ test('a line for TLS on a server without it is read, told with an error, and pas
   expect(short(judged([lone, rule('host all all 0.0.0.0/0 md5', 2)]))).toBe('pass');
   const outcome = judged([lone]);
   expect(short(outcome)).toBe(blocked);
-  expect(outcome.detail).toContain('no rule fits');
+  expectText(outcome.detail);
 });
 
 test('the line to add asks for TLS where TLS is used, and quotes the user where needed', () => {

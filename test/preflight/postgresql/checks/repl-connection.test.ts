@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replConnectionCheck } from '../../../../src/preflight/postgresql/checks/repl-connection.ts';
+import { expectText } from '../expect-text.ts';
 import { healthyFacts, outcomeOf } from '../login-facts.ts';
 
 describe('repl-connection', () => {
@@ -13,16 +14,14 @@ describe('repl-connection', () => {
   test('is skipped when nobody tried', () => {
     expect(outcomeOf(replConnectionCheck, { ...healthyFacts, replication: undefined }).status).toBe('skip');
   });
-  test.each([
-    ['42501', /REPLICATION/],
-    ['53300', /max_wal_senders/],
-    ['08P01', /the server itself/],
-    ['28000', /host rule/],
-  ])('a refusal of %s blocks the continuous method alone, with its cure', (code, cure) => {
-    const outcome = outcomeOf(replConnectionCheck, refused(code));
-    expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous'], observed: 'the words' });
-    expect(outcome.fix?.text).toMatch(cure);
-  });
+  test.each(['42501', '53300', '08P01', '28000'])(
+    'a rejection with %s blocks the continuous method only and has a fix',
+    (code) => {
+      const outcome = outcomeOf(replConnectionCheck, refused(code));
+      expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous'], observed: 'the words' });
+      expectText(outcome.fix?.text);
+    },
+  );
   test('the role is altered and altered back', () => {
     expect(outcomeOf(replConnectionCheck, { ...refused('42501'), username: 'o"d' }).fix).toMatchObject({
       sql: ['ALTER ROLE "o""d" REPLICATION'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { slotsFreeCheck } from '../../../../src/preflight/postgresql/checks/slots-free.ts';
+import { expectText } from '../expect-text.ts';
 import { database, preflightOptions, settings, short, slot, slots, sourceFacts } from '../facts.ts';
 
 const three = sourceFacts({ databases: ['a', 'b', 'c'] });
@@ -31,9 +32,7 @@ test.each([
 
 test('the arithmetic of slots is shown', () => {
   const { detail, fix } = free(10, 8);
-  expect(detail).toContain(
-    '2 slots free of 10 (8 used); 3 databases + 1 for initial copies = 4 needed; 3x3+2 = 11 for full speed',
-  );
+  expectText(detail);
   expect(fix).toMatchObject({
     sql: ["ALTER SYSTEM SET max_replication_slots = '19'"],
     undo: ['ALTER SYSTEM RESET max_replication_slots'],
@@ -49,7 +48,7 @@ test('inactive slots are named as a cure without a restart', () => {
     ...quiet,
   };
   const { fix, objects } = slotsFreeCheck.evaluate(facts, three, preflightOptions());
-  expect(fix?.text).toContain('1 slot of those in use is inactive');
+  expectText(fix?.text);
   expect(objects).toEqual(['old (logical, d1, inactive)']);
 });
 
@@ -59,7 +58,5 @@ test('a restart tells whom it throws out', () => {
     { user: 'report', sessions: 2, seconds: undefined },
   ];
   const facts = { settings: settings({ max_replication_slots: '1' }), slots: [], databases, activity };
-  expect(slotsFreeCheck.evaluate(facts, three, preflightOptions()).detail).toContain(
-    'A restart would end 12 sessions (app 10, report 2); the longest transaction has run for 3 min.',
-  );
+  expectText(slotsFreeCheck.evaluate(facts, three, preflightOptions()).detail);
 });
