@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { version } from './version.ts';
 
 /**
- * The start of the program, a CommonJS bundle of its own: what it can answer by itself costs little more than Node's own
- * start. Modules that are imported lazily here are in the bundle, but only run when they are wanted.
+ * The entry of the program, a separate CommonJS bundle: `--version` and `auth token` take little more time than the start of
+ * Node. Lazily imported modules are in the bundle, but run only when they are needed.
  */
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return printLine(version);
@@ -20,7 +20,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).endBlockedProcess(process.exitCode);
 }
 
-/** Straight to the descriptor: making process.stdout costs more than everything else here. */
+/** Writes to the descriptor, because creating process.stdout takes more time than everything else here. */
 function printLine(line: string): void {
   let text = `${line}\n`;
   try {
@@ -28,7 +28,7 @@ function printLine(line: string): void {
     while (text !== '') text = text.slice(writeSync(1, text));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A pipe that is full for the moment is waited for; that nobody reads any more is no failure.
+    // A full pipe is waited for; a closed pipe is not an error.
     if (code === 'EAGAIN') process.stdout.write(text);
     else if (code !== 'EPIPE') {
       process.stderr.write(`error: could not write to standard output: ${code}\n`);

@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
 import { callbackOnPort, type LoopbackCallback } from './loopback-callback.ts';
 
-/** Listening servers of one callback URL, on the port that is really in use. They refuse connections until `open` is called. */
+/** The listening servers of one callback URL, with the port that was bound. They refuse connections until `open` is called. */
 export interface BoundListener {
   readonly callback: LoopbackCallback;
   readonly servers: readonly Server[];
   open(): void;
 }
 
-/** The first callback URL that can be bound. CliError `port_in_use` when none can. */
+/** Binds the first callback URL that can be bound. Throws `port_in_use` when none can. */
 export async function bindFirstCallback(callbacks: readonly LoopbackCallback[]): Promise<BoundListener> {
   const failures: BindFailure[] = [];
   for (const callback of callbacks) {
@@ -40,7 +40,7 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
       bound = callbackOnPort(callback, result);
       continue;
     }
-    // The second address of `localhost` may not exist on this machine; taken by somebody else it may not be.
+    // The second address of `localhost` may be missing on this machine, but it must not be used by another program.
     if (index > 0 && missingAddressCodes.includes(result.code)) {
       continue;
     }
@@ -57,7 +57,7 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
 
 const missingAddressCodes: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-// Node's default of 30 s between checks would make the timeouts beside it useless, and its own 400 for a missing Host would lack our headers.
+// Node checks the timeouts only every 30 s by default. Its own 400 for a missing Host header would lack the security headers.
 const limits = {
   maxHeaderSize: 8 * 1024,
   headersTimeout: 1000,
@@ -66,7 +66,7 @@ const limits = {
   requireHostHeader: false,
 } as const;
 
-// Nobody was told the address yet, so whoever comes this early is not the browser.
+// The address was not printed yet, so an early connection is not from the browser.
 function refuseEarly(socket: { destroy(): void }): void {
   socket.destroy();
 }
@@ -103,17 +103,17 @@ function portInUseError(failures: readonly BindFailure[]): CliError {
         : failures
             .map((failure) => `${failure.address} port ${failure.port} is ${bindFailureReason(failure)}`)
             .join('; '),
-    hint: 'register another callback URL with the service and name it: `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
+    hint: 'register another callback URL, then run `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
   });
 }
 
 function bindFailureReason({ code }: BindFailure): string {
-  return reasons[code] ?? `refused by the system (${code})`;
+  return reasons[code] ?? `refused by the operating system (${code})`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'in use by another program',
-  EACCES: 'reserved by the system',
-  EADDRNOTAVAIL: 'on an address this machine does not have',
-  EAFNOSUPPORT: 'on an address this machine does not have',
+  EACCES: 'reserved by the operating system',
+  EADDRNOTAVAIL: 'on an address that this machine does not have',
+  EAFNOSUPPORT: 'on an address that this machine does not have',
 };

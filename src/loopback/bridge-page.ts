@@ -1,8 +1,8 @@
 import { type HtmlPage, renderHtmlPage } from './html-page.ts';
 
 /**
- * The page of the implicit flow: the fragment never reaches a server by itself (RFC 6749 §4.2.2), so this page reads it,
- * takes it out of the tab's history, hands it over and leaves. The script never writes it into the document.
+ * The bridge page of the implicit flow. A browser does not send the fragment to a server (RFC 6749 §4.2.2), so the script
+ * of this page reads it, removes it from the history of the tab and posts it to the relay. It never writes it into the page.
  */
 export function bridgePage(relayPath: string, nonce: string): HtmlPage {
   return renderHtmlPage({
@@ -13,11 +13,11 @@ export function bridgePage(relayPath: string, nonce: string): HtmlPage {
     data: { relay: relayPath, nonce },
     body: `<div id="working"><h1>Signing you in</h1>
 <p>One moment.</p></div>
-<div id="empty" hidden><h1>Nothing to hand over</h1>
-<p>This address carries no answer. Start again in the terminal.</p></div>
-<div id="failed" hidden><h1>The answer could not be handed over</h1>
-<p>The login in the terminal did not take it. Look there, or start again.</p></div>
-<noscript><p>Without JavaScript this page cannot pass the answer on. Copy its whole address into the terminal, where the login is waiting.</p></noscript>`,
+<div id="empty" hidden><h1>No authorization response</h1>
+<p>This URL contains no response of the authorization server. Start again in the terminal.</p></div>
+<div id="failed" hidden><h1>The response was not accepted</h1>
+<p>The terminal shows the state of the login. Start again there.</p></div>
+<noscript><p>This page needs JavaScript. Without it, copy the complete URL of this page into the terminal.</p></noscript>`,
   });
 }
 
@@ -26,8 +26,8 @@ const script = `
 (() => {
   const hash = location.hash.slice(1);
   const issuer = /[?&](iss=[^&]+)$/.exec(location.search);
-  const isWhole = hash === '' || issuer === null || new URLSearchParams(hash).has('iss');
-  const fragment = isWhole ? hash : hash + '&' + issuer[1];
+  const isComplete = hash === '' || issuer === null || new URLSearchParams(hash).has('iss');
+  const fragment = isComplete ? hash : hash + '&' + issuer[1];
   history.replaceState(null, '', location.pathname + location.search);
   const show = (id) => {
     for (const part of ['working', 'empty', 'failed']) document.getElementById(part).hidden = part !== id;

@@ -1,10 +1,10 @@
-/** The parameters of an authorization response by name; each name comes once. */
+/** The parameters of an authorization response by name; no name is repeated. */
 export type CallbackParameters = ReadonlyMap<string, string>;
 
-/** Where the parameters stood: behind `?` or behind `#`. */
+/** Where the parameters were in the URL: after `?` or after `#`. */
 export type ParameterLocation = 'query' | 'fragment';
 
-/** Decodes a raw query or fragment; undefined when a parameter is repeated (RFC 6749 §3.1: never more than once). */
+/** Decodes a raw query or fragment; undefined when a parameter is repeated (forbidden by RFC 6749 §3.1). */
 export function parseCallbackParameters(raw: string): CallbackParameters | undefined {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(raw)) {

@@ -14,8 +14,8 @@ import {
 } from './rules/target.ts';
 
 /**
- * What the helper does with one request: a pure function of what the login expects, how far it is and what came.
- * The checks run in their order and the first refusal stands; only behind all of them is state looked at.
+ * Decides what the loopback server does with one request: a pure function of the expectations, the phase of the login and the
+ * request. The checks run in this order, and the first refusal is final; the state is compared only after all of them.
  */
 export function decideRequest<Accepted>(
   expected: LoginExpectations<Accepted>,

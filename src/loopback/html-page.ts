@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A page and the hashes its Content-Security-Policy allows. */
+/** A page and its Content-Security-Policy, which allows its style and script by their hashes. */
 export interface HtmlPage {
   readonly status: number;
   readonly html: string;
@@ -11,16 +11,16 @@ export interface HtmlPageOptions {
   readonly status: number;
   readonly title: string;
   readonly icon: PageIcon;
-  /** HTML of our own; what came from outside went through `escapeHtml`. */
+  /** HTML; text from other sources must have been escaped with `escapeHtml`. */
   readonly body: string;
-  /** Only the bridge has these: a script, and what it may read of the body element. */
+  /** Only for the bridge page: a script, and its data attributes of the body element. */
   readonly script?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
 export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
 
-/** One calm static page: no outside assets, nothing to click, dark and light. */
+/** Renders a static page without external assets, for light and dark mode. */
 export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
   const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`);
   const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
@@ -51,13 +51,13 @@ ${script}</body>
   };
 }
 
-/** Text from outside as HTML text: control and bidi characters dropped, 300 characters at most, nothing left to mean markup. */
+/** Escapes text for HTML; control and bidi characters are removed, and it is truncated to 300 characters. */
 export function escapeHtml(text: string): string {
   const plain = [...text.replaceAll(unprintable, ' ')].slice(0, 300).join('').trim();
   return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-// C0, C1, separators, lone surrogates, what turns the direction of text or hides in it; joiners stay, for emoji need them.
+// C0, C1, separators, lone surrogates, bidi and invisible characters. Zero-width joiners stay, because emoji need them.
 const unprintable =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 

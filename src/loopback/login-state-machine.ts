@@ -1,20 +1,21 @@
+import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
 import type { LoginOutcome } from './outcome-page.ts';
 import type { LoginPhase } from './request-decision.ts';
 
-/** The state machine of one login: armed, taken once, closed. */
+/** The state machine of one login: armed (waits), taken (a response was accepted), closed. */
 export interface LoginStateMachine<Accepted> {
   phase(): LoginPhase;
-  /** The start link was followed; it is good for one use. */
+  /** The start link was opened; it works once. */
   markStarted(): void;
-  /** Latches before anything is awaited; false when the login is not armed. */
+  /** Accepts a response, synchronously, so that no second one is accepted; false when the login is not armed. */
   take(accepted: Accepted, from: 'tab' | 'elsewhere'): boolean;
   readonly taken: Promise<Accepted>;
   readonly finished: Promise<LoginOutcome>;
-  /** What to tell a tab: the truth after `finish`, or after a minute that the program is still at work. */
+  /** The outcome for the tab: the result of `finish`, or after a minute that the login is still in progress. */
   outcome(): Promise<LoginOutcome>;
-  /** A tab has begun to wait for the outcome; call the result when it was told, or has gone away. */
-  tabWaits(): (told: boolean) => void;
+  /** A tab begins to wait for the outcome. Call the returned function when it has its page (true) or was closed (false). */
+  tabWaits(): (isAnswered: boolean) => void;
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -22,7 +23,7 @@ export interface LoginStateMachine<Accepted> {
 export interface LoginStateMachineOptions<Accepted> {
   readonly finish: (accepted: Accepted) => Promise<LoginOutcome>;
   readonly clock: Clock;
-  /** Frees the port and ends every connection. */
+  /** Closes the listener and all connections. */
   readonly release: () => Promise<void>;
 }
 
@@ -33,10 +34,10 @@ export function createLoginStateMachine<Accepted>(
   let tabs = 0;
   const taken = deferred<Accepted>();
   const finished = deferred<LoginOutcome>();
-  const told = deferred<void>();
+  const answered = deferred<void>();
   const closed = deferred<void>();
   const ended = new AbortController();
-  // Whoever did not wait for the end still must not meet an unhandled rejection: the tab is told in `outcome`.
+  // Not every caller awaits `finished`; `outcome` handles its rejection.
   finished.promise.catch(() => undefined);
 
   const pause = (ms: number) => options.clock.sleep(ms, ended.signal).catch(() => undefined);
@@ -49,14 +50,14 @@ export function createLoginStateMachine<Accepted>(
     return closed.promise;
   };
   const outcome = () => {
-    const truth = finished.promise.catch((): LoginOutcome => ({ kind: 'failed', reason: unexpectedFailure }));
-    return Promise.race([truth, pause(maxTabWaitMs).then((): LoginOutcome => ({ kind: 'unfinished' }))]);
+    const result = finished.promise.catch((): LoginOutcome => ({ kind: 'failed', reason: unexpectedFailure }));
+    return Promise.race([result, pause(maxTabWaitMs).then((): LoginOutcome => ({ kind: 'unfinished' }))]);
   };
   const windDown = async (from: 'tab' | 'elsewhere') => {
-    await Promise.race([from === 'tab' ? told.promise : outcome(), pause(tabGraceMs)]);
+    await Promise.race([from === 'tab' ? answered.promise : outcome(), pause(tabGraceMs)]);
     if (tabs > 0) {
       await outcome();
-      await Promise.race([told.promise, pause(tabGraceMs)]);
+      await Promise.race([answered.promise, pause(tabGraceMs)]);
     }
     await close();
   };
@@ -83,10 +84,10 @@ export function createLoginStateMachine<Accepted>(
     outcome,
     tabWaits() {
       tabs += 1;
-      return (wasTold) => {
+      return (isAnswered) => {
         tabs -= 1;
-        if (wasTold) {
-          told.resolve();
+        if (isAnswered) {
+          answered.resolve();
         }
       };
     },
@@ -95,21 +96,8 @@ export function createLoginStateMachine<Accepted>(
   };
 }
 
-/** How long the port stays for a tab that does not ask for its page (rule 28). */
+/** Milliseconds that the port stays open for a tab that does not request its page (rule 28). */
 const tabGraceMs = 5000;
-/** How long a tab that asked is kept without an answer: longer than any exchange, shorter than a browser's patience. */
+/** Milliseconds after which a waiting tab gets a page: longer than an exchange, shorter than the timeout of browsers. */
 const maxTabWaitMs = 60_000;
-const unexpectedFailure = 'The login ended with an error, which the terminal shows';
-
-interface Deferred<Value> {
-  readonly promise: Promise<Value>;
-  readonly resolve: (value: Value | PromiseLike<Value>) => void;
-}
-
-function deferred<Value>(): Deferred<Value> {
-  let resolve: Deferred<Value>['resolve'] = () => undefined;
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
+const unexpectedFailure = 'The login failed; the terminal shows the error';

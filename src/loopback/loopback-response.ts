@@ -3,7 +3,7 @@ import type { HtmlPage } from './html-page.ts';
 import { refusalPage } from './outcome-page.ts';
 import type { Refusal } from './refusal.ts';
 
-/** One whole answer of the helper. Every one carries the same protecting headers and ends its connection. */
+/** A complete response of the loopback server. Each has the same security headers and closes its connection. */
 export interface LoopbackResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function refusalResponse(refusal: Refusal): LoopbackResponse {
   return pageResponse(refusalPage(refusal.reason), refusal.allow === undefined ? {} : { Allow: refusal.allow });
 }
 
-/** 303: the next request is a GET without anything of this one. */
+/** 303: the browser continues with a GET that contains nothing of this request. */
 export function redirectResponse(location: string): LoopbackResponse {
   return response(303, '', { Location: location });
 }
@@ -31,7 +31,7 @@ export function loopbackJsonResponse(value: object): LoopbackResponse {
   return response(200, JSON.stringify(value), { 'Content-Type': 'application/json' });
 }
 
-/** The answer as bytes, for requests Node's parser gives up on before there is a response object. */
+/** The response as text, for requests that Node's parser rejects before there is a response object. */
 export function serializeResponse({ status, headers, body }: LoopbackResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
@@ -41,7 +41,7 @@ function response(status: number, body: string, headers: Readonly<Record<string,
   return { status, body, headers: { ...commonHeaders, 'Content-Length': String(Buffer.byteLength(body)), ...headers } };
 }
 
-// No Access-Control-* header, ever: no other origin may read an answer.
+// Never an Access-Control-* header: no other origin may read a response.
 const commonHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Cache-Control': 'no-store',

@@ -20,15 +20,15 @@ import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
 export interface LoopbackOptions<Accepted> {
-  /** The first that can be bound wins; port 0 is any free port. */
+  /** The first that can be bound is used; port 0 means any free port. */
   readonly callbackUrls: readonly string[];
   readonly flow: 'code' | 'implicit';
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
   readonly validate: ResponseValidator<Accepted>;
-  /** The authorization URL for the redirect URI in use, which is known only once the port is. */
+  /** The authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
-  /** Called once, when a response was taken: what it resolves with is what the tab is told. */
+  /** Called once with the accepted response; its result is the outcome that the tab shows. */
   readonly finish: (accepted: Accepted) => Promise<LoginOutcome>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
@@ -38,21 +38,21 @@ export interface LoopbackServer<Accepted> {
   /** The redirect URI, with the port that was bound. */
   readonly callbackUrl: string;
   readonly authorizationUrl: string;
-  /** Redirects to the authorization URL once: an opener's arguments are visible to other users, so it is given this one. */
+  /** Redirects to the authorization URL once. The opener gets this URL, because other users can see its arguments. */
   readonly startUrl: string;
-  /** Settles when a response was taken, before `finish` is done with it. Stays pending when the helper is closed first. */
+  /** Settles when a response was accepted, before `finish` has ended. Stays pending when the server is closed first. */
   readonly taken: Promise<Accepted>;
   /** Settles as `finish` does. */
   readonly finished: Promise<LoginOutcome>;
-  /** Takes a response that came another way; false when one was taken before, or the helper is closed. */
+  /** Accepts a response that was pasted; false when another one was accepted before or the server is closed. */
   take(accepted: Accepted): boolean;
-  /** Settles when the port is free: after the tab was told, after 5 s without a tab that asks, or by `close`. */
+  /** Settles when the port is free: after the tab has its page, after 5 s without a request for it, or by `close`. */
   readonly closed: Promise<void>;
-  /** Ends listener and connections at once, whatever they wait for. */
+  /** Closes the listener and all connections at once. */
   close(): Promise<void>;
 }
 
-/** Starts the helper. CliError `port_in_use` or `config_invalid` when no callback URL can be served. */
+/** Starts the loopback server. Throws `port_in_use` or `config_invalid` when no callback URL can be served. */
 export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
@@ -100,7 +100,7 @@ interface ServerContext<Accepted> {
   readonly authorizationUrl: string;
 }
 
-/** More open sockets than any browser needs, few enough to keep memory flat. */
+/** More open sockets than a browser needs, but few enough to limit the memory. */
 const socketLimit = 64;
 
 function loginExpectations<Accepted>(
@@ -168,7 +168,7 @@ async function respond<Accepted>(
   }
 }
 
-/** The tab is kept waiting until the exchange is over, so that its page says how it ended. */
+/** The response to the tab waits for the end of the login, so that the page shows its outcome. */
 async function respondWithOutcome<Accepted>(
   { login, sockets: crowd }: ServerContext<Accepted>,
   response: ServerResponse,

@@ -1,7 +1,7 @@
 import { escapeHtml, type HtmlPage, type PageIcon, renderHtmlPage } from './html-page.ts';
 import { type RefusalReason, refusalStatus } from './refusal.ts';
 
-/** How a login ended, for the tab that waits to be told. Text in it may come from outside. */
+/** The outcome of a login for the page in the tab. Its text may come from the server. */
 export type LoginOutcome =
   /** Name, email and team when known; the implicit flow knows none of them. */
   | {
@@ -12,12 +12,12 @@ export type LoginOutcome =
     }
   | { readonly kind: 'access_denied' }
   | { readonly kind: 'state_mismatch' }
-  /** Words of our own: one sentence without its full stop, as on the terminal. */
+  /** One sentence of this program, without its full stop. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The program is still at work after the longest wait. */
+  /** The login continues in the terminal. */
   | { readonly kind: 'unfinished' };
 
-/** The last page of the tab: the truth after the exchange. */
+/** The last page of the tab, with the outcome of the login. */
 export function outcomePage(outcome: LoginOutcome): HtmlPage {
   switch (outcome.kind) {
     case 'signed_in':
@@ -26,26 +26,31 @@ export function outcomePage(outcome: LoginOutcome): HtmlPage {
       return textPage(
         'stopped',
         200,
-        'Access was not granted',
-        'Access was refused, so nothing was changed and nothing was kept.',
+        'Access was denied',
+        'The authorization was denied. Nothing was changed or stored.',
       );
     case 'state_mismatch':
       return textPage(
         'stopped',
         200,
-        'This answer belongs to another login',
-        'It did not carry the state this login sent, so it was not used and you are not signed in. Start again in the terminal.',
+        'This response belongs to another login',
+        'Its state is missing or different, so it was not used and you are not signed in. Start again in the terminal.',
       );
     case 'failed':
       return textPage('stopped', 200, 'You are not signed in', `${outcome.reason}.`);
     case 'unfinished':
-      return textPage('waiting', 200, 'Almost there', 'The login goes on in the terminal. It says there how it ends.');
+      return textPage(
+        'waiting',
+        200,
+        'Continue in the terminal',
+        'The login is not finished. The terminal shows what to do next.',
+      );
     default:
       return outcome satisfies never;
   }
 }
 
-/** Answers that leave the login alone. */
+/** The page of a refused request, which does not change the login. */
 export function refusalPage(noise: RefusalReason): HtmlPage {
   const { title, text } = refusalPages[noise];
   return textPage('notice', refusalStatus[noise], title, text, false);
@@ -53,25 +58,25 @@ export function refusalPage(noise: RefusalReason): HtmlPage {
 
 const refusalPages: Readonly<Record<RefusalReason, { readonly title: string; readonly text: string }>> = {
   not_a_response: {
-    title: 'Nothing to do with this request',
-    text: 'It is not the answer to a login. A login that is waiting goes on waiting.',
+    title: 'Not an authorization response',
+    text: 'The request is not an authorization response. A waiting login is not affected.',
   },
-  forbidden: { title: 'Refused', text: 'This request did not come from the login page.' },
-  not_found: { title: 'Nothing here', text: 'This helper only waits for the end of a login.' },
-  method_not_allowed: { title: 'Refused', text: 'This address does not take this kind of request.' },
-  request_timeout: { title: 'Too slow', text: 'The request did not arrive in time.' },
+  forbidden: { title: 'Request refused', text: 'The request did not come from the login page.' },
+  not_found: { title: 'Page not found', text: 'This server only receives the redirect of a login.' },
+  method_not_allowed: { title: 'Method not allowed', text: 'This URL does not support the method of the request.' },
+  request_timeout: { title: 'Request timeout', text: 'The request was not received in time.' },
   already_finished: {
     title: 'This login is already finished',
-    text: 'Its answer was taken before. The terminal says how it ended. You can close this tab.',
+    text: 'A response was already accepted. The terminal shows the outcome. You can close this tab.',
   },
   already_started: {
-    title: 'This link was good for one use',
-    text: 'Open the address that the terminal shows instead.',
+    title: 'This link works only once',
+    text: 'Open the URL that the terminal shows instead.',
   },
-  body_too_large: { title: 'Too long', text: 'The request is longer than any answer to a login.' },
-  expectation_failed: { title: 'Refused', text: 'This helper does not answer in two steps.' },
-  misdirected: { title: 'Wrong address', text: 'This helper does not answer under that name.' },
-  headers_too_large: { title: 'Too long', text: 'The headers of the request are too long.' },
+  body_too_large: { title: 'Request too large', text: 'The request is larger than an authorization response.' },
+  expectation_failed: { title: 'Expectation failed', text: 'This server does not support the Expect header.' },
+  misdirected: { title: 'Wrong host name', text: 'This server does not serve the requested host name.' },
+  headers_too_large: { title: 'Headers too large', text: 'The headers of the request are too large.' },
 };
 
 function signedInPage(who: Extract<LoginOutcome, { kind: 'signed_in' }>): {

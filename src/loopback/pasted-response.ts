@@ -1,18 +1,18 @@
 import { type CallbackParameters, type ParameterLocation, parseCallbackParameters } from './callback-parameters.ts';
 import type { ResponseValidator } from './request-decision.ts';
 
-/** What a pasted line came to. Only `accepted` ends the login. */
+/** The result of a pasted line. Only `accepted` ends the wait. */
 export type PasteResult<Accepted> =
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
-  /** A response without its state: refused, the login stays armed, the hint is to paste the whole address. */
+  /** A response without its state: it is refused, and the login keeps waiting. */
   | { readonly kind: 'incomplete' }
-  /** Nothing to do with a response. */
+  /** Not an authorization response. */
   | { readonly kind: 'unreadable' };
 
-/** Characters of a pasted line; more is not looked at. */
+/** The longest pasted line, in characters. */
 export const maxPasteLength = 8 * 1024;
 
-/** Judges a pasted line: the whole redirect URL, with query or fragment, or `CODE STATE`. */
+/** Evaluates a pasted line: the complete redirect URL, with query or fragment, or `CODE STATE`. */
 export function evaluatePaste<Accepted>(line: string, judge: ResponseValidator<Accepted>): PasteResult<Accepted> {
   const pasted = parsePaste(line);
   if (pasted === undefined) {
@@ -31,9 +31,9 @@ interface PastedResponse {
   readonly location: ParameterLocation;
 }
 
-/** Reads a pasted line; undefined when it is none of the forms, too long, or repeats a parameter. */
+/** Decodes a pasted line; undefined when it has another form, is too long, or repeats a parameter. */
 function parsePaste(line: string): PastedResponse | undefined {
-  // Terminals that bracket a paste put marks of their own around it.
+  // Terminals with bracketed paste mark the begin and the end of a paste.
   const text = line.replaceAll(/\x1b\[20[01]~/g, '').trim();
   if (line.length > maxPasteLength || /[^\x20-\x7e\t]/.test(text)) {
     return undefined;
@@ -57,7 +57,7 @@ function parsePaste(line: string): PastedResponse | undefined {
     : { location: 'query', parameters: new Map([['code', first]]) };
 }
 
-/** The side of the address that carries the response; a bare `#` behind a query counts for nothing. */
+/** The part of the URL that contains the response; an empty fragment after a query is ignored. */
 function parsePastedUrl(address: string): PastedResponse | undefined {
   const [, rawQuery = '', rawFragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/.exec(address) ?? [];
   const query = parseCallbackParameters(rawQuery);
@@ -66,7 +66,7 @@ function parsePastedUrl(address: string): PastedResponse | undefined {
     return undefined;
   }
   if (hasResult(query) || !hasResult(fragment)) return { location: 'query', parameters: query };
-  // As the bridge hands it over: an issuer named in the query belongs to the answer in the fragment.
+  // As on the bridge page: an issuer in the query belongs to the response in the fragment.
   const issuer = [...query].filter(([name]) => name === 'iss');
   return { location: 'fragment', parameters: new Map([...issuer, ...fragment]) };
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { LoopbackRequestBody } from './loopback-request.ts';
 
-/** Bytes of a POST body; no fragment of an authorization response comes near it. */
+/** The longest POST body, in bytes; an authorization response is much shorter. */
 export const maxRequestBodyBytes = 16 * 1024;
 
-/** Reads a body of at most `limit` bytes; undefined when the sender went away before its end. */
+/** Reads a body of at most `limit` bytes; undefined when the connection was closed before its end. */
 export async function readRequestBody(
   message: IncomingMessage,
   limit: number,
@@ -15,7 +15,7 @@ export async function readRequestBody(
     message.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > limit) {
-        // Nothing more is kept; the connection ends with the answer.
+        // The rest is discarded; the connection ends with the response.
         chunks.length = 0;
         resolve({ kind: 'too_long' });
         return;

@@ -1,12 +1,12 @@
-/** A request that leaves the login as it was. */
+/** The refusal of a request, which does not change the login. */
 export interface Refusal {
   readonly kind: 'refuse';
   readonly reason: RefusalReason;
-  /** The method that would have been right; named by every 405. */
+  /** The allowed method, for the Allow header of a 405. */
   readonly allow?: 'GET' | 'POST';
 }
 
-/** Why a request is refused, with the status that says so. */
+/** The reasons for a refusal, with their HTTP status. */
 export const refusalStatus = {
   not_a_response: 400,
   forbidden: 403,

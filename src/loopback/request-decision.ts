@@ -2,22 +2,22 @@ import type { CallbackParameters, ParameterLocation } from './callback-parameter
 import type { LoopbackRequest } from './loopback-request.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What this login expects of a request; fixed from the moment the port is bound. */
+/** The values that a request is checked against; fixed when the port is bound. */
 export interface LoginExpectations<Accepted> {
-  /** H: the authority of the callback URL. */
+  /** The authority of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';
   readonly paths: LoopbackPaths;
-  /** The callback URL's own raw query, mostly empty. */
+  /** The raw query of the callback URL itself; usually empty. */
   readonly callbackQuery: string;
-  /** Origin of the authorization server: the only foreign one a browser may name. */
+  /** Origin of the authorization server: the only other origin that an Origin header may name. */
   readonly authorizationOrigin: string;
-  /** What the relay must repeat: proof that it speaks for a bridge page of ours. */
+  /** The relay request must contain it: it proves that the request comes from the bridge page. */
   readonly nonce: string;
   readonly validate: ResponseValidator<Accepted>;
 }
 
-/** Judges parameters by the protocol; undefined is noise: no authorization response at all. */
+/** Validates parameters; undefined when they are not an authorization response. */
 export type ResponseValidator<Accepted> = (
   parameters: CallbackParameters,
   place: ParameterLocation,
@@ -30,21 +30,21 @@ export interface LoopbackPaths {
   readonly done: string;
 }
 
-/** One login is one state machine: armed, taken, closed. */
+/** The phases of a login: armed (waits), taken (a response was accepted), closed. */
 export type LoginPhase =
   | { readonly kind: 'armed'; readonly started: boolean }
   | { readonly kind: 'taken' }
   | { readonly kind: 'closed' };
 
-/** What the helper does with a request. Only `taken` and `start` change the login. */
+/** What the loopback server does with a request. Only `taken` and `start` change the login. */
 export type RequestDecision<Accepted> =
   | Refusal
-  /** Read the body, up to `bodyLimit`, and decide again. */
+  /** Read the body, up to `maxRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
   | { readonly kind: 'done' }
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
 
-/** A check that comes before STATE: it can refuse and nothing else. */
+/** A check that runs before the state is compared: it can only refuse. */
 export type RequestCheck = (expected: LoginExpectations<unknown>, request: LoopbackRequest) => Refusal | undefined;

@@ -5,7 +5,7 @@ import { refusalResponse, serializeResponse } from './loopback-response.ts';
 import { refuseMethod, refuseRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
-/** Connects a server to one listener: whatever Node would answer by itself gets an answer of ours, with our headers. */
+/** Handles all requests of a server, also those that Node would answer itself, so that each response has the security headers. */
 export function attachRequestListener(server: Server, crowd: SocketLimiter, onRequest: RequestListener): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   const listener = (message: IncomingMessage, response: ServerResponse) => {
@@ -13,13 +13,13 @@ export function attachRequestListener(server: Server, crowd: SocketLimiter, onRe
     onRequest(message, response);
   };
   server.on('connection', (socket) => crowd.add(socket));
-  // A connection that could not be accepted is that connection's loss: the listener goes on.
+  // A connection that could not be accepted does not affect the others.
   server.on('error', () => undefined);
   server.on('request', listener);
-  // Node would send a 100 or a 417 of its own.
+  // Node would send 100 or 417 itself.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  // Node would hang up without a word.
+  // Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
     socket.end(serializeResponse(refusalResponse(refuseMethod('GET'))), () => socket.destroy());
@@ -37,7 +37,7 @@ export function attachRequestListener(server: Server, crowd: SocketLimiter, onRe
   });
 }
 
-// A connection that never said a word is not spoken to: browsers keep such ones in stock.
+// Browsers open connections in advance; one without a request gets no response.
 function hasSentNothing(socket: Duplex): boolean {
   return socket instanceof Socket && socket.bytesRead === 0;
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** The open sockets of the helper. There is no limit on connecting: above `limit` the one silent longest is destroyed. */
+/** The open sockets of the loopback server. Above `limit` the socket that was inactive longest is destroyed. */
 export interface SocketLimiter {
   add(socket: Socket): void;
-  /** The socket is silent because we owe it an answer: it goes last. */
+  /** The socket waits for a response: it is destroyed last. */
   markPending(socket: Socket): void;
   destroyAll(): void;
 }
@@ -39,7 +39,7 @@ interface SocketActivity {
   isPending: boolean;
 }
 
-// A `data` listener would take the socket away from the parser's fast path, so the byte counts are compared instead.
+// A `data` listener would disable the fast path of the HTTP parser, so the byte counts are compared instead.
 function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number): void {
   for (const [socket, member] of members) {
     if (socket.bytesRead !== member.bytes) {
@@ -49,7 +49,7 @@ function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number
   }
 }
 
-/** Among equals the one that came first; one we owe an answer only when nobody else is left. */
+/** The first of several with the same time; a pending socket only when there is no other. */
 function longestInactive(members: ReadonlyMap<Socket, SocketActivity>): Socket | undefined {
   let longest: readonly [Socket, SocketActivity] | undefined;
   for (const entry of members) {

@@ -1,38 +1,38 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { equalInConstantTime } from '../platform/equal-in-constant-time.ts';
 import { Secret } from '../secret.ts';
 import type { OAuthFlow } from './authorization-url.ts';
 import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
-/** What the response to one authorization request must show. */
+/** The expected values of the response to one authorization request. */
 export interface ExpectedAuthorizationResponse {
   /** The state that was sent (spec.md §4.1). */
   readonly state: string;
   readonly flow: OAuthFlow;
-  /** The issuer the profile names; without one `iss` is not looked at (RFC 9207 §2.4). */
+  /** The issuer of the profile; without one the parameter `iss` is ignored (RFC 9207 §2.4). */
   readonly issuer?: string | undefined;
 }
 
-/** A code whose state was compared; only `judgeResponse` makes one, and only one can be exchanged. */
+/** A code whose state was compared. Only `validateAuthorizationResponse` creates one, and only such a code can be exchanged. */
 export interface ValidatedCode {
   readonly [validated]: 'code';
   readonly code: Secret;
 }
 
-/** A grant from a fragment whose state was compared; only `judgeResponse` makes one. */
+/** A grant from a fragment whose state was compared. Only `validateAuthorizationResponse` creates one. */
 export interface ValidatedImplicitGrant {
   readonly [validated]: 'implicit_grant';
   readonly grant: TokenGrant;
 }
 
-/** What an authorization response came to. */
+/** The result of an authorization response. */
 export type AuthorizationResult =
   | { readonly kind: 'code'; readonly code: ValidatedCode }
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
-  /** `description` is the server's own text: it must be cleaned before it is shown. */
+  /** `description` is the text of the server and must be sanitized before it is printed. */
   | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
-  /** Nothing else of such a response is kept: it is not an answer to this login. */
+  /** The response belongs to another login, so nothing else of it is kept. */
   | { readonly kind: 'state_mismatch' }
-  /** `reason` ends the sentence "the authorization response …" and quotes nothing of it. */
+  /** `reason` completes the sentence "the authorization response …" and quotes no value of the response. */
   | { readonly kind: 'malformed'; readonly reason: string };
 
 const errorCodes = [
@@ -52,46 +52,48 @@ export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
 type ResponseParameters = ReadonlyMap<string, string>;
 
 /**
- * Judges the parameters of a redirect: state before error before code
+ * Validates the parameters of a redirect: first the state, then error or code
  * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2, https://www.rfc-editor.org/rfc/rfc9207#section-2.4).
- * undefined: no authorization response at all, to be ignored.
+ * undefined: the parameters are not an authorization response and are to be ignored.
  */
 export function validateAuthorizationResponse(
   parameters: ResponseParameters,
-  place: 'query' | 'fragment',
+  location: 'query' | 'fragment',
   expected: ExpectedAuthorizationResponse,
 ): AuthorizationResult | undefined {
-  const sameState = isEqualInConstantTime(parameters.get('state') ?? '', expected.state);
-  if (!isResponse(parameters, place)) {
-    return place === 'query' && parameters.has('access_token') && sameState ? malformed(tokenInQuery) : undefined;
+  const isSameState = equalInConstantTime(parameters.get('state') ?? '', expected.state);
+  if (!isResponse(parameters, location)) {
+    return location === 'query' && parameters.has('access_token') && isSameState ? malformed(tokenInQuery) : undefined;
   }
-  if (!sameState) {
+  if (!isSameState) {
     return { kind: 'state_mismatch' };
   }
   const issuer = parameters.get('iss');
   if (expected.issuer !== undefined && issuer !== undefined && issuer !== expected.issuer) {
-    return malformed('names another issuer than the profile does');
+    return malformed('has another issuer than the profile');
   }
   const results = ['error', 'code', 'access_token'].filter((name) => parameters.has(name));
-  if (place === 'query' && parameters.has('access_token')) {
+  if (location === 'query' && parameters.has('access_token')) {
     return malformed(tokenInQuery);
   }
   if (results.length > 1) {
-    return malformed(`carries ${results.join(' and ')} together`);
+    return malformed(`has both ${results.join(' and ')}`);
   }
-  return validateResult(parameters, place, expected.flow);
+  return validateResult(parameters, location, expected.flow);
 }
 
 const validated: unique symbol = Symbol('judged');
-const tokenInQuery = 'carries an access token in the query';
+const tokenInQuery = 'has an access token in the query';
 
-function isResponse(parameters: ResponseParameters, place: 'query' | 'fragment'): boolean {
-  return parameters.has('code') || parameters.has('error') || (place === 'fragment' && parameters.has('access_token'));
+function isResponse(parameters: ResponseParameters, location: 'query' | 'fragment'): boolean {
+  return (
+    parameters.has('code') || parameters.has('error') || (location === 'fragment' && parameters.has('access_token'))
+  );
 }
 
 function validateResult(
   parameters: ResponseParameters,
-  place: 'query' | 'fragment',
+  location: 'query' | 'fragment',
   flow: OAuthFlow,
 ): AuthorizationResult {
   const error = parameters.get('error');
@@ -102,41 +104,36 @@ function validateResult(
     return validateImplicitGrant(parameters);
   }
   const code = parameters.get('code') ?? '';
-  if (place === 'fragment') {
-    return malformed('carries its parameters in the fragment, where a code never stands');
+  if (location === 'fragment') {
+    return malformed('has its parameters in the fragment instead of the query');
   }
   // VSCHAR of RFC 6749 appendix A.11.
   if (!/^[\x20-\x7e]+$/.test(code)) {
-    return malformed('carries an empty or unprintable code');
+    return malformed('has an empty or unprintable code');
   }
   return { kind: 'code', code: { [validated]: 'code', code: new Secret(code) } };
 }
 
 function decodeError(written: string, description: string | undefined): AuthorizationResult {
   const error = errorCodes.find((known) => known === written) ?? 'unknown';
-  // What we have no words for is told by its name.
+  // An unknown error code is reported as it is.
   const name = error === 'unknown' && /^[a-z_]{1,64}$/.test(written) ? written : undefined;
-  const told = [name, description].filter((part) => part !== undefined && part !== '').join(': ');
-  return { kind: 'error', error, ...(told === '' ? {} : { description: told }) };
+  const text = [name, description].filter((part) => part !== undefined && part !== '').join(': ');
+  return { kind: 'error', error, ...(text === '' ? {} : { description: text }) };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2; a refresh token never comes this way, so none is taken. */
+/** https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2: this flow issues no refresh token, so a parameter of that name is ignored. */
 function validateImplicitGrant(parameters: ResponseParameters): AuthorizationResult {
   if (parameters.has('code')) {
-    return malformed('carries a code, but an access token was asked for');
+    return malformed('has a code instead of an access token');
   }
   const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
   const grant = decodeGrant(Object.fromEntries([...parameters].filter(([name]) => fields.includes(name))));
   return grant.ok
     ? { kind: 'implicit_grant', grant: { [validated]: 'implicit_grant', grant: grant.value } }
-    : malformed(`carries no usable grant: ${grant.reason}`);
+    : malformed(`has no valid grant: ${grant.reason}`);
 }
 
 function malformed(reason: string): AuthorizationResult {
   return { kind: 'malformed', reason };
-}
-
-// Digests have one length, so neither the length nor the content of the state can be measured.
-function isEqualInConstantTime(a: string, b: string): boolean {
-  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

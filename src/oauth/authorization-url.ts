@@ -5,7 +5,7 @@ export interface AuthorizationUrlParameters {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly flow: OAuthFlow;
-  /** Left out when undefined, which the server takes as `read` (spec.md §4.1). */
+  /** undefined: the parameter is omitted, and the server uses `read` (spec.md §4.1). */
   readonly scope?: string | undefined;
   /** 256 random bits, base64url; new for every login. */
   readonly state: string;
@@ -17,7 +17,7 @@ export interface AuthorizationUrlParameters {
   readonly challenge?: string | undefined;
 }
 
-/** The URL the browser is sent to (spec.md §4.1; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1). It is meant to be seen: it carries no secret of ours. */
+/** The URL for the browser (spec.md §4.1; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1). It contains no secret and may be printed. */
 export function authorizationUrl(request: AuthorizationUrlParameters): string {
   const url = new URL('/v1/oauth/authorize', request.authOrigin);
   const parameters: readonly (readonly [string, string | undefined])[] = [
@@ -34,12 +34,12 @@ export function authorizationUrl(request: AuthorizationUrlParameters): string {
   for (const [name, value] of parameters) {
     if (value !== undefined) url.searchParams.append(name, value);
   }
-  // A space as %20: some servers read the query without the form rule for "+".
+  // A space as %20: some servers do not decode "+" in a query.
   url.search = url.search.replaceAll('+', '%20');
   return url.href;
 }
 
-/** State of one login: unguessable (RFC 6749 §10.12). */
+/** The state of one login: 256 random bits (RFC 6749 §10.12). */
 export function createOAuthState(random: (bytes: number) => Uint8Array): string {
   return Buffer.from(random(32)).toString('base64url');
 }

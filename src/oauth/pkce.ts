@@ -8,7 +8,7 @@ export interface Pkce {
 
 /**
  * Proof key for code exchange, S256 (https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
- * A server that does not know it ignores the parameters (RFC 6749 §3.1).
+ * A server without PKCE ignores the parameters (RFC 6749 §3.1).
  */
 export function createPkce(random: (bytes: number) => Uint8Array): Pkce {
   const verifier = Buffer.from(random(32)).toString('base64url');

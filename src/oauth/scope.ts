@@ -1,13 +1,13 @@
 /** The two scopes of spec.md §2; anything else needs `--any-scope`. */
 export const knownScopes = ['read', 'read write'] as const;
 
-/** Words of a scope, each once, in a fixed order. No scope is `read` (spec.md §8). */
+/** The words of a scope, without duplicates, sorted. No scope means `read` (spec.md §8). */
 export function scopeWords(scope: string | undefined): readonly string[] {
   const words = (scope ?? '').split(' ').filter((word) => word !== '');
   return words.length === 0 ? ['read'] : [...new Set(words)].sort();
 }
 
-/** Two scopes are the same when they hold the same words in any order (RFC 6749 §3.3). */
+/** Two scopes are equal when they contain the same words in any order (RFC 6749 §3.3). */
 export function sameScope(a: string | undefined, b: string | undefined): boolean {
   return scopeWords(a).join(' ') === scopeWords(b).join(' ');
 }

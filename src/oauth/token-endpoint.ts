@@ -5,7 +5,7 @@ import { redactSecrets, Secret, secretUrl } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
 import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
-/** The registered application as the authorization server knows it. */
+/** The registered application (RFC 6749 §2). */
 export interface OAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
@@ -14,9 +14,10 @@ export interface OAuthClient {
 }
 
 /**
- * Where the token endpoint finds its parameters: `query` is spec.md §4.2. For other servers `body` is a form (RFC 6749 §3.2)
- * with the client's credentials at refresh and revoke as well, and `basic` a form beside the credentials in the Authorization
- * header, the one way that every server with secrets has to take (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+ * How parameters are sent to the token endpoint. `query`: in the query (spec.md §4.2). For other servers, `body`: as a form
+ * (RFC 6749 §3.2), with the client credentials in refresh and revocation as well. `basic`: as a form, with the credentials in
+ * the Authorization header, which every server with client secrets supports
+ * (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
  */
 export type TokenParams = 'query' | 'body' | 'basic';
 
@@ -38,9 +39,9 @@ export interface TokenResponse {
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
-  /** The credentials of its Authorization header, of the scheme Basic. */
+  /** The credentials of the Authorization header (scheme Basic). */
   readonly basic: Secret | undefined;
-  /** The secrets among its parameters. */
+  /** The secrets that it contains: they are removed from an error response. */
   readonly secrets: readonly Secret[];
 }
 
@@ -62,7 +63,7 @@ export function exchangeRequest(
   ]);
 }
 
-/** Single-use refresh (spec.md §4.3): the query names no client credentials (spec.md §5.3). */
+/** Refresh with a single-use refresh token (spec.md §4.3); in the query form without client credentials (spec.md §5.3). */
 export function refreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
@@ -79,7 +80,7 @@ export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest 
   ]);
 }
 
-/** Sends and reads the whole answer. Throws SendError when none came; a redirect is an answer like any other here, never followed. */
+/** Sends the request and reads the complete response. Throws SendError when there is none. A redirect is a response and is not followed. */
 export async function sendTokenRequest(
   send: HttpSender,
   request: TokenRequest,
@@ -88,26 +89,26 @@ export async function sendTokenRequest(
 ): Promise<TokenResponse> {
   const form = request.body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
   const basic = request.basic === undefined ? {} : { authorization: `Basic ${request.basic.reveal()}` };
-  const answer = await send(request.url.reveal(), {
+  const response = await send(request.url.reveal(), {
     method: 'POST',
     headers: { accept: 'application/json', ...form, ...basic, ...headers },
     ...(request.body === undefined ? {} : { body: request.body.reveal() }),
     signal,
     redirect: 'manual',
   });
-  const raw = await readTokenResponse(answer);
+  const raw = await readTokenResponse(response);
   if (raw.body === undefined || (raw.status >= 200 && raw.status < 300)) return raw;
   return { ...raw, body: redactSecrets(raw.body, request.secrets) };
 }
 
-/** The error of a server that refuses with a success status, as some do; never of an answer that brings a token as well. */
+/** The error code of a response with a success status, as some servers send it; undefined if it contains a token as well. */
 function errorInSuccess(json: unknown): string | undefined {
   if (!isRecord(json) || json.access_token !== undefined) return undefined;
   const error = stringField(json, 'error');
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
 
-/** Understands an answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
+/** Decodes a response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
 export function processTokenResponse(raw: TokenResponse): TokenResult {
   const { status } = raw;
   if (status >= 300 && status < 400)
@@ -121,9 +122,9 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
       reason: `the response is not JSON (content type ${raw.contentType || 'missing'}, status ${status})`,
     };
   if (status >= 200 && status < 300) {
-    const refusal = errorInSuccess(json.value);
-    // Without its description: only answers of another status were cleared of secrets.
-    if (refusal !== undefined) return { kind: 'refused', status, error: refusal };
+    const error = errorInSuccess(json.value);
+    // Without its description, because secrets are removed only from responses with an error status.
+    if (error !== undefined) return { kind: 'refused', status, error };
     const grant = decodeGrant(json.value);
     return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
   }
@@ -143,7 +144,7 @@ export function processRevocationResponse(raw: TokenResponse): TokenFailure | un
   return { kind: 'malformed', status: raw.status, reason: `the status is ${raw.status}` };
 }
 
-/** As parameters; a client without a secret names itself, whatever the way. */
+/** The client credentials as parameters. A client without a secret always sends its ID. */
 function clientCredentials(client: OAuthClient): TokenParameters {
   if (basicCredentials(client) !== undefined) return [];
   return [
@@ -176,8 +177,8 @@ function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient):
 }
 
 /**
- * As much of the form encoding as a server needs to decode it: many decode nothing, and some take a `+` for itself, so that only
- * what would be read as something else is encoded.
+ * Encodes only the characters that a server would otherwise misread: many servers do not decode the credentials at all, and
+ * some read a `+` as a space.
  */
 function encodeCredential(text: string): string {
   return [...Buffer.from(text, 'utf8')]
@@ -188,7 +189,7 @@ function encodeCredential(text: string): string {
     .join('');
 }
 
-async function readTokenResponse(answer: HttpResponse): Promise<TokenResponse> {
-  const contentType = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  return { status: answer.status, contentType: contentType.trim(), body: await readBodyText(answer, 1024 * 1024) };
+async function readTokenResponse(response: HttpResponse): Promise<TokenResponse> {
+  const contentType = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  return { status: response.status, contentType: contentType.trim(), body: await readBodyText(response, 1024 * 1024) };
 }

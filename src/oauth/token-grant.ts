@@ -6,14 +6,14 @@ export interface TokenGrant {
   readonly accessToken: Secret;
   /** Absent in the implicit flow and with servers that issue none. */
   readonly refreshToken?: Secret;
-  /** Seconds from the answer. Absent: the server did not say (RFC 6749 §5.1 lets it). */
+  /** Lifetime in seconds. Absent when the response names none, which RFC 6749 §5.1 allows. */
   readonly expiresIn?: number;
-  /** Absent: the server did not say, so it is the requested one (RFC 6749 §5.1). */
+  /** Absent when the response names none: the requested scope was granted (RFC 6749 §5.1). */
   readonly scope?: string;
   readonly info?: AccountInfo;
 }
 
-/** Seconds a token lives whose server does not say how long (spec.md §8); one that dies earlier is refused, and renewed then. */
+/** Lifetime in seconds if the response names none (spec.md §8). A token that expires earlier is refused and then refreshed. */
 export const assumedLifetimeSeconds = 2_592_000;
 
 export interface AccountInfo {
@@ -28,7 +28,7 @@ export type DecodeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
-/** Decodes a successful answer of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason never quotes a value. */
+/** Decodes a successful response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason quotes no value. */
 export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
   if (!isRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
   if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
@@ -37,9 +37,9 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };
   if (stringField(json, 'token_type')?.toLowerCase() !== 'bearer')
     return { ok: false, reason: 'token_type is missing or not bearer' };
-  const life = decodeLifetime(json);
-  if (life === undefined) return { ok: false, reason: 'expires_in is not a positive number of seconds' };
-  // An empty one says that there is none.
+  const lifetime = decodeLifetime(json);
+  if (lifetime === undefined) return { ok: false, reason: 'expires_in is not a positive number of seconds' };
+  // An empty refresh token means that there is none.
   const refreshToken = json.refresh_token === '' ? undefined : json.refresh_token;
   if (
     refreshToken !== undefined &&
@@ -49,21 +49,21 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
     return { ok: false, reason: 'refresh_token is not visible ASCII' };
   }
   const scope = decodeScope(json);
-  if (scope === undefined) return { ok: false, reason: 'scope is neither a text nor a list of texts' };
+  if (scope === undefined) return { ok: false, reason: 'scope is neither a string nor an array of strings' };
   const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     ok: true,
     value: {
       accessToken: new Secret(accessToken),
       ...(typeof refreshToken === 'string' ? { refreshToken: new Secret(refreshToken) } : {}),
-      ...life,
+      ...lifetime,
       ...(scope === '' ? {} : { scope }),
       ...(info === undefined ? {} : { info }),
     },
   };
 }
 
-/** Empty when the server names none; undefined when it is nothing that could be compared. Some servers write a list. */
+/** Empty when the response names no scope; undefined when it is not a string. Some servers send an array of strings. */
 function decodeScope({ scope = '' }: JsonRecord): string | undefined {
   if (scope === null) return '';
   if (typeof scope === 'string') return scope;
@@ -71,19 +71,19 @@ function decodeScope({ scope = '' }: JsonRecord): string | undefined {
   return isList ? scope.join(' ') : undefined;
 }
 
-/** Visible ASCII without spaces: what may stand in a header (RFC 6750 §2.1). Signed tokens of other servers are long. */
+/** Visible ASCII without spaces, as a header allows (RFC 6750 §2.1); at most 64 KiB, because signed tokens are long. */
 export function isTokenText(text: string): boolean {
   return /^[\x21-\x7e]{1,65536}$/.test(text);
 }
 
-/** Three hundred years: a later date could not be written down. */
+/** About 317 years: a later expiry exceeds the range of dates. */
 const maxLifetimeSeconds = 9_999_999_999;
 
-/** Empty when the server does not say; undefined when it says nothing that could be counted. */
+/** Empty when the response names no lifetime; undefined when it is not a positive number. */
 function decodeLifetime(json: JsonRecord): Pick<TokenGrant, 'expiresIn'> | undefined {
   const value = json.expires_in;
   if (value === undefined || value === null) return {};
-  // Some servers send the number as text; RFC 6749 §5.1 shows a number.
+  // Some servers send the number as a string.
   const seconds =
     typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberField(json, 'expires_in');
   return seconds !== undefined && seconds >= 1

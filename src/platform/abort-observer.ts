@@ -1,41 +1,41 @@
-/** Who is told when a signal is given. */
+/** Called when an AbortSignal is aborted. */
 export interface AbortObserver {
   onAbort(): void;
 }
 
 interface SignalObservers {
-  /** Those that watch it now. No Set, whose older tables would keep what has left it, and its answer, until the next full collection. */
+  /** The current observers. Not a Set: its internal tables would keep removed observers until the next full garbage collection. */
   readonly all: AbortObserver[];
   readonly tell: () => void;
-  /** It has served more than one request. */
+  /** More than one request uses the signal. */
   isShared: boolean;
 }
 
 const observedSignals = new WeakMap<AbortSignal, SignalObservers>();
 
 /**
- * One listener serves all requests that go with a signal: to add and remove one for each takes as long as to write a small
- * request, and more than ten at once are called a leak. What is told is told once.
+ * Registers an observer of a signal. All observers share one listener: adding and removing a listener takes as long as writing
+ * a small request, and Node warns about more than ten listeners.
  */
-export function observeAbort(signal: AbortSignal, watcher: AbortObserver): void {
+export function observeAbort(signal: AbortSignal, observer: AbortObserver): void {
   const known = observedSignals.get(signal);
-  const watch = known ?? createSignalObservers();
-  watch.all.push(watcher);
-  if (watch.isShared) return;
-  watch.isShared = known !== undefined;
-  observedSignals.set(signal, watch);
-  signal.addEventListener('abort', watch.tell, { once: true });
+  const observed = known ?? createSignalObservers();
+  observed.all.push(observer);
+  if (observed.isShared) return;
+  observed.isShared = known !== undefined;
+  observedSignals.set(signal, observed);
+  signal.addEventListener('abort', observed.tell, { once: true });
 }
 
-export function unobserveAbort(signal: AbortSignal, watcher: AbortObserver): void {
-  const watch = observedSignals.get(signal);
-  const at = watch?.all.indexOf(watcher) ?? -1;
-  if (watch === undefined || at === -1) return;
-  const { all, tell, isShared } = watch;
-  // Whoever came last takes its place.
+export function unobserveAbort(signal: AbortSignal, observer: AbortObserver): void {
+  const observed = observedSignals.get(signal);
+  const at = observed?.all.indexOf(observer) ?? -1;
+  if (observed === undefined || at === -1) return;
+  const { all, tell, isShared } = observed;
+  // The last observer takes its place.
   const last = all.pop();
   if (last !== undefined && at < all.length) all[at] = last;
-  // A deadline of one request alone would be kept by its listener until it passes.
+  // The listener would keep the deadline of a single request alive until it expires.
   if (all.length === 0 && !isShared) signal.removeEventListener('abort', tell);
 }
 

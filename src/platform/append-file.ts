@@ -1,23 +1,23 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { readTextIfPresent, writeAtomically } from './files.ts';
 
-/** A file of lines, for this user alone, that only grows while it is open. */
+/** A text file of mode 0600 to which lines are appended. */
 export interface AppendFile {
-  /** The whole lines that were there. */
+  /** The complete lines that the file contained. */
   readonly lines: readonly string[];
-  /** On the disk when it returns. */
+  /** Returns when the line is on the disk. */
   append(line: string): void;
   close(): void;
 }
 
 /**
- * Opens the file, or makes it.
- * @param keep which lines go on; the others are forgotten before anything is appended
+ * Opens or creates the file.
+ * @param keep selects the lines to keep; the others are removed before anything is appended
  */
 export function openAppendFile(path: string, keep: (lines: readonly string[]) => readonly string[]): AppendFile {
-  // What stands behind the last line break was cut short by a crash: nobody went on after it.
-  const whole = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
-  const lines = keep(whole);
+  // Text after the last line break is a line that a crash has cut off.
+  const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
+  const lines = keep(complete);
   writeAtomically(path, lines.map((line) => `${line}\n`).join(''));
   const descriptor = openSync(path, 'a', 0o600);
   return {

@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs';
 import { readTextIfPresent } from './files.ts';
 
 /**
- * Names this start of the machine until the next one (random(4)), for a folder where all that was written stays until then,
- * whatever becomes of the process. undefined where that is not sure: a file system of the network loses what it cannot send.
+ * The boot ID of this machine (random(4)), for a folder whose file system keeps all written data until the next boot, also when
+ * the process is killed. undefined where that is not certain: a network file system may lose data that it cannot send.
  */
 export function bootId(folder: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'linux') return undefined;
@@ -15,7 +15,7 @@ export function bootId(folder: string, platform: NodeJS.Platform): string | unde
   }
 }
 
-/** File systems on a disk or in the memory of this machine, by their magic numbers (statfs(2)). */
+/** Magic numbers of local file systems, on disk or in memory (statfs(2)). */
 const localFileSystems: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // XFS

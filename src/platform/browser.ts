@@ -4,24 +4,24 @@ import { delimiter, join } from 'node:path';
 import type { Browser, Environment } from './host.ts';
 import { detectRuntimeEnvironment } from './runtime-environment.ts';
 
-/** Opens one address in the user's browser: the command of $BROWSER where it is set, else the platform's opener. */
+/** Opens a URL in the browser of the user: with the command in $BROWSER, else with the opener of the platform. */
 export function systemBrowser(env: Environment, platform: NodeJS.Platform): Browser {
   return {
     async open(url) {
       const address = new URL(url);
-      if (address.protocol !== 'http:' && address.protocol !== 'https:') throw new TypeError('not an http address');
-      const named = env.BROWSER?.trim();
-      if (named === 'none') return false;
-      if (named) return openWith(named.split(delimiter), address.href, env);
-      const around = detectRuntimeEnvironment(env, platform);
-      // xdg-open without a display falls back to text browsers, which would read the terminal.
-      if (!around.display && !around.wsl) return false;
+      if (address.protocol !== 'http:' && address.protocol !== 'https:') throw new TypeError('not an http URL');
+      const command = env.BROWSER?.trim();
+      if (command === 'none') return false;
+      if (command) return openWith(command.split(delimiter), address.href, env);
+      const environment = detectRuntimeEnvironment(env, platform);
+      // Without a display xdg-open would start a text browser in the terminal.
+      if (!environment.display && !environment.wsl) return false;
       return openDefault(address.href);
     },
   };
 }
 
-/** Whether the platform's opener finds anything to start; only Linux comes without one. */
+/** Whether there is an opener; it can be missing only on Linux. */
 export function hasOpener(
   env: Environment,
   platform: NodeJS.Platform,
@@ -32,7 +32,7 @@ export function hasOpener(
   return folders.some((folder) => openers.some((program) => exists(join(folder, program))));
 }
 
-/** What xdg-open, which comes with this program, hands the address to. */
+/** The programs that xdg-open, which is part of this package, can start. */
 const openers: readonly string[] = [
   'gio',
   'kde-open',
@@ -46,7 +46,7 @@ const openers: readonly string[] = [
   'chromium-browser',
 ];
 
-/** $BROWSER is a list like PATH; `%s` in a command stands for the address, which else comes last. */
+/** $BROWSER is a list like PATH. `%s` in a command stands for the URL; without it the URL is the last argument. */
 async function openWith(commands: readonly string[], url: string, env: Environment): Promise<boolean> {
   for (const command of commands) {
     const [program, ...words] = command.split(' ').filter((word) => word !== '');
@@ -60,7 +60,7 @@ async function openWith(commands: readonly string[], url: string, env: Environme
 
 function tryStart(program: string, args: readonly string[], env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
-    // No shell: the address is one argument, whatever is in it.
+    // Without a shell the URL is one argument, whatever it contains.
     const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });
     child.once('error', () => resolve(false));
     child.once('spawn', () => {
@@ -77,7 +77,7 @@ async function openDefault(url: string): Promise<boolean> {
     child.on('error', () => {});
     return true;
   } catch {
-    // There is no opener on this machine; the address is printed in any case.
+    // This machine has no opener; the URL is printed in any case.
     return false;
   }
 }

@@ -1,11 +1,11 @@
 import type { HttpResponse } from './http-sender.ts';
 
-/** A body that was read to its end, compressed ones decoded. It stays in pieces until it is wanted as a whole. */
+/** A complete body, decompressed. Its chunks are joined on first use. */
 export interface BufferedBody {
   /** In bytes. */
   readonly size: number;
   readonly bytes: () => Buffer;
-  /** The last bytes, at most so many. */
+  /** The last `length` bytes, or fewer. */
   readonly end: (length: number) => Buffer;
 }
 
@@ -15,33 +15,33 @@ export async function bufferBody({ body }: HttpResponse, limit: number): Promise
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    // Leaving the loop cancels the stream, so a server cannot make us swallow more.
+    // Leaving the loop cancels the stream.
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
   return bufferedBodyOf(chunks);
 }
 
-/** The same as UTF-8. */
+/** The same, decoded as UTF-8. */
 export async function readBodyText(answer: HttpResponse, limit: number): Promise<string | undefined> {
   return (await bufferBody(answer, limit))?.bytes().toString('utf8');
 }
 
 export function bufferedBodyOf(chunks: readonly Uint8Array[]): BufferedBody {
   const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  let pieces = chunks;
+  let parts = chunks;
   const joined = (): Buffer => {
-    const [only] = pieces;
-    if (pieces.length === 1 && Buffer.isBuffer(only)) return only;
-    const whole = Buffer.concat(pieces, size);
-    pieces = [whole];
+    const [only] = parts;
+    if (parts.length === 1 && Buffer.isBuffer(only)) return only;
+    const whole = Buffer.concat(parts, size);
+    parts = [whole];
     return whole;
   };
   return {
     size,
     bytes: joined,
     end(length) {
-      const last = pieces.at(-1) ?? new Uint8Array();
+      const last = parts.at(-1) ?? new Uint8Array();
       const bytes = last.byteLength < length ? joined() : Buffer.from(last.buffer, last.byteOffset, last.byteLength);
       return bytes.subarray(Math.max(0, bytes.length - length));
     },

@@ -1,7 +1,7 @@
 import type { KeychainUnavailable } from './host.ts';
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
-/** The library's errors have no code that tells them apart, so their text has to. */
+/** Classifies an error of the keychain by its message, because the errors of the library have no codes. */
 export function classifyKeychainError(error: unknown): KeychainUnavailable {
   const reason = sanitizeRemoteText(error instanceof Error ? error.message : String(error));
   const found = errorPatterns.find(({ words }) => words.test(reason));
@@ -12,11 +12,11 @@ const errorPatterns: readonly { readonly why: KeychainUnavailable['why']; readon
   { why: 'locked', words: /prompt was dismissed|is locked|IsLocked|interaction is not allowed|user canceled/i },
   {
     why: 'missing',
-    // "no result found" is a service that has no default collection to keep an item in.
+    // "no result found": the service has no default collection.
     words:
       /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
   },
-  // The bus says NoReply of one that ended as well, and that one is no hung one.
+  // D-Bus reports NoReply for a service that ended as well, which is not hung.
   { why: 'failed', words: /disconnected from message bus without replying/i },
   { why: 'hung', words: /NoReply|Did not receive a reply|timed out/i },
 ];

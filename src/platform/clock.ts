@@ -2,11 +2,11 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from './host.ts';
 import { maxTimerMs } from './timeout-signal.ts';
 
-/** The machine's own time. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
-    // The time of day may be set back meanwhile, and a pause of a second would last an hour.
+    // Measured by the monotonic clock, because the system time may be changed during the sleep.
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
       await after(Math.min(left, maxTimerMs), undefined, signal === undefined ? {} : { signal });

@@ -5,16 +5,16 @@ import { Agent } from './undici.ts';
 
 export interface ConnectionPoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
-  /** Milliseconds to make a connection, handshakes included. */
+  /** Milliseconds for a connection, including handshakes. */
   readonly connectLimit: number;
   readonly ca: string | undefined;
 }
 
-/** Connections of requests, and how many requests are on them. */
+/** Connections, and the number of requests that use them. */
 export interface ConnectionPool {
-  /** To be called once for each request. */
+  /** Call once for each request. */
   acquire(): Dispatcher;
-  /** To be called once its answer was read, or failed. */
+  /** Call once when its response was read or has failed. */
   release(): void;
   destroy(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export function createConnectionPool({ proxyFor, connectLimit, ca }: ConnectionP
         (error: Error) => callback(error, null),
       );
     },
-    // Every request brings its own deadline, and undici's are coarse.
+    // Each request has its own deadline; the timeouts of undici are imprecise.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -40,7 +40,7 @@ export function createConnectionPool({ proxyFor, connectLimit, ca }: ConnectionP
     },
     release() {
       requests -= 1;
-      // A connection nobody waits for any more would keep the process alive until its deadline.
+      // A connection attempt without a request would keep the process alive until its deadline.
       if (requests === 0) connector.abandon();
     },
     destroy: () => agent.destroy(),

@@ -8,49 +8,49 @@ import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 export interface ConnectTarget {
   readonly protocol: string;
   readonly hostname: string;
-  /** Empty for the protocol's own. */
+  /** Empty for the default port of the protocol. */
   readonly port: string;
 }
 
 export interface Connector {
-  /** One connection: through the proxy by one CONNECT, with one handshake, within one deadline. */
+  /** Opens one connection, through a proxy with one CONNECT, within one deadline. */
   connect(target: ConnectTarget): Promise<Socket>;
-  /** Ends the connections that are still being made. */
+  /** Ends all connection attempts in progress. */
   abandon(): void;
 }
 
 export interface ConnectorOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
-  /** Milliseconds for all of it. */
+  /** Milliseconds for a connection, including CONNECT and TLS handshake. */
   readonly limit: number;
   /** Certificates to trust instead of the usual ones (PEM). */
   readonly ca?: string | undefined;
 }
 
-/** Our own, since undici's ProxyAgent connects again in a busy loop when a proxy drops its CONNECT. */
+/** Used instead of undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT. */
 export function createConnector(options: ConnectorOptions): Connector {
-  const underWay = new Set<AbortController>();
+  const attempts = new Set<AbortController>();
   return {
     async connect(target) {
-      const given = new AbortController();
-      underWay.add(given);
+      const attempt = new AbortController();
+      attempts.add(attempt);
       // undici's own connect timer is coarse.
       const late = new SendError(
         'timeout',
         false,
         `could not connect to ${targetName(target)}: no answer within ${options.limit / 1000} s`,
       );
-      const timer = setTimeout(() => given.abort(late), options.limit);
+      const timer = setTimeout(() => attempt.abort(late), options.limit);
       try {
-        return await connectTo(target, options, given.signal);
+        return await connectTo(target, options, attempt.signal);
       } finally {
         clearTimeout(timer);
-        underWay.delete(given);
+        attempts.delete(attempt);
       }
     },
     abandon() {
-      for (const given of underWay)
-        given.abort(new SendError('aborted', false, 'the connection is not wanted any more'));
+      for (const attempt of attempts)
+        attempt.abort(new SendError('aborted', false, 'the connection attempt was cancelled'));
     },
   };
 }
@@ -79,14 +79,14 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
     host,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no say.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
   return waitForSocket(socket, 'secureConnect', signal, (error) => tlsFailure(error, `could not connect to ${name}`));
 }
 
-/** CONNECT (RFC 9110 §9.3.6). The proxy's own certificate is checked like every other. */
+/** Opens a tunnel with CONNECT (RFC 9110 §9.3.6). The certificate of an https proxy is verified as well. */
 async function tunnel(
   proxy: HttpProxy,
   target: ConnectTarget,
@@ -97,7 +97,7 @@ async function tunnel(
   const socket = await dialProxy(proxy, options.ca, signal);
   const authority = authorityOf(target, portOf(target));
   return new Promise((resolve, reject) => {
-    const asked = request({
+    const connectRequest = request({
       method: 'CONNECT',
       path: authority,
       signal,
@@ -112,16 +112,16 @@ async function tunnel(
       const failure = new SendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, { atProxy: true });
       reject(signal.aborted ? signal.reason : failure);
     };
-    asked.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
+    connectRequest.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
       if (statusCode < 200 || statusCode > 299)
         return refuse(`refused ${authority}: ${statusCode} ${sanitizeRemoteText(statusMessage)}`.trimEnd());
       if (head.length > 0) tunnelled.unshift(head);
-      // It is the socket made above, which the types of http only know as a stream.
+      // The tunnelled stream is this socket.
       resolve(socket);
     });
-    asked.once('response', ({ statusCode }) => refuse(`did not open a tunnel: ${statusCode}`));
-    asked.on('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
-    asked.end();
+    connectRequest.once('response', ({ statusCode }) => refuse(`did not open a tunnel: ${statusCode}`));
+    connectRequest.on('error', () => refuse(`closed the connection instead of opening a tunnel to ${authority}`));
+    connectRequest.end();
   });
 }
 
@@ -136,7 +136,7 @@ async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: Abort
   }
 }
 
-/** Waits for the event, the socket's error or the signal; a socket that failed is closed. */
+/** Waits for the event, an error of the socket or the signal; closes the socket when that fails. */
 function waitForSocket(
   socket: Socket,
   event: string,

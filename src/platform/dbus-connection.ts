@@ -4,18 +4,18 @@ import type { Environment } from './host.ts';
 
 /** A connection to the session bus. */
 export interface DbusConnection {
-  /** Sent at once: calls need not wait for one another. Rejects with the error's name and words, or when the connection breaks. */
+  /** Sends a call without waiting for earlier ones. Rejects with the name and message of the error, or when the connection breaks. */
   call(call: Omit<DbusCall, 'serial'>): Promise<DbusReply>;
   close(): void;
 }
 
-/** Connects to the session bus; undefined when the environment names none, or none that is a socket of this machine. */
+/** Connects to the session bus; undefined when the environment names no bus with a local socket. */
 export function openSessionBus(env: Environment): DbusConnection | undefined {
   const path = busPath(env);
   const user = process.getuid?.();
   if (path === undefined || user === undefined) return undefined;
   const socket = connect({ path });
-  // The whole conversation is written ahead, as sd-bus does: a bus that refuses us closes the connection.
+  // Authentication is sent without waiting, as sd-bus does: a bus that refuses closes the connection.
   socket.write(`\0AUTH EXTERNAL ${Buffer.from(String(user)).toString('hex')}\r\nBEGIN\r\n`);
   const replies = dispatchReplies(socket);
   let serial = 0;
@@ -32,7 +32,7 @@ export function openSessionBus(env: Environment): DbusConnection | undefined {
   return bus;
 }
 
-/** The address as libdbus finds it: the variable, else the bus of systemd in the runtime folder. */
+/** The socket as in libdbus: from DBUS_SESSION_BUS_ADDRESS, else the bus of systemd in XDG_RUNTIME_DIR. */
 function busPath(env: Environment): string | undefined {
   const address = env.DBUS_SESSION_BUS_ADDRESS;
   if (!address) return env.XDG_RUNTIME_DIR ? `${env.XDG_RUNTIME_DIR}/bus` : undefined;
@@ -41,7 +41,7 @@ function busPath(env: Environment): string | undefined {
   return `${key === 'abstract' ? '\0' : ''}${decodeURIComponent(value)}`;
 }
 
-/** Parts the bytes that arrive: first one line of the authentication, then messages. */
+/** Splits the received bytes: first one line of the authentication, then messages. */
 function dispatchReplies(socket: Socket): { wait(serial: number): Promise<DbusReply> } {
   const waiting = new Map<number, { resolve: (reply: DbusReply) => void; reject: (error: Error) => void }>();
   let bytes = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** The few types of the D-Bus wire format that reading a secret takes, little-endian (D-Bus Specification 0.43, "Marshaling"). */
+/** The types of the D-Bus wire format that the Secret Service needs, little-endian (D-Bus Specification 0.43, "Marshaling"). */
 
 export interface DbusCall {
   readonly serial: number;
@@ -39,15 +39,15 @@ export function encodeCall(call: DbusCall): Buffer {
   return Buffer.concat([message.bytes(), arguments_]);
 }
 
-/** The first whole message of the bytes: its length, and the reply it is (signals and calls are none). */
+/** Decodes the first complete message: its length, and its reply (undefined for signals and calls). */
 export function decodeMessage(
   bytes: Buffer,
 ): { readonly length: number; readonly reply: DbusReply | undefined } | undefined {
   if (bytes.length < 16) return undefined;
-  if (bytes[0] !== 0x6c) throw new Error('a big-endian D-Bus message');
+  if (bytes[0] !== 0x6c) throw new Error('the D-Bus message is big-endian');
   const start = 16 + aligned(bytes.readUInt32LE(12), 8);
   const length = start + bytes.readUInt32LE(4);
-  if (length > 1_000_000) throw new Error('a D-Bus message of more than a megabyte');
+  if (length > 1_000_000) throw new Error('the D-Bus message is longer than 1 MB');
   if (bytes.length < length) return undefined;
   const fields = decodeFields(createReader(bytes.subarray(0, start), 12));
   const serial = fields.get(5);
@@ -132,11 +132,11 @@ export interface DbusReader {
   align(to: number): void;
 }
 
-/** Reads past the end throw a RangeError, as Buffer's own methods do. */
+/** A read past the end throws a RangeError, as the methods of Buffer do. */
 function createReader(bytes: Buffer, from: number): DbusReader {
   let at = from;
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new RangeError('a D-Bus message that ends too early');
+    if (at + length > bytes.length) throw new RangeError('the D-Bus message is truncated');
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -158,7 +158,7 @@ function createReader(bytes: Buffer, from: number): DbusReader {
       if (type === 's' || type === 'o') return reader.string();
       if (type === 'g') return reader.signature();
       if (type === 'u') return reader.uint32();
-      throw new Error(`a D-Bus variant of type ${type}`);
+      throw new Error(`the D-Bus variant type ${type} is not supported`);
     },
     array(alignment, element) {
       const length = reader.uint32();

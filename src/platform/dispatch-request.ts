@@ -4,17 +4,17 @@ import { type AbortObserver, observeAbort, unobserveAbort } from './abort-observ
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
 import { type BodyReadHandler, createResponseBodyStream, type ResponseBodyStream } from './response-body-stream.ts';
 
-/** An answer whose body, null where there can be none, is not compressed any more. */
+/** A response with a decompressed body; null where the method or status allows none. */
 export type DecodedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
 export interface DispatchAttempt extends BodyReadHandler {
-  /** Whether undici ever began to write the request: no error code tells that, since all of them occur on both sides of it. */
+  /** Whether undici has started to write the request. Error codes do not show that, since each occurs before and after it. */
   sent: boolean;
 }
 
 /**
- * One request and its answer as fetch has them, and sent once whatever is answered. Not by fetch itself, nor by undici's own
- * `request`: their streams cost more than all else on the way of an answer.
+ * Sends one request, without retries and redirects. Uses undici's dispatcher instead of `fetch` or `request`, whose streams
+ * take more time than everything else.
  */
 export function dispatchRequest(
   dispatcher: Dispatcher,
@@ -47,7 +47,7 @@ export function dispatchRequest(
   });
 }
 
-/** A request on its way. Its functions are the same for all and take it as `this`: thousands go in a second, and a closure for each costs more. */
+/** A request in progress. Its functions use `this`, because closures for thousands of requests per second are slower. */
 interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   readonly method: string;
   readonly signal: AbortSignal;
@@ -58,7 +58,7 @@ interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   bodyStream: ResponseBodyStream | undefined;
 }
 
-/** A dispatcher that still waits for a connection is not waited for: a deadline holds there as well. */
+/** Also rejects while the dispatcher still waits for a connection. */
 function onAbort(this: RequestInProgress): void {
   fail(this, this.signal.reason);
   this.controller?.abort(this.signal.reason);
@@ -79,12 +79,13 @@ function onResponseStart(
   if (status < 200) return;
   let body: HttpResponse['body'] = null;
   if (this.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) {
-    const unpacker = decompressors.get(textOf(headers['content-encoding'])?.trim().toLowerCase());
+    const decompressor = decompressors.get(textOf(headers['content-encoding'])?.trim().toLowerCase());
     this.bodyStream = createResponseBodyStream(
       controller,
-      unpacker === undefined ? this.attempt : compressedBodyHandler,
+      decompressor === undefined ? this.attempt : compressedBodyHandler,
     );
-    body = unpacker === undefined ? this.bodyStream.chunks : decompress(unpacker, this.bodyStream, this.attempt);
+    body =
+      decompressor === undefined ? this.bodyStream.chunks : decompress(decompressor, this.bodyStream, this.attempt);
   }
   this.resolve({ status, headers: { get: (name) => textOf(headers[name.toLowerCase()]) }, body });
 }
@@ -110,7 +111,7 @@ function fail(passage: RequestInProgress, error: unknown): void {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** As a dispatcher wants it; thousands of requests go to one address. */
+/** Cached, because thousands of requests use the same URL. */
 const targets = new WeakMap<URL, Target>();
 
 interface Target {
@@ -124,9 +125,9 @@ function targetOf(url: URL): Target {
   return target;
 }
 
-/** What fetch refuses and a dispatcher sends without a word, or leaves out. The words stay here: see network.ts. */
+/** Refuses what fetch refuses, but a dispatcher would send or omit. The message is replaced in undici-sender.ts. */
 function requireSendable({ username, password }: URL, { method, body }: HttpRequestInit): void {
-  if (username !== '' || password !== '') throw new TypeError('the address names a user');
+  if (username !== '' || password !== '') throw new TypeError('the URL contains a user name');
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw new TypeError(`${method} has a body`);
 }
 
@@ -134,7 +135,7 @@ function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-/** By the names of RFC 9110, 8.4.1. Only gzip is asked for, but an answer that could not be read may hold the only refresh token. */
+/** Content codings (RFC 9110 §8.4.1). Only gzip is requested, but an unreadable response could contain the only refresh token. */
 const decompressors = new Map<string | undefined, Decompressor>([
   ['gzip', 'createGunzip'],
   ['x-gzip', 'createGunzip'],
@@ -144,31 +145,31 @@ const decompressors = new Map<string | undefined, Decompressor>([
 
 type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
 
-/** Of bytes that are only on their way to be unpacked. */
+/** For compressed bytes: `decompress` maps the errors. */
 const compressedBodyHandler: BodyReadHandler = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},
 };
 
 async function* decompress(
-  unpacker: Decompressor,
-  inflow: ResponseBodyStream,
+  decompressor: Decompressor,
+  bodyStream: ResponseBodyStream,
   { failure, done }: BodyReadHandler,
 ): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
-    // Whoever reads meets the error itself.
-    yield* pipeline(inflow.chunks, zlib[unpacker](), () => {});
+    // The error is thrown by the iteration as well.
+    yield* pipeline(bodyStream.chunks, zlib[decompressor](), () => {});
   } catch (error) {
     throw failure(error);
   } finally {
-    // What was not packed at all may never end by itself.
-    inflow.leave();
+    // The source may continue after the end of the compressed data.
+    bodyStream.leave();
     await done();
   }
 }
 
-/** The headers of every request, joined with those of one; the same ones come with thousands of requests. */
+/** Headers with the default ones; cached, because thousands of requests have the same. */
 const headersWithDefaults = new WeakMap<HttpRequestInit['headers'], HttpRequestInit['headers']>();
 
 function withDefaultHeaders(headers: HttpRequestInit['headers']): HttpRequestInit['headers'] {

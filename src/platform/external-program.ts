@@ -9,33 +9,33 @@ export interface ProgramResult {
 }
 
 export interface ProgramOptions {
-  /** All it gets: nothing is inherited. */
+  /** The complete environment: nothing is inherited. */
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** Bytes of output; more ends it. */
+  /** Bytes of each output stream; more ends the program. */
   readonly maxOutputBytes: number;
 }
 
 export type RunExternalProgram = (
   file: string,
-  words: readonly string[],
+  args: readonly string[],
   options: ProgramOptions,
 ) => Promise<ProgramResult>;
 
-/** Runs a program to its end without a shell and without input. However it settles, the program is gone by then. */
-export const runExternalProgram: RunExternalProgram = (file, words, { env, signal, maxOutputBytes: most }) =>
+/** Runs a program without a shell and without input. The program has ended when the promise settles. */
+export const runExternalProgram: RunExternalProgram = (file, args, { env, signal, maxOutputBytes: most }) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const child = spawn(file, words, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
     let failure: unknown;
-    let deaf: NodeJS.Timeout | undefined;
+    let killTimer: NodeJS.Timeout | undefined;
     const end = (why: unknown) => {
       failure ??= why;
       child.kill('SIGTERM');
-      deaf ??= setTimeout(() => child.kill('SIGKILL'), terminationGraceMs);
+      killTimer ??= setTimeout(() => child.kill('SIGKILL'), terminationGraceMs);
     };
     const stop = () => end(signal.reason);
-    const gather = () => {
+    const collectOutput = () => {
       const chunks: Buffer[] = [];
       let length = 0;
       return {
@@ -47,7 +47,7 @@ export const runExternalProgram: RunExternalProgram = (file, words, { env, signa
         text: () => Buffer.concat(chunks).toString('utf8'),
       };
     };
-    const [out, err] = [gather(), gather()];
+    const [out, err] = [collectOutput(), collectOutput()];
     child.stdout.on('data', out.add);
     child.stderr.on('data', err.add);
     signal.addEventListener('abort', stop);
@@ -55,12 +55,12 @@ export const runExternalProgram: RunExternalProgram = (file, words, { env, signa
       failure ??= error;
     });
     child.once('close', (status) => {
-      clearTimeout(deaf);
+      clearTimeout(killTimer);
       signal.removeEventListener('abort', stop);
       if (failure !== undefined) reject(failure);
       else resolve({ status: status ?? undefined, stdout: out.text(), stderr: err.text() });
     });
   });
 
-/** Milliseconds that a program has to end by itself when it is told to. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const terminationGraceMs = 2000;

@@ -2,13 +2,13 @@ import { appendFileSync } from 'node:fs';
 import type { Environment } from './host.ts';
 
 /**
- * A hook for tests of interruptions, only in a test build (`node scripts/build.mjs --test`).
+ * The actions of failpoints, only in a test build (`node scripts/build.mjs --test`).
  *
- * - `CLOUDCTL_TEST_KILL_AT=POINT[:N]` ends this process by SIGKILL when it reaches the point for the Nth time (the first).
- * - `CLOUDCTL_TEST_STOP_AT=POINT[:N]` stops it there by SIGSTOP; SIGCONT lets it go on.
- * - `CLOUDCTL_TEST_WIDTHS=FILE` appends one JSON line a refresh: milliseconds from the last byte read until write(2)
- *   returned and until fdatasync(2) returned.
- * - `CLOUDCTL_TEST_POINTS=FILE` appends the name of each point that is reached.
+ * - `CLOUDCTL_TEST_KILL_AT=POINT[:N]`: SIGKILL when the point is reached for the Nth time (default: 1).
+ * - `CLOUDCTL_TEST_STOP_AT=POINT[:N]`: SIGSTOP there; SIGCONT continues.
+ * - `CLOUDCTL_TEST_WIDTHS=FILE`: appends one line of JSON for each refresh, with the milliseconds from the last byte read until
+ *   write(2) returned and until fdatasync(2) returned.
+ * - `CLOUDCTL_TEST_POINTS=FILE`: appends the name of each point that is reached.
  */
 export function createFailpointActions(
   env: Environment,
@@ -29,8 +29,8 @@ export function createFailpointActions(
   };
 }
 
-function isRequested(wish: string | undefined, point: string, count: number): boolean {
-  const [name, nth = '1'] = wish?.split(':') ?? [];
+function isRequested(request: string | undefined, point: string, count: number): boolean {
+  const [name, nth = '1'] = request?.split(':') ?? [];
   return name === point && count === Number(nth);
 }
 

@@ -7,41 +7,41 @@ import { type FileLocker, flockLocker } from './flock.ts';
 import type { Clock } from './host.ts';
 
 export interface HeldLock {
-  /** A child that inherits it keeps the lock for as long as it lives: the lock belongs to the open file. */
+  /** A child process that inherits the descriptor keeps the lock until its end: the lock belongs to the open file. */
   readonly descriptor: number;
   release(): void;
 }
 
 export interface LockOptions {
-  /** Milliseconds to wait for other processes before the error `busy`. */
+  /** Milliseconds to wait for another process; then the error is `busy`. */
   readonly waitMs: number;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly signal?: AbortSignal | undefined;
-  /** Called once, when another process has it. */
+  /** Called once when another process holds the lock. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
 /**
- * Takes the lock of a permanent empty file, which the kernel frees when its holder ends however it ends.
- * Polled: a waiter of the library that was given up would be granted the lock later.
+ * Acquires the kernel lock of a permanent empty file, which is released when the process ends. Polls every 25 to 75 ms instead
+ * of the library's wait, because an abandoned waiter would get the lock later.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
-  // Counted by the pauses: the time of day may be set meanwhile, either way.
+  // Counted by the pauses, because the system time may be changed.
   let left = options.waitMs;
-  for (let waiting = false; ; waiting = true) {
+  for (let isWaiting = false; ; isWaiting = true) {
     options.signal?.throwIfAborted();
     const held = tryAcquireLock(path);
     if (held !== undefined) return held;
-    if (!waiting) options.onWaiting?.();
+    if (!isWaiting) options.onWaiting?.();
     if (left <= 0) throw busyError(path, options.waitMs);
-    const nap = Math.min(left, pause(options.random));
-    await options.clock.sleep(nap, options.signal);
-    left -= nap;
+    const pauseMs = Math.min(left, pause(options.random));
+    await options.clock.sleep(pauseMs, options.signal);
+    left -= pauseMs;
   }
 }
 
-/** Takes the lock now, or returns undefined when another process has it. */
+/** Acquires the lock now; undefined when another process holds it. */
 export function tryAcquireLock(path: string, lock: FileLocker = locker()): HeldLock | undefined {
   for (;;) {
     const descriptor = open(path);
@@ -50,13 +50,13 @@ export function tryAcquireLock(path: string, lock: FileLocker = locker()): HeldL
         closeSync(descriptor);
         return undefined;
       }
-      // Closing is unlocking: nothing else in this program opens the file, and a child inherits it only on purpose.
+      // Closing the descriptor releases the lock: no other code opens the file, and no child inherits it by accident.
       if (isSameFile(path, descriptor)) return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {
       closeSync(descriptor);
       throw lockError(path, error);
     }
-    // Somebody removed the file: what was locked has no name any more and excludes nobody.
+    // The file was removed, so this lock excludes no other process.
     closeSync(descriptor);
   }
 }
@@ -78,7 +78,7 @@ function isSameFile(path: string, descriptor: number): boolean {
 
 let cachedLocker: FileLocker | undefined;
 
-/** Loaded on first use (10 ms). The library has no build for musl, where the flock program takes its place. */
+/** Loaded on first use (10 ms). The library has no build for musl, where the flock program is used. */
 function locker(): FileLocker {
   cachedLocker ??= nativeLocker() ?? flockLocker;
   return cachedLocker;
@@ -102,10 +102,10 @@ function pause(random: LockOptions['random']): number {
 function busyError(path: string, waitMs: number): CliError {
   return new CliError(
     'busy',
-    `another cloudctl is still at work on this profile after ${Math.round(waitMs / 1000)} s`,
+    `could not lock the profile within ${Math.round(waitMs / 1000)} s: another cloudctl process holds the lock`,
     {
-      detail: `it holds the lock ${path}`,
-      hint: 'wait for it to end, or end it, and run the command again',
+      detail: `lock file: ${path}`,
+      hint: 'wait for the other process or end it, then run the command again',
     },
   );
 }
@@ -113,7 +113,7 @@ function busyError(path: string, waitMs: number): CliError {
 function lockError(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   return new CliError('internal', `could not lock a file in ${dirname(path)}: ${reason}`, {
-    hint: 'it must be a folder of your own on a local disk: CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR name another',
+    hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
     cause: error,
   });
 }

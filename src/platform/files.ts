@@ -20,13 +20,13 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * Makes the folder and its parents, for this user alone. Step by step: `recursive` tries for ever where a file system
- * answers every new name with ENOENT, as /proc does.
+ * Creates the folder and its parents with mode 0700. Not with `recursive`, which never ends on a file system that returns
+ * ENOENT for every new name, such as /proc.
  */
 export function ensureFolder(path: string): void {
   if (makeFolder(path)) return;
   ensureFolder(dirname(path));
-  if (!makeFolder(path)) throw new Error(`the folder ${path} cannot be made where it is`);
+  if (!makeFolder(path)) throw new Error(`cannot create the folder ${path}`);
 }
 
 /** False when its parent is missing. */
@@ -42,12 +42,12 @@ function makeFolder(path: string): boolean {
   }
 }
 
-/** The file's text; undefined when there is no such file. Every other failure is thrown. */
+/** The text of the file; undefined when it is missing. Throws every other error. */
 export function readTextIfPresent(path: string): string | undefined {
   return readBytesIfPresent(path)?.toString('utf8');
 }
 
-/** The same for what is only good to know: undefined as well where it cannot be read. */
+/** The text of the file; undefined when it is missing or cannot be read. */
 export function readTextIfReadable(path: string): string | undefined {
   try {
     return readTextIfPresent(path);
@@ -60,22 +60,23 @@ export function readBytesIfPresent(path: string): Buffer | undefined {
   return unlessMissing(() => readFileSync(path));
 }
 
-/** Replaces the file as a whole and durably: a crash leaves either the old text or the new one. */
+/** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */
 export function writeAtomically(path: string, text: string): void {
   prepareFileReplacement(path, 0).commit(text);
 }
 
-/** A replacement whose space is already on the disk, so that committing it cannot fail for want of room. */
+/** A replacement with reserved disk space, so that committing it does not fail on a full disk. */
 export interface FileReplacement {
-  /** Durable when it returns. Either way nothing temporary is left behind. `onStage` is called as the text is written, and as it is synced. */
+  /** Durable when it returns. Also after an error no temporary file remains. `onStage` is called after the write and after the sync. */
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
   abandon(): void;
 }
 
 export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
   const target = resolveLinks(path);
-  // A device or a pipe would be replaced by a file.
-  if (statSync(target, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${target} is no file`);
+  // A device or pipe must not be replaced.
+  if (statSync(target, { throwIfNoEntry: false })?.isFile() === false)
+    throw new Error(`${target} is not a regular file`);
   const { descriptor, temporary } = createTemporary(target);
   const discard = () => {
     closeSync(descriptor);
@@ -109,17 +110,17 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
   };
 }
 
-/** A new file with room behind its head that is already on the disk. */
+/** A new file with a header and reserved disk space after it. */
 export interface PreallocatedFile {
   /**
-   * Writes into the room, from its beginning, and waits for the disk; `onWritten` is called in between. Bytes beyond the
-   * room make the file grow, which a full disk refuses.
+   * Writes at the begin of the reserved space and syncs the file; `onWritten` is called in between. More bytes extend the file,
+   * which fails on a full disk.
    */
   fill(bytes: Uint8Array, onWritten?: () => void): void;
   close(): void;
 }
 
-/** Creates the file, which must not exist, as `head` and `room` zeros; file and folder are synced when it returns. */
+/** Creates a new file with `head` and `room` zeros; file and folder are synced when it returns. Throws when the file exists. */
 export function createPreallocatedFile(path: string, head: string, room: number): PreallocatedFile {
   const start = Buffer.from(head, 'utf8');
   const descriptor = openSync(path, 'wx', 0o600);
@@ -142,7 +143,7 @@ export function createPreallocatedFile(path: string, head: string, room: number)
   };
 }
 
-/** Removes the file so that it stays removed after a crash. One that was not there is removed as well. */
+/** Removes the file durably. A missing file is not an error. */
 export function removeDurably(path: string): void {
   const removed = unlessMissing(() => {
     unlinkSync(path);
@@ -151,27 +152,27 @@ export function removeDurably(path: string): void {
   if (removed === true) syncFolder(dirname(path));
 }
 
-/** Gives a file another name in the same folder, replacing what has it, so that it stays after a crash. */
+/** Renames a file durably within its folder; replaces an existing file. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFolder(dirname(to));
 }
 
-/** The names in a folder; none when there is no such folder. */
+/** The names in a folder; none when it is missing. */
 export function listFolder(folder: string): readonly string[] {
   return unlessMissing(() => readdirSync(folder)) ?? [];
 }
 
-/** A config file may be a link into a repository of dotfiles: the file it leads to is replaced, and the link stays. */
+/** Follows symbolic links, so that a config file that links into a repository is replaced there and the link stays. */
 function resolveLinks(path: string): string {
   let target = resolve(path);
-  // A link that leads nowhere yet has no real path, so it is followed by hand; as deep as Linux follows one.
+  // realpath fails for a link to a missing file, so links are followed here; 40 is the limit of Linux.
   for (let depth = 0; depth < 40; depth++) {
     const at = target;
     if (unlessMissing(() => lstatSync(at))?.isSymbolicLink() !== true) return withRealFolder(target);
     target = resolve(dirname(target), readlinkSync(target));
   }
-  throw Object.assign(new Error(`${path} is a link that leads to itself`), { code: 'ELOOP' });
+  throw Object.assign(new Error(`${path} is a symbolic link to itself`), { code: 'ELOOP' });
 }
 
 function withRealFolder(path: string): string {
@@ -187,7 +188,7 @@ function createTemporary(target: string): { descriptor: number; temporary: strin
     try {
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {
-      // Left by a process of the same number that was killed: the next name is free.
+      // Left by a killed process with the same process ID.
       if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
@@ -200,7 +201,7 @@ function writeAllAt(descriptor: number, bytes: Uint8Array, position: number): vo
 }
 
 function syncFolder(path: string): void {
-  // Windows cannot open a folder for writing; its file system journals the rename itself.
+  // Windows cannot open a folder; its file system journals the rename.
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
   try {

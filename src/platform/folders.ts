@@ -3,12 +3,12 @@ import { posix, win32 } from 'node:path';
 import type { Environment, Folders } from './host.ts';
 
 /**
- * Where the program keeps its files: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the platform's folders.
- * The table is that of env-paths 4, written out: the package reads process.env and the home folder when it is imported,
- * so no other environment could be given to it, and it has no word for state (on Linux its `log`, elsewhere its `data`).
+ * The folders of the program: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the standard folders of the platform.
+ * They are those of env-paths 4. The package itself is not used, because it reads process.env when it is imported and has no
+ * state folder (it is `log` on Linux and `data` elsewhere).
  */
 export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
-  // An empty HOME is nobody's folder: what the password database says counts, and never the working directory.
+  // With an empty HOME the password database is used, never the working directory.
   const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir() || userInfo().homedir;
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'](env, home);
   return {
@@ -17,7 +17,7 @@ export function platformFolders(env: Environment, platform: NodeJS.Platform): Fo
   };
 }
 
-/** What is told of a folder, such as the command that goes on with a batch, must hold in every other folder as well. */
+/** Absolute, so that a suggested command with this path works in every working directory. */
 function absolute(folder: string | undefined, platform: NodeJS.Platform): string | undefined {
   if (folder === undefined || folder === '') return undefined;
   const path = platform === 'win32' ? win32 : posix;

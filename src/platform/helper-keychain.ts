@@ -3,20 +3,20 @@ import type { KeychainHelper, KeychainHelperOptions } from './keychain-helper.ts
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
 import { timeoutWhileRunning } from './timeout-while-running.ts';
 
-/** The operating system's keychain, asked by a helper process that is killed when it does not answer in time. */
+/** The keychain of the operating system, accessed in a helper process that is killed when it does not reply in time. */
 export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
   return {
     open(options) {
       let child: KeychainHelper | undefined;
       let turn: Promise<unknown> = Promise.resolve();
-      let told = false;
+      let isReported = false;
       const onWaiting = () => {
-        if (!told) options.onWaiting?.();
-        told = true;
+        if (!isReported) options.onWaiting?.();
+        isReported = true;
       };
-      // One at a time, so that the limit of an operation is its own.
-      const ask = (request: KeychainRequest): Promise<KeychainReply> => {
-        const answer = turn.then(async () => {
+      // One operation at a time, so that each has its full time limit.
+      const send = (request: KeychainRequest): Promise<KeychainReply> => {
+        const reply = turn.then(async () => {
           if (child?.isAlive() !== true) {
             const { startKeychainHelper } = await import('./keychain-helper.ts');
             child = startKeychainHelper({ ...helper, inherits: options.lockDescriptor });
@@ -27,20 +27,20 @@ export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
             onWaiting,
           });
         });
-        turn = answer.catch(() => {});
-        return answer;
+        turn = reply.catch(() => {});
+        return reply;
       };
       return {
         async read(account) {
-          const reply = await ask({ operation: 'read', account });
+          const reply = await send({ operation: 'read', account });
           return reply.kind === 'done' ? unexpectedReply : reply;
         },
         async write(account, value) {
-          const reply = await ask({ operation: 'write', account, value });
+          const reply = await send({ operation: 'write', account, value });
           return reply.kind === 'done' || reply.kind === 'unavailable' ? reply : unexpectedReply;
         },
         async remove(account) {
-          const reply = await ask({ operation: 'remove', account });
+          const reply = await send({ operation: 'remove', account });
           return reply.kind === 'done' || reply.kind === 'unavailable' ? reply : unexpectedReply;
         },
         async close() {
@@ -55,7 +55,7 @@ export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
 const unexpectedReply: KeychainUnavailable = {
   kind: 'unavailable',
   why: 'failed',
-  reason: 'the keychain helper gave an answer to another question',
+  reason: 'the keychain helper sent a reply to another request',
 };
 
 async function perform(
@@ -74,7 +74,7 @@ async function perform(
   const tooLate = new Promise<KeychainUnavailable>((resolve) => {
     const allow = (ms: number, reason: string): void => {
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
-      // Where this process hardly comes to run the keychain does not either: fifty at once on two processors are no hung one.
+      // Under high load the keychain is slow as well, so only time in which this process could run counts.
       const running = timeoutWhileRunning(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {
@@ -83,13 +83,13 @@ async function perform(
       clearTimeout(late);
       late = setTimeout(hung, 10 * ms);
     };
-    // On a machine with much to do the helper may take longer to start than a keychain to answer.
+    // Under load the helper may take longer to start than the keychain to reply.
     allow(Math.max(limit, starting), 'the keychain helper did not start in time');
     onBegun = () => allow(limit, `the keychain did not answer within ${limit / 1000} s`);
   });
   try {
     const reply = await Promise.race([child.request(request, onBegun), tooLate]);
-    // Reaped before the answer is given: whoever holds a lock for this operation may free it then.
+    // The helper has ended before this returns, so the caller may release its lock then.
     if (reply.kind === 'unavailable' && reply.why === 'hung') await child.kill();
     return reply;
   } finally {

@@ -1,22 +1,22 @@
 import type { Readable, Writable } from 'node:stream';
 import type { HttpSender } from './http-sender.ts';
 
-/** The machine as the program sees it. A test swaps a part of it; the rest is the real graph. */
+/** The interfaces to the machine. A test replaces some of them; the rest is real. */
 export interface Host {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  /** The raw stream behind `stderr`: prompts draw on it. */
+  /** The stream behind `stderr`, for prompts. */
   readonly screen: Writable & { readonly isTTY?: boolean };
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly clock: Clock;
-  /** Cryptographic chance: so many random bytes. */
+  /** Cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly folders: Folders;
-  /** Names this start of the machine, if all that is written to a file of the folder is there until the next one. */
+  /** The boot ID, if the file system of the folder keeps all written data until the next boot; else undefined. */
   readonly bootId: (folder: string) => Promise<string | undefined>;
-  /** Made on first use: the HTTP client costs 55 ms to load. `trace` hears one redacted line a request. */
+  /** Created on first use, because the HTTP client takes 55 ms to load. `trace` gets one redacted line for each request. */
   readonly createSender: (options: HttpSenderOptions) => Promise<HttpSender>;
   readonly browser: Browser;
   readonly keychain: Keychain;
@@ -27,19 +27,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Sink {
   /**
-   * Resolves once the text, or its UTF-8, was taken. A closed pipe is no failure: the rest is dropped, and the program ends quietly
-   * as soon as nobody listens for signals. Standard output alone rejects, with a CliError, when data is lost for
-   * another reason (a full disk).
+   * Resolves when the text, or its UTF-8, was written. A closed pipe is not an error: the rest is discarded, and the program
+   * ends when no signal listener is left. Standard output rejects with a CliError when data is lost for another reason (a
+   * full disk).
    */
   write(data: string | Uint8Array): Promise<void>;
   readonly isTTY: boolean;
-  /** Columns of the terminal; undefined when it is none. */
+  /** Columns of the terminal; undefined without a terminal. */
   readonly columns: number | undefined;
-  /** Rows of the terminal; undefined when it is none, or not known. */
+  /** Rows of the terminal; undefined without a terminal, or when not known. */
   readonly rows?: number | undefined;
-  /** Calls back when the terminal has another size, until the returned function is called. */
+  /** Calls `listener` when the size of the terminal changes, until the returned function is called. */
   readonly onResize?: (listener: () => void) => () => void;
-  /** Aborted when the reader has closed the pipe: who listens for signals ends his work on it as well. */
+  /** Aborted when the reader has closed the pipe: work that listens for signals ends then as well. */
   readonly closed?: AbortSignal;
 }
 
@@ -50,48 +50,48 @@ export interface Clock {
 }
 
 export interface Folders {
-  /** Holds config.json. */
+  /** Contains config.json. */
   readonly config: string;
-  /** Holds locks, write-ahead files, ledgers, baselines, the file store. */
+  /** Contains locks, write-ahead files, ledgers, baselines and the file store. */
   readonly state: string;
 }
 
 export interface HttpSenderOptions {
   readonly env: Environment;
-  /** A fresh connection that is destroyed after the request (refresh.md step 7). */
+  /** A new connection for each request, closed afterwards (docs/sessions.md, step 7). */
   readonly fresh?: boolean;
   readonly trace?: ((line: string) => void) | undefined;
 }
 
 export interface Browser {
-  /** Starts the opener; false when there is none. The opener's own outcome is never known. */
+  /** Starts the opener; false when there is none. Whether the browser opened is not known. */
   open(url: string): Promise<boolean>;
 }
 
 export interface Keychain {
-  /** One helper process for a few operations; nothing is started before the first of them. */
+  /** Opens a session with one helper process, which is started by the first operation. */
   open(options: KeychainOptions): KeychainSession;
 }
 
 export interface KeychainOptions {
-  /** Milliseconds an operation may take before its helper is killed. */
+  /** Milliseconds for one operation; afterwards its helper is killed. */
   readonly timeoutMs: number;
-  /** Called once when an operation has been waiting for a second. */
+  /** Called once when an operation has waited for 1 s. */
   readonly onWaiting?: () => void;
   /**
-   * The descriptor of a lock that excludes other writers. The helper inherits it: when this process is killed, a write
-   * that still lands does so under the lock.
+   * The descriptor of a lock that excludes other writers. The helper inherits it, so that a write that continues after this
+   * process was killed is still under the lock.
    */
   readonly lockDescriptor?: number | undefined;
 }
 
 export interface KeychainSession {
   read(account: string): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable>;
-  /** What is stored decides: `done` means the item was read back equal. */
+  /** `done` means that the item was read back and is equal. */
   write(account: string, value: string): Promise<KeychainDone | KeychainUnavailable>;
-  /** An item that was not there is `done` as well. */
+  /** A missing item is `done` as well. */
   remove(account: string): Promise<KeychainDone | KeychainUnavailable>;
-  /** Ends the helper and waits for its end. */
+  /** Ends the helper process and waits for its end. */
   close(): Promise<void>;
 }
 
@@ -107,14 +107,14 @@ export interface KeychainDone {
 }
 export interface KeychainUnavailable {
   readonly kind: 'unavailable';
-  /** locked: an unlock prompt was dismissed or cannot be shown; missing: no service; hung: no answer within the limit. */
+  /** locked: an unlock prompt was dismissed or cannot be shown; missing: no service; hung: no reply within the limit. */
   readonly why: 'locked' | 'missing' | 'hung' | 'failed';
-  /** The operating system's own words, cleaned. */
+  /** The message of the operating system, sanitized. */
   readonly reason: string;
 }
 
 export interface Signals {
-  /** Calls back on SIGINT, SIGTERM and SIGHUP until the returned function is called. */
+  /** Calls `onSignal` for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   listen(onSignal: (signal: SignalName) => void): () => void;
 }
 

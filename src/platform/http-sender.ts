@@ -1,11 +1,11 @@
-/** One HTTP request. Strings only, so that any fetch can stand behind it. Redirects are never followed. */
+/** Sends one HTTP request; never follows redirects. Only strings, so that any fetch can implement it. */
 export type HttpSender = (url: string, init: HttpRequestInit) => Promise<HttpResponse>;
 
 export interface HttpRequestInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** The overall deadline of the request, body included. */
+  /** The deadline of the request, including the response body. */
   readonly signal: AbortSignal;
   readonly redirect: 'manual';
 }
@@ -21,14 +21,14 @@ export type SendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' |
 
 export type SendErrorDetails = Partial<Pick<SendError, 'noTls' | 'atProxy'>>;
 
-/** No complete answer came. `sent` tells whether the dispatcher ever started the request: only `false` makes another try safe. */
+/** No complete response was received. `sent`: the dispatcher has started the request; only with `false` a retry is safe. */
 export class SendError extends Error {
   override readonly name = 'SendError';
   readonly kind: SendErrorKind;
   readonly sent: boolean;
-  /** With `tls`: the server answered, but does not speak TLS on this port. */
+  /** With `tls`: the server does not support TLS on this port. */
   readonly noTls: boolean;
-  /** It was the proxy of the environment that failed; the server was not reached at all. */
+  /** The proxy failed; the server was not reached. */
   readonly atProxy: boolean;
 
   constructor(kind: SendErrorKind, sent: boolean, message: string, more: SendErrorDetails = {}) {
@@ -40,7 +40,7 @@ export class SendError extends Error {
   }
 }
 
-/** The error code a user meets for it; every one is exit 6. */
+/** The error code for the user; all have exit code 6. */
 export function sendErrorCode({ kind }: SendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }

@@ -5,29 +5,28 @@ import { type KeychainRequest, operationStartedLine } from './keychain-wire.ts';
 // On Windows a Ctrl-C reaches every process of the console; the parent decides what it means.
 process.on('SIGINT', () => {});
 
-let under: KeychainRequest['operation'] | undefined;
+let current: KeychainRequest['operation'] | undefined;
 
 /**
- * A program of its own, dist/keychain.cjs: one line of JSON a request on standard input, one a reply on standard
- * output, one request at a time. A call of the keychain can block for ever and cannot be ended from inside, but this
- * process can be killed.
+ * The helper program dist/keychain.cjs: reads requests from standard input and writes replies to standard output, one line of
+ * JSON each, one request at a time. A keychain call can block forever and cannot be cancelled, but this process can be killed.
  */
 createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const request: KeychainRequest = JSON.parse(line);
-    under = request.operation;
+    current = request.operation;
     process.stdout.write(`${operationStartedLine}\n`);
     const reply = await perform(request);
-    under = undefined;
+    current = undefined;
     process.stdout.write(`${JSON.stringify(reply)}\n`);
   })
-  .on('close', outlived);
+  .on('close', onParentEnd);
 
-/** The parent has gone. A read is for nobody now; a write gets the time to land that a person gets to unlock. */
-function outlived(): void {
+/** After the end of the parent: a read is cancelled, and a write gets 5 s to finish. */
+function onParentEnd(): void {
   const end = (): void => void process.kill(process.pid, 'SIGKILL');
-  if (under === 'read') end();
-  else if (under !== undefined) setTimeout(end, 5_000).unref();
+  if (current === 'read') end();
+  else if (current !== undefined) setTimeout(end, 5_000).unref();
 }
 
 function perform(request: KeychainRequest): Promise<object> {

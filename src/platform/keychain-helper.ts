@@ -12,22 +12,22 @@ import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 export interface KeychainHelperOptions {
   readonly env: Environment;
-  /** The bundle of keychain-child.ts; beside this file's own bundle when not given. */
+  /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
   readonly node?: string;
-  /** Milliseconds in which it has to start and to load the native client (10 s). */
+  /** Milliseconds to start and to load the native client (default: 10 s). */
   readonly starting?: number;
-  /** A descriptor of this process that the helper keeps open while it lives. */
+  /** A descriptor of this process that the helper keeps open until its end. */
   readonly inherits?: number | undefined;
 }
 
 export interface KeychainHelper {
   isAlive(): boolean;
-  /** `onBegun` is called when the helper, which has to start first, asks the keychain. */
+  /** `onBegun` is called when the helper has started and calls the keychain. */
   request(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
-  /** Ends it from outside and waits until it is gone. */
+  /** Kills the helper and waits for its end. */
   kill(): Promise<void>;
-  /** Lets it end by itself, which it does at the end of its standard input. */
+  /** Closes its standard input, so that it exits, and waits for its end. */
   end(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
     env: helperEnvironment(env),
     stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
     windowsHide: true,
-    // A Ctrl-C of the terminal goes to the whole process group, and must not end a write half-way.
+    // Ctrl-C in a terminal signals the process group, and must not interrupt a write.
     detached: process.platform !== 'win32',
   });
   let waiting: ((reply: KeychainReply) => void) | undefined;
@@ -50,7 +50,7 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
       waiting?.({ kind: 'unavailable', why: 'failed', reason });
       resolve();
     };
-    child.once('error', (error) => end(`the keychain helper did not start: ${error.message}`));
+    child.once('error', (error) => end(`could not start the keychain helper: ${error.message}`));
     child.once('close', (status, signal) => end(endReason(status ?? signal, words)));
   });
   createInterface({ input: stdout }).on('line', (line) => {
@@ -59,14 +59,14 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
       decodeKeychainReply(line) ?? {
         kind: 'unavailable',
         why: 'failed',
-        reason: 'the keychain helper gave an unknown answer',
+        reason: 'the keychain helper sent an invalid reply',
       },
     );
   });
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-4000);
   });
-  // A helper that is gone before it has read everything: its end tells why.
+  // A helper that ends before it has read everything is reported by its exit status.
   stdin.on('error', () => {});
   return {
     isAlive: () => !over,
@@ -89,7 +89,7 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
   };
 }
 
-/** Node's types know pipes by their number only where there are exactly three. */
+/** The types of Node do not know that the first three of four descriptors are pipes. */
 function spawnWithPipes(node: string, script: string, options: SpawnOptions) {
   const child = spawn(node, [script], options);
   const { stdin, stdout, stderr } = child;
@@ -106,7 +106,7 @@ function endReason(how: number | string | null, words: string): string {
   return sanitizeRemoteText(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
 }
 
-/** Without what concerns Node's own ways: certificates cost it 35 ms, and the rest could make it talk or wait for a debugger. */
+/** Without variables that affect Node: certificates take 35 ms to load, the others add output or wait for a debugger. */
 function helperEnvironment({
   NODE_OPTIONS,
   NODE_EXTRA_CA_CERTS,

@@ -11,9 +11,9 @@ export interface KeychainHost {
 }
 
 /**
- * On Linux the Secret Service is asked by ourselves as long as nobody has to unlock anything: the native client opens a
- * connection for every operation with the call that now and then aborts gnome-keyring (see secret-service.ts). It does
- * what takes a prompt, and whatever else we could not: to read is harmless twice, and so is to write the same again.
+ * On Linux this program uses the Secret Service directly while no unlock is needed, because the native client starts each
+ * operation with a call that can crash gnome-keyring (see secret-service.ts). The native client is used for prompts and after
+ * any other failure: repeating a read or a write is harmless.
  */
 export async function readKeychainItem(
   account: string,
@@ -31,7 +31,7 @@ export async function readKeychainItem(
   }
 }
 
-/** What is stored decides: a write that failed may have landed, and an accepted one may not be there. */
+/** The item is read back: a failed write may have been stored, and a successful one may be missing. */
 export async function writeKeychainItem(
   account: string,
   value: string,
@@ -46,7 +46,7 @@ export async function writeKeychainItem(
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
   if (stored.kind === 'found' && stored.value === value) return { kind: 'done' };
-  return failure ?? unverified(stored, 'the keychain does not hold what was written to it');
+  return failure ?? unverified(stored, 'the keychain does not contain the written item');
 }
 
 export async function removeKeychainItem(
@@ -61,30 +61,30 @@ export async function removeKeychainItem(
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
   if (stored.kind === 'absent') return { kind: 'done' };
-  return failure ?? unverified(stored, 'the keychain still holds what was removed from it');
+  return failure ?? unverified(stored, 'the keychain still contains the removed item');
 }
 
-/** Reading after one of these would only show a second prompt to a person who has dismissed the first. */
+/** After these failures no item is read back, which would only show the same prompt again. */
 const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['locked', 'missing']);
 
 function keyringEntry(account: string): AsyncEntry {
   return new AsyncEntry(keychainService, account, keyringOptions);
 }
 
-/** Pinned on Linux: else the library silently takes the kernel keyring, which is gone at the next start of the machine. */
+/** Explicit on Linux: otherwise the library falls back to the kernel keyring, which is lost at the next boot. */
 const keyringOptions = { linux: { store: 'secret-service' } } as const;
 
-/** As the native client names them, so that either finds the other's. */
+/** The attributes of the native client, so that both find the same item. */
 function attributesOf(account: string): Readonly<Record<string, string>> {
   return { service: keychainService, username: account };
 }
 
 async function attempt(
   { platform }: KeychainHost,
-  straight: () => Promise<KeychainDone | KeychainUnavailable>,
+  directly: () => Promise<KeychainDone | KeychainUnavailable>,
   natively: () => Promise<unknown>,
 ): Promise<KeychainUnavailable | undefined> {
-  if (platform === 'linux' && (await straight()).kind === 'done') return undefined;
+  if (platform === 'linux' && (await directly()).kind === 'done') return undefined;
   try {
     await natively();
     return undefined;

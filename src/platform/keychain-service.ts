@@ -1,2 +1,2 @@
-/** The service every item of ours is kept under. */
+/** The service name of all keychain items of this program. */
 export const keychainService = 'cloudctl';

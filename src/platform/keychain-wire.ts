@@ -1,16 +1,16 @@
 import type { KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
 
-/** One line of JSON to the helper process. */
+/** A request to the helper process, one line of JSON. */
 export type KeychainRequest =
   | { readonly operation: 'read' | 'remove'; readonly account: string }
   | { readonly operation: 'write'; readonly account: string; readonly value: string };
 
 export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
 
-/** The line of the helper before it asks the keychain: from then on it is the keychain that is waited for. */
+/** The helper prints this line before it calls the keychain: the time limit of the operation starts then. */
 export const operationStartedLine = 'begun';
 
-/** Decodes one line of the helper; undefined when it is none of its replies. */
+/** Decodes one line of the helper; undefined when it is not a reply. */
 export function decodeKeychainReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);
   if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;

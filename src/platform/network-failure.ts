@@ -1,21 +1,21 @@
 import { SendError } from './http-sender.ts';
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
-/** Why no connection came about. The words are ours: those of the libraries can carry addresses with secrets. */
+/** The error for a failed connection. It has its own message, because the messages of libraries can contain URLs with secrets. */
 export function networkFailure(error: Error, what: string): SendError {
   const code = systemErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
     return new SendError(
       'name',
       false,
-      `${what}: ${code === 'EAI_AGAIN' ? 'the name service does not answer' : 'the name is unknown'}`,
+      `${what}: ${code === 'EAI_AGAIN' ? 'the name server does not respond' : 'the host name does not exist'}`,
     );
   }
   const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
   return new SendError(kind, false, `${what}: ${systemErrorReason(code)}`);
 }
 
-/** A handshake that failed, a certificate that is not trusted: nothing of the request has left. */
+/** The error for a failed TLS handshake or an untrusted certificate: nothing of the request was sent. */
 export function tlsFailure(error: Error, what: string): SendError {
   if (
     systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
@@ -23,39 +23,39 @@ export function tlsFailure(error: Error, what: string): SendError {
   ) {
     return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
-  const words = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+  const message = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
   const reason =
     systemErrorCode(error) === 'ECONNRESET'
       ? 'the connection was closed during the TLS handshake'
-      : sanitizeRemoteText(words);
+      : sanitizeRemoteText(message);
   return new SendError('tls', false, `${what}: ${reason}`);
 }
 
-/** Words for an error code of the operating system. */
+/** The description of an error code of the operating system. */
 export function systemErrorReason(code: string | undefined): string {
   return (
     (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
 }
 
-/** Why an answer did not come whole. */
+/** Why a response is incomplete. */
 export function incompleteResponseReason(error: unknown): string {
   const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
-  if (name === 'HTTPParserError') return 'what came breaks the rules of HTTP';
-  // undici ends the connection itself then, and calls it by the same code.
-  if (message === 'bad response') return 'the server said 100 Continue, which nobody asked for';
+  if (name === 'HTTPParserError') return 'the response violates the HTTP protocol';
+  // undici closes the connection itself then, with the same error code.
+  if (message === 'bad response') return 'the server sent an unexpected 100 Continue';
   return systemErrorReason(systemErrorCode(error));
 }
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was closed by the other side',
-  UND_ERR_SOCKET: 'the connection was closed by the other side',
-  EPIPE: 'the connection was closed by the other side',
-  ETIMEDOUT: 'no answer',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  EADDRNOTAVAIL: 'the address cannot be reached from here',
+  ECONNRESET: 'the server closed the connection',
+  UND_ERR_SOCKET: 'the server closed the connection',
+  EPIPE: 'the server closed the connection',
+  ETIMEDOUT: 'no response',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  EADDRNOTAVAIL: 'the address is not available on this machine',
 };
 
 export function systemErrorCode(error: unknown): string | undefined {

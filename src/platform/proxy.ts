@@ -9,11 +9,11 @@ export interface HttpProxy {
   readonly port: number;
   /** Value of Proxy-Authorization; never printed. */
   readonly authorization: string | undefined;
-  /** Scheme, host and port: what may be printed of it. */
+  /** Scheme, host and port, without credentials, for messages. */
   readonly displayUrl: string;
 }
 
-/** The proxy for an address, after HTTPS_PROXY, HTTP_PROXY and NO_PROXY; the lower-case spelling counts first, as in curl. */
+/** The proxy for a URL from HTTPS_PROXY, HTTP_PROXY and NO_PROXY; lower-case names take precedence, as in curl. */
 export function proxyFor(url: URL, env: Environment): HttpProxy | undefined {
   if (isLoopbackHost(url.hostname)) return undefined;
   const secure = url.protocol === 'https:';
@@ -33,12 +33,16 @@ function lowerOrUpper(env: Environment, lower: string, upper: string): readonly 
 
 function parseProxy(variable: string, value: string): HttpProxy {
   const text = value.includes('://') ? value : `http://${value}`;
-  if (!URL.canParse(text)) throw new CliError('config_invalid', `${variable} is no URL`);
+  if (!URL.canParse(text)) throw new CliError('config_invalid', `${variable} is not a URL`);
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new CliError('config_invalid', `${variable} is a proxy of the kind ${url.protocol.slice(0, -1)}`, {
-      hint: `set ${variable} to an http:// or https:// proxy`,
-    });
+    throw new CliError(
+      'config_invalid',
+      `${variable} has the unsupported proxy protocol ${url.protocol.slice(0, -1)}`,
+      {
+        hint: `set ${variable} to an http:// or https:// proxy`,
+      },
+    );
   }
   const secure = url.protocol === 'https:';
   const user = percentDecoded(url.username);
@@ -53,7 +57,7 @@ function parseProxy(variable: string, value: string): HttpProxy {
   };
 }
 
-/** A password with a bare percent sign in it is taken as it is written. */
+/** A password with an unencoded percent sign is used unchanged. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -62,7 +66,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Entries part at commas and spaces: `*`, a host and all below it (with or without a dot before it), an address, a range of addresses, each with a port or not. */
+/** Entries are separated by commas or spaces: `*`, a domain with its subdomains, an address or a CIDR range, each with an optional port. */
 function isProxyExcluded(hostname: string, port: number, exceptions: string): boolean {
   return exceptions
     .toLowerCase()

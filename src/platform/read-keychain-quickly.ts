@@ -13,11 +13,10 @@ export interface QuickReadOptions {
 }
 
 /**
- * One read without a helper process, for the fast path of `auth token`. Whatever is not `found` is better judged by
- * the whole program, whose helper can wait for a person to unlock the keychain, and can be killed.
- * On Linux a socket is asked: a socket can be closed, and it takes 1.4 times a bare start of Node, where the native
- * client takes 1.6 and, behind a question whether the service answers at all, 1.8. Elsewhere it is the native client,
- * and one that hangs keeps the process from ending: see `endBlocked`.
+ * Reads one item without a helper process, for the fast path of `auth token`. After any result but `found` the program repeats
+ * the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is used over its
+ * socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times a bare start of Node). Elsewhere
+ * the native client is used; when it hangs, the process cannot exit (see `endBlockedProcess`).
  */
 export async function readKeychainQuickly(
   account: string,
@@ -45,9 +44,8 @@ export async function readKeychainQuickly(
 }
 
 /**
- * Ends this process although a native call blocks one of its threads, which process.exit and process.reallyExit wait
- * for and only a signal or another program in its place do not. Windows ends with 1 whatever the status; Node 20 on
- * macOS has no execve and ends with 137.
+ * Ends this process although a native call blocks a thread, which process.exit waits for. It executes another program in its
+ * place, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status 137).
  */
 export function endBlockedProcess(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');

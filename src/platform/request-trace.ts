@@ -1,16 +1,16 @@
 import { type HttpSender, SendError } from './http-sender.ts';
 
-/** Tells one line a request: what was asked and how it ended, with the names of its parameters and none of their values. */
+/** Prints one line for each request: method, URL with the names of its parameters but without their values, result and duration. */
 export function withRequestTrace(send: HttpSender, trace: (line: string) => void, now: () => number): HttpSender {
   return async (url, init) => {
     const start = now();
-    const tell = (end: string) => trace(`${init.method} ${redactUrl(url)} ${end} ${Math.round(now() - start)} ms`);
+    const print = (end: string) => trace(`${init.method} ${redactUrl(url)} ${end} ${Math.round(now() - start)} ms`);
     try {
       const answer = await send(url, init);
-      tell(String(answer.status));
+      print(String(answer.status));
       return answer;
     } catch (error) {
-      tell(error instanceof SendError ? error.kind : 'failed');
+      print(error instanceof SendError ? error.kind : 'failed');
       throw error;
     }
   };

@@ -1,30 +1,30 @@
-/** Where the bytes come from. */
+/** The connection that the bytes come from. */
 export interface BodySource {
   pause(): void;
   resume(): void;
   abort(reason: Error): void;
 }
 
-/** Bytes on their way from a source that pushes them to one reader who pulls them. */
+/** The body of a response: the source pushes chunks, and one reader pulls them. */
 export interface ResponseBodyStream {
   push(chunk: Uint8Array): void;
   end(): void;
   fail(error: unknown): void;
-  /** Nobody reads any more, though a reader may still wait for bytes: the source is ended. */
+  /** Ends the source, also while the reader waits for bytes. */
   leave(): void;
-  /** Whoever leaves off reading ends the source. */
+  /** The end of the iteration ends the source. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** What becomes of it. */
+/** The end of a body. */
 export interface BodyReadHandler {
-  /** The reader's error for what ended the source. */
+  /** Maps the error of the source to the error for the reader. */
   readonly failure: (error: unknown) => Error;
-  /** Called once when nothing more is read; the reader waits for it. */
+  /** Called once after the last read; the reader waits for it. */
   readonly done: () => Promise<void>;
 }
 
-/** More than this is not held for a reader who takes his time. */
+/** Bytes that are buffered for a slow reader before the source is paused. */
 const maxBufferedBytes = 1024 * 1024;
 
 export function createResponseBodyStream(source: BodySource, reading: BodyReadHandler): ResponseBodyStream {
@@ -43,7 +43,7 @@ export function createResponseBodyStream(source: BodySource, reading: BodyReadHa
     end: () => end({}),
     fail: (error) => end({ error }),
     leave() {
-      if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+      if (flow.ending === undefined) source.abort(new Error('the rest of the body is not read'));
       end({});
     },
     chunks: read(source, flow, reading),
@@ -61,7 +61,7 @@ interface StreamEnd {
   readonly error?: unknown;
 }
 
-/** Stands out here because a generator within a function is a new one at every call, with a hidden class that outlives it. */
+/** On module level, because a generator function within a function gets a new hidden class at every call. */
 async function* read(source: BodySource, flow: StreamState, reading: BodyReadHandler): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
@@ -78,7 +78,7 @@ async function* read(source: BodySource, flow: StreamState, reading: BodyReadHan
       else return;
     }
   } finally {
-    if (flow.ending === undefined) source.abort(new Error('nobody reads the rest'));
+    if (flow.ending === undefined) source.abort(new Error('the rest of the body is not read'));
     await reading.done();
   }
 }

@@ -1,21 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Environment } from './host.ts';
 
-/** Where the program runs, as far as it bears on reaching a browser. */
+/** The properties of the environment that determine how a browser can be reached. */
 export interface RuntimeEnvironment {
   readonly wsl: boolean;
-  /** The address and port of this machine's SSH server, as the user reached it; the address is not always known. */
+  /** Address and port of the SSH server of this session; the address is not always known. */
   readonly ssh: { readonly server: string | undefined; readonly port: number } | undefined;
   readonly container: boolean;
   readonly codespaces: boolean;
   readonly ci: boolean;
-  /** A graphical display this process can use. */
+  /** This process can use a graphical display. */
   readonly display: boolean;
 }
 
 export interface FileReaders {
   readonly exists: (path: string) => boolean;
-  /** The file's text, or nothing. */
+  /** The text of the file; empty when it is missing. */
   readonly text: (path: string) => string;
 }
 
@@ -31,7 +31,7 @@ export function detectRuntimeEnvironment(
       readers.exists('/.dockerenv') ||
       readers.exists('/run/.containerenv'));
   return {
-    // A container on WSL has its kernel, but neither its browser nor its loopback interface.
+    // A container on WSL has the kernel of WSL, but not its browser and loopback interface.
     wsl:
       platform === 'linux' &&
       !container &&
@@ -57,7 +57,7 @@ const systemReaders: FileReaders = {
   text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
 };
 
-/** SSH_CONNECTION is "client port server port"; without it (sudo, tmux) only the fact is known. */
+/** SSH_CONNECTION is "client port server port". It can be missing (sudo, tmux): then the address is not known. */
 function sshServer(env: Environment): RuntimeEnvironment['ssh'] {
   const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
   if (server && port) return { server, port: Number(port) };

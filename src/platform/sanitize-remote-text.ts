@@ -1,4 +1,4 @@
-/** Text of another machine, fit for a terminal: no control or direction characters, 300 characters at most. */
+/** Text of a server that is safe to print: without control and bidi characters, at most 300 characters. */
 export function sanitizeRemoteText(text: string): string {
   return text
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

@@ -18,7 +18,7 @@ export interface SecretItem {
   readonly value: string;
 }
 
-/** Writes one item straight to the Secret Service. Never unlocks and never prompts: what would take that is `unavailable`. */
+/** Writes one item to the Secret Service. Never unlocks or prompts: the result is `unavailable` when that would be needed. */
 export function writeSecret(env: Environment, item: SecretItem): Promise<KeychainDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
     const [path, session] = await Promise.all([findItem(bus, item.attributes), openSecretSession(bus)]);
@@ -35,7 +35,7 @@ export function writeSecret(env: Environment, item: SecretItem): Promise<Keychai
   });
 }
 
-/** Removes the item with these attributes; `done` as well when there is none. */
+/** Removes the item with these attributes; a missing item is `done` as well. */
 export function removeSecret(
   env: Environment,
   attributes: SecretAttributes,
@@ -55,7 +55,7 @@ async function createItem(
   session: string,
 ): Promise<KeychainDone | KeychainUnavailable> {
   const path = await readAlias(bus, 'default');
-  if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'there is no default keyring' };
+  if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'no default keyring exists' };
   const call = {
     destination: secretServiceName,
     path,
@@ -68,7 +68,7 @@ async function createItem(
     body(writer) {
       writeProperties(writer, item);
       writeStruct(writer, session, item.value);
-      // In place of one with the same attributes that came meanwhile.
+      // Replaces an item with the same attributes that was created in the meantime.
       writer.uint32(1);
     },
   });
@@ -77,12 +77,12 @@ async function createItem(
   return resultOfPrompt(body.string());
 }
 
-/** The path that means none. */
+/** The object path for "none". */
 const nullPath = '/';
 
 function resultOfPrompt(prompt: string): KeychainDone | KeychainUnavailable {
   if (prompt === nullPath) return { kind: 'done' };
-  return { kind: 'unavailable', why: 'locked', reason: 'the keyring asks for a confirmation' };
+  return { kind: 'unavailable', why: 'locked', reason: 'the keyring requires a confirmation' };
 }
 
 function writeProperties(writer: DbusWriter, { label, attributes }: SecretItem): void {
@@ -98,7 +98,7 @@ function writeProperties(writer: DbusWriter, { label, attributes }: SecretItem):
   });
 }
 
-/** Session, parameters (none), value and content type, which is the native client's own. */
+/** Session, parameters (none), value and the content type of the native client. */
 function writeStruct(writer: DbusWriter, session: string, value: string): void {
   writer.align(8);
   writer.string(session);

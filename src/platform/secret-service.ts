@@ -4,9 +4,8 @@ import type { DbusReply, DbusWriter } from './dbus-wire.ts';
 import type { Environment, KeychainAbsent, KeychainFound, KeychainUnavailable } from './host.ts';
 
 /**
- * Reads one item straight from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2).
- * The native client cannot be used where a hung service must not hang the program: its call blocks a thread that
- * process.exit waits for. This one is a socket, which closes; it never unlocks and never prompts.
+ * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). Over a socket, because a
+ * hung call of the native client blocks a thread that process.exit waits for. Never unlocks or prompts.
  */
 export async function readSecret(
   env: Environment,
@@ -20,14 +19,14 @@ export async function readSecret(
   });
 }
 
-/** A connection to the service for as long as `talk` takes. */
+/** Opens a connection to the service for `talk` and closes it afterwards. */
 export async function withSecretService<Outcome>(
   env: Environment,
   signal: AbortSignal,
   talk: (bus: DbusConnection) => Promise<Outcome>,
 ): Promise<Outcome | KeychainUnavailable> {
   const bus = openSessionBus(env);
-  if (bus === undefined) return { kind: 'unavailable', why: 'missing', reason: 'there is no session bus' };
+  if (bus === undefined) return { kind: 'unavailable', why: 'missing', reason: 'no session bus exists' };
   signal.addEventListener('abort', () => bus.close());
   try {
     await registerClient(bus);
@@ -47,12 +46,12 @@ const root = {
 };
 
 /**
- * gnome-keyring (42 to 50 at least) notes a new client in one source of its main loop and answers its call in another:
- * now and then (one connection in 2,000 here) the call comes first, and an OpenSession of a client that is not noted
- * aborts the whole service. So the first call is one that needs no client, and the next waits until it is answered.
+ * gnome-keyring (at least 42 to 50) registers a new client asynchronously. In about one of 2,000 connections OpenSession
+ * arrives first and aborts the whole service. So the first call is one that needs no registration, and the next call waits
+ * for its reply.
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
-  // Whatever it says: a service that knows no such alias is there, and one that is not there says so to the next call.
+  // Its result does not matter; a missing service is reported by the next call.
   await readAlias(bus, '').catch(() => undefined);
 }
 
@@ -71,7 +70,8 @@ export async function findItem(
   const found = await searchItems(bus, attributes);
   const [item, another] = found.unlocked;
   if (found.locked.length > 0) return { kind: 'unavailable', why: 'locked', reason: 'the keyring is locked' };
-  if (another !== undefined) return { kind: 'unavailable', why: 'failed', reason: 'there are several such items' };
+  if (another !== undefined)
+    return { kind: 'unavailable', why: 'failed', reason: 'several items have these attributes' };
   return item;
 }
 
@@ -108,7 +108,7 @@ async function searchItems(bus: DbusConnection, attributes: SecretAttributes): P
   return { unlocked: paths(), locked: paths() };
 }
 
-/** `plain`: the bus is a socket of this user alone, and whoever can listen on it can ask for the secret himself. */
+/** Unencrypted (`plain`): the bus is a socket of this user, and a process that can read it can also request the secret. */
 export async function openSecretSession(bus: DbusConnection): Promise<string> {
   const reply = await bus.call({
     ...root,
@@ -142,6 +142,7 @@ async function getSecret(bus: DbusConnection, item: string, session: string): Pr
 }
 
 export function requireSignature(reply: DbusReply, signature: string): DbusReply {
-  if (reply.signature !== signature) throw new Error(`the keyring answered ${reply.signature} instead of ${signature}`);
+  if (reply.signature !== signature)
+    throw new Error(`the keyring returned the type ${reply.signature} instead of ${signature}`);
   return reply;
 }

@@ -3,24 +3,24 @@ import { CliError } from '../errors.ts';
 import type { Sink } from './host.ts';
 
 export interface StreamSinkOptions {
-  /** The words for it in an error: "standard output". */
+  /** The name of the stream in an error: "standard output". */
   readonly name: string;
-  /** Called once, when the reader has closed the pipe. Everything written from then on is dropped. */
+  /** Called once when the reader has closed the pipe. Later writes are discarded. */
   readonly onClosed: () => void;
-  /** What was not written is lost data on standard output, and nobody's loss on standard error. */
+  /** Whether a failed write is an error: on standard output, but not on standard error. */
   readonly lossless: boolean;
 }
 
 type Output = Pick<WriteStream, 'write' | 'on' | 'off' | 'isTTY' | 'columns' | 'rows'>;
 
-/** A sink over a stream of the process, which is only touched when something is asked of it. */
+/** A sink for a stream of the process, which is opened on first use. */
 export function streamSink(stream: () => Output, options: StreamSinkOptions): Sink {
   let output: Output | undefined;
   const closed = new AbortController();
   const opened = (): Output => {
     if (output === undefined) {
       output = stream();
-      // The failure of a write is told to its callback as well; unheard, the event would end the program with a stack.
+      // A failed write is reported to its callback as well. Without a listener the event would end the program.
       output.on('error', () => {});
     }
     return output;
@@ -35,7 +35,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Si
     }
     if (!options.lossless) return undefined;
     return new CliError('internal', `could not write to ${options.name}: ${error.message}`, {
-      hint: 'make room where it leads to, and run the command again',
+      hint: 'free space where the output is written, then run the command again',
     });
   };
   return {
@@ -43,7 +43,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Si
     write: (data) =>
       new Promise((resolve, reject) => {
         if (closed.signal.aborted) return resolve();
-        // The callback comes when the system has taken it, so a slow reader slows the writer down.
+        // The callback is called when the system has accepted the data, so a slow reader slows down the writer.
         opened().write(data, (error) => {
           const failure = error == null ? undefined : onFailure(error);
           if (failure === undefined) resolve();
@@ -54,7 +54,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Si
       return opened().isTTY === true;
     },
     get columns() {
-      // Some terminals, as those of `script` without one of its own, say that they have none.
+      // Some terminals report 0 columns.
       return opened().isTTY === true ? opened().columns || undefined : undefined;
     },
     get rows() {

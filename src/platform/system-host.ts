@@ -6,17 +6,17 @@ import { streamSink } from './stream-sink.ts';
 import { systemSignals } from './system-signals.ts';
 
 export interface SystemHostOptions {
-  /** The bundle of keychain-child.ts, where it is not beside this file. */
+  /** The bundle of keychain-child.ts (default: beside this file). */
   readonly keychainHelper?: string;
-  /** Called before the first request, with all loaded that requests need. */
+  /** Called before the first request, when the HTTP client is loaded. */
   readonly onNetwork?: () => Promise<void>;
 }
 
-/** This machine. Nothing heavy is loaded, no stream opened and no process started before it is asked for. */
+/** This machine. Modules are loaded, streams opened and processes started on first use. */
 export function systemHost(options: SystemHostOptions = {}): Host {
   const { env, platform } = process;
   const signals = systemSignals();
-  // Data nobody reads any more is no failure, and work in progress (a refresh) listens for signals until it is safe.
+  // A closed pipe is not an error. Work in progress (a refresh) listens for signals until it is committed.
   const onClosed = () => signals.whenNoListeners(() => process.exit(0));
   return {
     env,

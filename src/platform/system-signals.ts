@@ -1,27 +1,27 @@
 import type { SignalName, Signals } from './host.ts';
 
 export interface SystemSignals extends Signals {
-  /** Calls back once nobody listens: at once, or when the last listener has been taken away. */
+  /** Calls `callback` when there is no listener: now, or when the last one was removed. */
   whenNoListeners(callback: () => void): void;
 }
 
-/** The operating system's signals. They are only caught while somebody listens. */
+/** The signals of the operating system. They are caught only while there is a listener. */
 export function systemSignals(): SystemSignals {
   const listeners = new Set<Listener>();
   const waiting: (() => void)[] = [];
-  const hear = (signal: NodeJS.Signals) => {
+  const forward = (signal: NodeJS.Signals) => {
     if (isCaught(signal)) for (const listener of [...listeners]) listener(signal);
   };
   return {
     listen(onSignal) {
-      // The same function given twice is two listeners, each with its own end.
+      // Wrapped, so that the same function can be added twice.
       const listener: Listener = (signal) => onSignal(signal);
-      if (listeners.size === 0) for (const signal of caught) process.on(signal, hear);
+      if (listeners.size === 0) for (const signal of caught) process.on(signal, forward);
       listeners.add(listener);
       return () => {
         if (!listeners.delete(listener) || listeners.size > 0) return;
-        // With nobody listening a signal must end the program again, as it does anywhere else.
-        for (const signal of caught) process.off(signal, hear);
+        // Without a listener a signal ends the program again.
+        for (const signal of caught) process.off(signal, forward);
         for (const callback of waiting.splice(0)) callback();
       };
     },

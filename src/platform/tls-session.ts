@@ -1,9 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
-/** What was agreed with the server. */
+/** The TLS parameters of a connection. */
 export interface TlsSession {
-  /** As in `TLSv1.3`. */
+  /** For example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
 }

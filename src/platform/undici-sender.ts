@@ -6,16 +6,16 @@ import { proxyFor } from './proxy.ts';
 import { withRequestTrace } from './request-trace.ts';
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
-  /** Milliseconds to make a connection, handshakes included (10 s). */
+  /** Milliseconds for a connection, including handshakes (default: 10 s). */
   readonly connectLimit?: number;
-  /** Certificates to trust instead of the usual ones (PEM). */
+  /** CA certificates to trust instead of the default ones (PEM). */
   readonly ca?: string | undefined;
   readonly now?: () => number;
 }
 
 /**
- * Requests over undici: with `fresh` each has a connection of its own, else connections are kept for the next one.
- * The body of an answer must be read or left (a loop that is broken off): only then its connection is free.
+ * Sends requests with undici. With `fresh` each request has a connection of its own, else connections are reused. The body of a
+ * response must be read or its iteration ended, which frees the connection.
  */
 export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
   const [{ dispatchRequest }, { createConnectionPool }] = await Promise.all([
@@ -27,7 +27,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
     createConnectionPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
   const kept = options.fresh === true ? undefined : create();
 
-  // A batch sends thousands of requests to one address.
+  // A batch sends thousands of requests to one URL.
   let latest: { readonly url: string; readonly target: URL } | undefined;
   const targetOf = (url: string): URL => {
     if (latest?.url !== url) latest = { url, target: parse(url) };
@@ -35,7 +35,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   };
   const send: HttpSender = async (url, init) => {
     const target = targetOf(url);
-    // A proxy that cannot be used is the user's setting, not a failure of the network.
+    // Throws for an invalid proxy setting, which is not a network failure.
     proxyOf(target);
     const pool = kept ?? create();
     const leave = async () => {
@@ -58,7 +58,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   return options.trace === undefined ? send : withRequestTrace(send, options.trace, options.now ?? Date.now);
 }
 
-/** Requests over a given fetch, which does not tell whether a request has left: each failure counts as sent. */
+/** Sends requests with a given fetch, which does not report whether a request was sent: each failure counts as sent. */
 export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
   return async (url, init) => {
     const { origin } = parse(url);
@@ -73,8 +73,8 @@ export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
 }
 
 function parse(url: string): URL {
-  // The parser's own error would carry the address.
-  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: its address is no URL');
+  // The error of the parser would contain the URL.
+  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: the URL is invalid');
   return new URL(url);
 }
 
@@ -108,17 +108,17 @@ interface FailureContext {
   readonly signal: AbortSignal;
 }
 
-/** No error of a library gets out: "Failed to parse URL", ERR_INVALID_URL and a refused header carry the secret itself. */
+/** Replaces errors of libraries: "Failed to parse URL", ERR_INVALID_URL and errors of invalid headers contain the secret. */
 function failureOf(error: unknown, { sent, origin, signal }: FailureContext): SendError {
-  // fetch wraps what has happened, a dispatcher does not.
+  // fetch wraps the error, a dispatcher does not.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (signal.aborted) {
     const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
     return late
-      ? new SendError('timeout', sent, `no answer from ${origin} in time`)
-      : new SendError('aborted', sent, `the request to ${origin} was given up`);
+      ? new SendError('timeout', sent, `no response from ${origin} in time`)
+      : new SendError('aborted', sent, `the request to ${origin} was cancelled`);
   }
   if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
   if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
-  return new SendError('connection', true, `no complete answer from ${origin}: ${incompleteResponseReason(cause)}`);
+  return new SendError('connection', true, `no complete response from ${origin}: ${incompleteResponseReason(cause)}`);
 }

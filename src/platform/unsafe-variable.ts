@@ -3,18 +3,18 @@ import type { Environment } from './host.ts';
 export interface UnsafeVariable {
   readonly variable: string;
   readonly value: string;
-  /** Ends the sentence "<variable>=<value> …". */
+  /** Completes the sentence "<variable>=<value> …". */
   readonly why: string;
 }
 
-/** A setting of Node itself under which a request with secrets must not be made; undefined when there is none. */
+/** An environment variable of Node with which no request with secrets may be sent; undefined when there is none. */
 export function findUnsafeVariable(env: Environment): UnsafeVariable | undefined {
   const verify = env.NODE_TLS_REJECT_UNAUTHORIZED;
   if (verify === '0') {
     return {
       variable: 'NODE_TLS_REJECT_UNAUTHORIZED',
       value: verify,
-      why: 'tells Node not to check who the server is, so secrets could go to anyone',
+      why: 'disables the verification of certificates, so secrets could be sent to another server',
     };
   }
   const debug = env.NODE_DEBUG;
@@ -22,16 +22,16 @@ export function findUnsafeVariable(env: Environment): UnsafeVariable | undefined
     return {
       variable: 'NODE_DEBUG',
       value: debug,
-      why: 'makes Node print requests with their secrets on standard error',
+      why: 'prints requests with their secrets on standard error',
     };
   }
   return undefined;
 }
 
-/** The debug sections that print addresses with their query, headers, or the bytes that arrive (`stream` shows 50 of each piece). */
+/** Debug sections that print URLs with their query, headers, or received bytes (`stream` prints 50 of each chunk). */
 const secretPrintingSections = ['undici', 'fetch', 'http', 'net', 'stream'];
 
-/** The list as Node itself reads it: commas part it, a star stands for anything, capitals do not matter. */
+/** The list as Node interprets it: separated by commas, `*` matches anything, case-insensitive. */
 function debugListPattern(list: string): RegExp {
   const pattern = list
     .replace(/[|\\{}()[\]^$+?.]/g, '\\$&')

@@ -3,9 +3,9 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import type { AccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
 
-/** Who is logged in, for display and for the silent way back; no secret. Kept beside the config. */
+/** The logged-in account, for display and for `prompt=none`; contains no secret. Stored in accounts/ of the config folder. */
 export interface Account {
-  /** The session it belongs to. */
+  /** `sid` of the session that it belongs to. */
   readonly sid: string;
   readonly name?: string;
   readonly email?: string;
@@ -14,7 +14,7 @@ export interface Account {
   /** First 6 characters of the account's UUID (spec.md §4.1, parameter i). */
   readonly hint?: string;
   readonly scope: string;
-  /** false after the implicit flow, whose answer names no scope. */
+  /** false after the implicit flow, whose response names no scope. */
   readonly scope_verified: boolean;
   readonly flow: 'code' | 'implicit';
 }
@@ -36,7 +36,7 @@ export function accountFromGrant(
   return { sid, ...known, scope, scope_verified: flow === 'code', flow };
 }
 
-/** undefined when there is none, or none that can be read: it is for display only. */
+/** undefined when the file is missing, unreadable or damaged: it is used for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
   const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isRecord(json.value)) return undefined;

@@ -2,7 +2,7 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type CredentialStore, requireAvailable } from './credential-store.ts';
 
-/** The application a client secret was registered for: it is never shown to another server. */
+/** The application that a client secret was registered for: it is sent to no other server. */
 export interface ClientSecretBinding {
   readonly authOrigin: string;
   readonly clientId: string;
@@ -24,7 +24,7 @@ export async function readClientSecret(
   return ours && secret !== undefined ? new Secret(secret) : undefined;
 }
 
-/** Stores it, read back; throws `keychain_unavailable` when the store cannot. */
+/** Stores the secret and reads it back. Throws `keychain_unavailable` when that fails. */
 export async function writeClientSecret(
   store: CredentialStore,
   binding: ClientSecretBinding,

@@ -1,18 +1,18 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** One session as it is stored: one item, one commit point (docs/sessions.md). */
+/** A session as it is stored: one item, so that one write commits it (docs/sessions.md). */
 export interface CredentialRecord {
   /** 64 random bits, new at every login. */
   readonly sid: string;
-  /** Counts the refreshes of this sid; never falls. */
+  /** Generation: 1 at login, plus 1 for each refresh. It never decreases. */
   readonly gen: number;
-  /** 32 random bytes made at login, carried unchanged: the key that seals an interrupted refresh. */
+  /** 32 random bytes (base64url), created at login and never changed: the key that encrypts the journal of a refresh. */
   readonly journalKey: Secret;
   readonly accessToken: Secret;
   /** Absent in the implicit flow. */
   readonly refreshToken?: Secret;
-  /** Seconds since the epoch, by the client's clock. */
+  /** Seconds since the epoch, by the clock of this machine. */
   readonly expiresAt: number;
   readonly obtainedAt: number;
   readonly scope: string;
@@ -22,17 +22,17 @@ export interface CredentialRecord {
   readonly clientId: string;
 }
 
-/** What a stored session is bound to: it is never used for anything else (contract.md §3). */
+/** The servers and the application that a stored session belongs to: it is sent to no others (contract.md §3). */
 export interface SessionBinding {
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
 }
 
-/** Windows keeps at most 2560 bytes of UTF-16 in one item. */
+/** In UTF-16 units: Windows stores at most 2560 bytes in one item. */
 export const maxRecordLength = 1280;
 
-/** JSON of the record, in UTF-16 units at most `recordLimit`; the caller checks `tooLong`. */
+/** The record as JSON. The caller checks that its length is at most `maxRecordLength`. */
 export function encodeRecord(record: CredentialRecord): Secret {
   return new Secret(
     JSON.stringify({
@@ -54,7 +54,7 @@ export function encodeRecord(record: CredentialRecord): Secret {
   );
 }
 
-/** undefined: damaged, or written by a newer version. */
+/** undefined when the text is damaged or was written by a newer version. */
 export function decodeRecord(text: string): CredentialRecord | undefined {
   const json = parseJson(text);
   if (!json.ok || !isRecord(json.value) || json.value.v !== 1) return undefined;
@@ -91,12 +91,12 @@ export function isBoundTo(record: CredentialRecord, binding: SessionBinding): bo
   );
 }
 
-/** Seconds left; negative once expired. */
+/** Seconds until the access token expires; negative afterwards. */
 export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): number {
   return record.expiresAt - Math.floor(nowMs / 1000);
 }
 
-/** A refresh is due below this (refresh.md step 1): never earlier, since each one cuts off every sibling process. */
+/** With fewer seconds left a refresh is due. Never earlier, because each refresh invalidates the token of other processes. */
 export const refreshMarginSeconds = 300;
 
 function optionalFields(fields: JsonRecord): { refreshToken?: Secret; accountUuid?: string } {
@@ -106,4 +106,10 @@ function optionalFields(fields: JsonRecord): { refreshToken?: Secret; accountUui
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
     ...(accountUuid === undefined ? {} : { accountUuid }),
   };
+}
+
+/** Bytes to reserve for the answer to a refresh of this session: 4 KiB, or as many blocks as twice its record needs. */
+export function reservedBytes(record: CredentialRecord): number {
+  const block = 4096;
+  return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
 }

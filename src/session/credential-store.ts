@@ -5,10 +5,10 @@ import type { Secret } from '../secret.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import { profileCommand } from './suggested-commands.ts';
 
-/** The two items a profile keeps: its session, and the secret of its registered application. */
+/** The two items of a profile: its session, and the client secret of its registered application. */
 export type CredentialItemName = 'credential' | 'client';
 
-/** The store could not be asked; `file` is trouble with the files of the state folder, `too_long` an item no keychain holds. */
+/** The store failed: `file` is an error of a file in the state folder, `too_long` an item that exceeds the keychain's limit. */
 export interface StoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
@@ -21,10 +21,10 @@ export type ItemReadResult =
   | StoreUnavailable;
 export type ItemWriteResult = { readonly kind: 'done' } | StoreUnavailable;
 
-/** Items during one visit of the store. */
+/** The items of a profile while the store is open. */
 export interface CredentialItems {
   read(item: CredentialItemName): Promise<ItemReadResult>;
-  /** `done` means it was read back equal. */
+  /** `done` means that the item was read back and is equal. */
   write(item: CredentialItemName, value: Secret): Promise<ItemWriteResult>;
   remove(item: CredentialItemName): Promise<ItemWriteResult>;
 }
@@ -32,20 +32,21 @@ export interface CredentialItems {
 export interface CredentialStore {
   readonly profile: string;
   readonly kind: 'keychain' | 'file';
-  /** Where a person finds it, for `auth status`. */
+  /** Where the store keeps the session, for `auth status`. */
   readonly location: string;
-  /** UTF-16 units one item holds; undefined: as many as there are. */
+  /** Longest item in UTF-16 units; undefined: no limit. */
   readonly maxLength: number | undefined;
-  /** What lies beside the item while a refresh is on its way. */
+  /** The files beside the item during a refresh. */
   readonly journal: RefreshJournal;
   /**
-   * A visit: the keychain's helper process serves all of it and has ended when the promise settles. Who writes a session
-   * hands in the profile's lock, which the helper then holds as well: a write that outlives this process is excluded too.
+   * Opens the store for `work`. The keychain's helper process serves all operations and has ended when the promise settles.
+   * For a write the caller passes the profile's lock. The helper inherits it, so that a write that continues after this
+   * process was killed still excludes other writers.
    */
   withItems<T>(work: (items: CredentialItems) => Promise<T>, lock?: HeldLock): Promise<T>;
 }
 
-/** Throws the error a user should see; an unavailable store is never the same as an empty one. */
+/** Throws `keychain_unavailable` for a store that failed: it must not be mistaken for an empty one. */
 export function requireAvailable<T extends { readonly kind: string }>(
   result: T | StoreUnavailable,
   profile: string,
@@ -58,7 +59,7 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
   return result.kind === 'unavailable';
 }
 
-/** Exit 1 with the cure for what is wrong with the keychain. */
+/** The error `keychain_unavailable` (exit 1) with the hint for the reason. */
 export function storeUnavailableError({ why, reason }: StoreUnavailable, profile: string): CliError {
   const { message, hint } = storeErrorTexts[why];
   return new CliError('keychain_unavailable', message, {
@@ -67,31 +68,31 @@ export function storeUnavailableError({ why, reason }: StoreUnavailable, profile
   });
 }
 
-/** `toFile` is the command that turns to the file store. */
+/** A hint that is a function gets the command that selects the file store. */
 interface StoreErrorText {
   readonly message: string;
-  readonly hint: string | ((toFile: string) => string);
+  readonly hint: string | ((fileStoreCommand: string) => string);
 }
 
-const fileStoreHint = (toFile: string): string => `${toFile} keeps sessions in files of mode 0600 instead`;
+const fileStoreHint = (command: string): string => `store sessions in files of mode 0600 with ${command}`;
 
 const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>> = {
   locked: {
     message: 'could not use the keychain: it is locked',
-    hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`) and run the command again',
+    hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`), then run the command again',
   },
-  missing: { message: 'could not use the keychain: there is none on this machine', hint: fileStoreHint },
+  missing: { message: 'could not use the keychain: this machine has none', hint: fileStoreHint },
   hung: {
     message: 'could not use the keychain: it did not answer in time',
-    hint: 'look for an unlock window, or restart the keychain service, and run the command again',
+    hint: 'unlock the keychain or restart its service, then run the command again',
   },
   failed: { message: 'could not use the keychain', hint: fileStoreHint },
   too_long: {
     message: 'could not store the session: its tokens are too long for a keychain item',
-    hint: (toFile) => `keep sessions in files of mode 0600 with ${toFile}, then log in again`,
+    hint: (command) => `store sessions in files of mode 0600 with ${command}, then log in again`,
   },
   file: {
     message: 'could not use the credential file',
-    hint: 'make the state folder writable for you',
+    hint: 'make the state folder writable for your user',
   },
 };

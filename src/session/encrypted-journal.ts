@@ -1,10 +1,10 @@
 import { isRecord, numberField, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** Line 1 of a write-ahead file: plain, no secret in it, and bound to what is sealed behind it. */
+/** Line 1 of a write-ahead file. It is plain text without a secret, and is authenticated together with the encrypted body. */
 export interface JournalHeader {
   readonly sid: string;
-  /** The generation the answer will be. */
+  /** The generation of the record that the response will create. */
   readonly gen: number;
   /** First 8 hexadecimal digits of the SHA-256 of the refresh token that was sent. */
   readonly fingerprint: string;
@@ -13,43 +13,43 @@ export interface JournalHeader {
   readonly pid: number;
 }
 
-/** What a write-ahead file holds, as far as a seal can tell. */
+/** The content of a write-ahead file. */
 export type DecryptedJournal =
-  /** Neither zeros nor sealed by this seal: half written, damaged, or somebody else's. */
+  /** Neither zeros nor encrypted with this key: partly written, damaged, or of another session. */
   | { readonly kind: 'torn'; readonly head: JournalHeader | undefined }
   | { readonly kind: 'zeros'; readonly head: JournalHeader }
   | { readonly kind: 'opens'; readonly head: JournalHeader; readonly body: Secret };
 
 const [nonceLength, tagLength] = [12, 16];
 
-/** Bytes a seal needs besides the body. */
+/** Bytes that the encryption adds to the body. */
 export const encryptionOverhead = nonceLength + tagLength;
 
 export function encodeJournalHeader(head: JournalHeader): string {
-  const { sid, gen, fingerprint: proof, sentAt: at, pid } = head;
-  return `${JSON.stringify({ op: 'refresh', sid, gen, proof, t: at, pid })}\n`;
+  const { sid, gen, fingerprint, sentAt, pid } = head;
+  return `${JSON.stringify({ op: 'refresh', sid, gen, proof: fingerprint, t: sentAt, pid })}\n`;
 }
 
 export function refreshTokenFingerprint(refreshToken: Secret): string {
   return crypto().createHash('sha256').update(refreshToken.reveal()).digest('hex').slice(0, 8);
 }
 
-/** The key of a session: 32 bytes as base64url. */
-export function isJournalKey(seal: Secret): boolean {
-  return keyBytes(seal).length === 32;
+/** Whether the text is a key: 32 bytes as base64url. */
+export function isJournalKey(key: Secret): boolean {
+  return keyBytes(key).length === 32;
 }
 
 /**
- * Nonce, tag and ciphertext (AES-256-GCM under the session's seal, line 1 as additional data) of the body and zeros up to
- * `room` bytes in all: no length has to be kept, and a part of it never opens.
+ * Nonce, tag and ciphertext of the body (AES-256-GCM with the key of the session, line 1 as additional data). The body is
+ * padded with zeros to `size` bytes in all, so that no length has to be stored and a partly written file does not decrypt.
  */
-export function encryptJournal(head: string, key: Secret, body: string, room: number, nonce: Uint8Array): Buffer {
+export function encryptJournal(head: string, key: Secret, body: string, size: number, nonce: Uint8Array): Buffer {
   const text = Buffer.from(body, 'utf8');
-  const padding = Math.max(0, room - encryptionOverhead - text.length);
+  const padding = Math.max(0, size - encryptionOverhead - text.length);
   const cipher = crypto().createCipheriv('aes-256-gcm', keyBytes(key), nonce);
   cipher.setAAD(Buffer.from(head, 'utf8'));
-  const sealed = Buffer.concat([cipher.update(text), cipher.update(Buffer.alloc(padding)), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  const encrypted = Buffer.concat([cipher.update(text), cipher.update(Buffer.alloc(padding)), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
 }
 
 export function decryptJournal(bytes: Buffer, key: Secret): DecryptedJournal {
@@ -73,25 +73,25 @@ function decodeJournalHeader(line: string): JournalHeader | undefined {
   return { sid, gen, fingerprint: proof, sentAt: at, pid };
 }
 
-function decrypt(head: Buffer, sealed: Buffer, key: Secret): Secret | undefined {
-  if (sealed.length <= encryptionOverhead || !isJournalKey(key)) return undefined;
-  const decipher = crypto().createDecipheriv('aes-256-gcm', keyBytes(key), sealed.subarray(0, nonceLength));
+function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefined {
+  if (encrypted.length <= encryptionOverhead || !isJournalKey(key)) return undefined;
+  const decipher = crypto().createDecipheriv('aes-256-gcm', keyBytes(key), encrypted.subarray(0, nonceLength));
   decipher.setAAD(head);
-  decipher.setAuthTag(sealed.subarray(nonceLength, encryptionOverhead));
+  decipher.setAuthTag(encrypted.subarray(nonceLength, encryptionOverhead));
   try {
-    const text = Buffer.concat([decipher.update(sealed.subarray(encryptionOverhead)), decipher.final()]);
-    return new Secret(text.toString('utf8').replace(/\0+$/, ''), '[answer]');
+    const text = Buffer.concat([decipher.update(encrypted.subarray(encryptionOverhead)), decipher.final()]);
+    return new Secret(text.toString('utf8').replace(/\0+$/, ''), '[response]');
   } catch {
-    // The tag does not fit: how much of it was written does not matter.
+    // The tag does not match: partly written or damaged.
     return undefined;
   }
 }
 
-function keyBytes(seal: Secret): Buffer {
-  return Buffer.from(seal.reveal(), 'base64url');
+function keyBytes(key: Secret): Buffer {
+  return Buffer.from(key.reveal(), 'base64url');
 }
 
-/** Only a refresh needs it: loading it costs every other command a millisecond. */
+/** Loaded on first use: only a refresh needs it, and loading takes a millisecond. */
 function crypto() {
   return process.getBuiltinModule('node:crypto');
 }

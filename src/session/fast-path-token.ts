@@ -14,23 +14,23 @@ import {
 } from './profile-paths.ts';
 import { sessionBindingOf } from './session-binding.ts';
 
-/** Milliseconds the keychain may take here; past it the program asks again, through a helper that can wait and be ended. */
+/** Milliseconds for the keychain. Afterwards the program repeats the read in a helper process, which can wait and be killed. */
 const keychainTimeoutMs = 1_000;
 
 /**
- * Answers `auth token [--profile NAME]` without loading the program; undefined leaves it to the program, which also words
- * every error. It never writes, refreshes, asks or unlocks.
+ * The access token for `auth token [--profile NAME]` without loading the program; undefined: the program has to run, which
+ * also reports every error. Never writes, refreshes, prompts or unlocks.
  */
 export async function fastPathToken(
   argv: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
   nowMs: number,
-  /** A native call hangs on, which would keep this process from ending. */
+  /** Called when a native call is still blocked, which keeps this process from exiting. */
   onBlocked: () => void = () => {},
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
-  // On a terminal a live token is announced, which is the program's to do.
+  // On a terminal the program prints a warning before the token.
   if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isPossiblyTerminal()) return undefined;
   try {
     const folders = platformFolders(env, platform);
@@ -38,7 +38,7 @@ export async function fastPathToken(
     const binding = sessionBindingOf(settings);
     if (binding === undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
-    // A refresh was interrupted, or is on its way: which record is the current one takes more than reading one.
+    // A refresh was interrupted or is in progress, so the stored record may not be the newest.
     if (listWriteAheadFiles(place).length > 0 || listCredentialTemporaries(place).length > 0) return undefined;
     const text =
       settings.values.credential_store === 'file'
@@ -48,12 +48,12 @@ export async function fastPathToken(
     if (record === undefined || !isBoundTo(record, binding)) return undefined;
     return secondsUntilExpiry(record, nowMs) > refreshMarginSeconds ? record.accessToken : undefined;
   } catch {
-    // Whatever is wrong, the program meets it again and has the words for it.
+    // The program meets the same error and reports it.
     return undefined;
   }
 }
 
-/** Every terminal is a character device. Asking node:tty would load what a pipe needs, a tenth of the whole time. */
+/** Every terminal is a character device. Loading node:tty would take a tenth of the whole time. */
 function isPossiblyTerminal(): boolean {
   const output = fstatSync(1);
   return output.isCharacterDevice() && output.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;

@@ -6,18 +6,18 @@ import {
   readTextIfReadable,
   removeDurably,
 } from '../platform/files.ts';
-import { type CredentialRecord, decodeRecord, encodeRecord } from './credential-record.ts';
+import { type CredentialRecord, decodeRecord, encodeRecord, reservedBytes } from './credential-record.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { listCredentialTemporaries, type ProfilePaths } from './profile-paths.ts';
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
 import { renewedRecord } from './renewed-record.ts';
 
-/** Creates the temporary that becomes the record; a test swaps it to let it fail. */
+/** Creates the temporary file that becomes the record; a test replaces it to make it fail. */
 export type PrepareFileReplacement = (path: string, reserve: number) => FileReplacement;
 
 /**
- * The file store's journal: no write-ahead file, but the temporary is on the disk before a refresh is sent, and what an
- * interrupted one left of it is found again.
+ * The journal of the file store. It needs no write-ahead file: the temporary file that becomes the record is on the disk
+ * before a refresh is sent, and after an interruption it is found again.
  */
 export function createFileJournal(
   place: ProfilePaths,
@@ -32,10 +32,10 @@ export function createFileJournal(
       return reservationOf(replacement, record, options);
     },
     removeObsolete(stored) {
-      const seen = inspectTemporaries(place, stored);
-      // A refresh in doubt keeps its trace; under the lock every other temporary is somebody's who was killed.
+      const state = inspectTemporaries(place, stored);
+      // The reserved file of a refresh in doubt stays. Under the lock every other one belongs to a killed process.
       for (const path of listCredentialTemporaries(place))
-        if (!seen.inDoubt || readTemporary(path).kind !== 'room') removeQuietly(path);
+        if (!state.inDoubt || readTemporary(path).kind !== 'reserved') removeQuietly(path);
     },
     removeCommitted() {
       for (const path of listCredentialTemporaries(place)) removeQuietly(path);
@@ -53,15 +53,15 @@ function inspectTemporaries(place: ProfilePaths, item: CredentialRecord): Journa
   return {
     record: next ?? item,
     pending: next !== undefined,
-    inDoubt: next === undefined && item.refreshToken !== undefined && contents.some(({ kind }) => kind === 'room'),
+    inDoubt: next === undefined && item.refreshToken !== undefined && contents.some(({ kind }) => kind === 'reserved'),
     hasObsoleteFiles: contents.some(({ kind }) => kind === 'other') || records.length > (next === undefined ? 0 : 1),
   };
 }
 
 type TemporaryContent =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
-  /** Zeros that no answer has filled, or not wholly. */
-  | { readonly kind: 'room' }
+  /** Zeros that no response has filled completely. */
+  | { readonly kind: 'reserved' }
   | { readonly kind: 'other' };
 
 function readTemporary(path: string): TemporaryContent {
@@ -69,7 +69,7 @@ function readTemporary(path: string): TemporaryContent {
   if (text === undefined) return { kind: 'other' };
   const record = decodeRecord(text.replace(/\0+$/, ''));
   if (record !== undefined) return { kind: 'record', record };
-  return { kind: text.endsWith('\0') ? 'room' : 'other' };
+  return { kind: text.endsWith('\0') ? 'reserved' : 'other' };
 }
 
 function reservationOf(
@@ -79,25 +79,25 @@ function reservationOf(
 ): JournalReservation {
   let state: 'prepared' | 'committed' | 'refused' = 'prepared';
   const put = (record: CredentialRecord): void => {
-    // However it ends, the temporary is gone.
+    // commit() removes the temporary file also when it fails.
     state = 'refused';
     const text = `${encodeRecord(record).reveal()}\n`;
     replacement.commit(text, (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'));
     state = 'committed';
   };
   return {
-    // Nothing has to be sealed here, so the commit itself need not wait until the connection tells its end.
+    // This is already the commit: the record is stored before the connection has ended.
     persistResponse(body) {
       const answer = processTokenResponse({ status: 200, contentType: '', body });
       if (answer.kind !== 'granted') return false;
       try {
         put(renewedRecord(old, answer.grant, options.now));
       } catch {
-        // The grant is in memory still, and is written once more.
+        // commit() writes the grant again from memory.
       }
       return state === 'committed';
     },
-    // What could not be kept is written once more: what is stored decides, and the old record is worthless now.
+    // Written again if the first write failed, because the old record is no longer valid.
     commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
     discard() {
       if (state === 'prepared') replacement.abandon();
@@ -110,10 +110,6 @@ function removeQuietly(path: string): void {
   try {
     removeDurably(path);
   } catch {
-    // What is worthless may stay: the next command that can removes it.
+    // An obsolete file may stay: a later command removes it.
   }
-}
-
-function reservedBytes(record: CredentialRecord): number {
-  return 4096 * Math.ceil((2 * encodeRecord(record).reveal().length) / 4096);
 }

@@ -5,7 +5,10 @@ import { createFileJournal } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
-/** The opt-in store: files of mode 0600 beside the locks. Writing is temporary file, sync, rename, sync of the folder: the rename is the commit. */
+/**
+ * The opt-in store: files of mode 0600 beside the locks. A write syncs a temporary file, renames it and syncs the folder; the
+ * rename is the commit.
+ */
 export function createFileStore(
   place: ProfilePaths,
   journal: RefreshJournal = createFileJournal(place),
@@ -42,7 +45,7 @@ export function createFileStore(
   };
 }
 
-/** A full disk or a missing permission is an unavailable store, with the system's words. */
+/** A full disk or a missing permission is an unavailable store; the reason is the system's message. */
 function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
   try {
     return work();

@@ -7,16 +7,16 @@ import type { RefreshJournal } from './refresh-journal.ts';
 export interface KeychainStoreOptions {
   readonly profile: string;
   readonly keychain: Keychain;
-  /** `<profile>#<id>` (session/place.ts). */
+  /** `<profile>#<id>` (profile-paths.ts). */
   readonly account: () => string;
-  /** Milliseconds an operation may take: 60 s where a person can unlock, 3 s elsewhere. */
+  /** Milliseconds for one operation: 60 s where a person can unlock the keychain, 3 s elsewhere. */
   readonly limit: number;
   readonly onWaiting: () => void;
   readonly platform: NodeJS.Platform;
   readonly journal: RefreshJournal;
 }
 
-/** The store of choice: the keychain of the operating system, reached through a helper process that can be ended. */
+/** The default store: the keychain of the operating system, accessed in a helper process that can be killed. */
 export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
   const accountOf = (item: CredentialItemName): string =>
     item === 'credential' ? options.account() : `${options.account()}:client`;

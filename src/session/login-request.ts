@@ -1,18 +1,18 @@
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 
-/** What a person asked for when logging in. */
+/** The options of one login. */
 export interface LoginRequest {
   readonly flow: OAuthFlow;
-  /** undefined: the parameter is left out, which means `read`. */
+  /** undefined: the parameter is omitted, which means `read` (spec.md §4.1). */
   readonly scope: string | undefined;
   readonly prompt: string | undefined;
   /** First 6 characters of the account's UUID. */
   readonly accountHint: string | undefined;
-  /** The account it has to be, where it is known whole; another is refused, and so is one that is not named. */
+  /** The complete UUID of the expected account. Another account is refused, and so is a grant that names none. */
   readonly accountUuid?: string | undefined;
   readonly pkce: boolean;
-  /** false with `--paste`: no listener, the redirect's address is pasted. */
+  /** false with `--paste`: nothing is bound, and the redirect URL is pasted. */
   readonly listen: boolean;
-  /** Milliseconds. */
+  /** Time limit for the response, in milliseconds. */
   readonly limit: number;
 }

@@ -3,12 +3,12 @@ import { readBodyText } from '../platform/buffered-body.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 
-/** What the resource API thinks of an access token; `unknown` when it could not be asked or did not say. */
+/** Whether the resource API accepts an access token; `unknown` when it was not reached or answered something else. */
 export type TokenAcceptance = 'accepted' | 'refused' | 'unknown';
 
 const path = '/v2/actions?page=1&per_page=1';
 
-/** One request to a collection that every scope may read and that cannot be missing (spec.md §4.5), never repeated. */
+/** Sends one request to a collection that always exists and that every scope may read (spec.md §4.5); never repeated. */
 export async function probeToken(
   send: HttpSender,
   baseOrigin: string,

@@ -2,16 +2,16 @@ import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ensureFolder, listFolder, readTextIfPresent } from '../platform/files.ts';
 
-/** Where one profile's session lives in a state folder. Synchronous, only node:fs: it stands on the fast path. */
+/** The session files of one profile in the state folder. Synchronous and only with node:fs, because the fast path uses it. */
 export interface ProfilePaths {
   readonly folder: string;
-  /** Permanent empty file, locked by the kernel around every change of the credential. */
+  /** Permanent empty file with a kernel lock, which is held for every change of the credential. */
   readonly lock: string;
-  /** Of its own, because a person may take five minutes to log in. */
+  /** A separate lock, because a person may take five minutes to log in. */
   readonly loginLock: string;
-  /** The record, with the file store. */
+  /** The record of the file store. */
   readonly credentialFile: string;
-  /** The client secret, with the file store. */
+  /** The client secret of the file store. */
   readonly clientFile: string;
   readonly profile: string;
 }
@@ -29,14 +29,14 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
   };
 }
 
-/** A write-ahead file by its name, `<profile>.<sid>.<gen>.wal`. */
+/** A write-ahead file, decoded from its name `<profile>.<sid>.<gen>.wal`. */
 export interface WriteAheadFile {
   readonly sid: string;
   readonly gen: number;
   readonly path: string;
 }
 
-/** The write-ahead files of this profile, the oldest generation first. Another profile's never match: names have no dots. */
+/** The write-ahead files of this profile, oldest generation first. Profile names contain no dot, so no other profile matches. */
 export function listWriteAheadFiles(place: ProfilePaths): readonly WriteAheadFile[] {
   const found = listFolder(place.folder).flatMap((name) => {
     const [, profile, sid = '', gen = ''] = /^([^.]+)\.([0-9a-f]{16})\.(\d+)\.wal$/.exec(name) ?? [];
@@ -49,19 +49,19 @@ export function writeAheadPath(place: ProfilePaths, sid: string, gen: number): s
   return join(place.folder, `${place.profile}.${sid}.${gen}.wal`);
 }
 
-/** The name under which a write-ahead file is made when it is to replace another. */
+/** The name under which a write-ahead file is created when it replaces another one. */
 export function writeAheadDraftPath(path: string): string {
   return `${path}.next`;
 }
 
-/** Such files that an interrupted command has left. */
+/** Drafts that an interrupted command has left. */
 export function listWriteAheadDrafts(place: ProfilePaths): readonly string[] {
   return listFolder(place.folder)
     .filter((name) => name.startsWith(`${place.profile}.`) && name.endsWith('.wal.next'))
     .map((name) => join(place.folder, name));
 }
 
-/** Temporaries of the credential file that an interrupted command has left. */
+/** Temporary files of the credential file that an interrupted command has left. */
 export function listCredentialTemporaries(place: ProfilePaths): readonly string[] {
   const prefix = `.${basename(place.credentialFile)}.`;
   return listFolder(place.folder)
@@ -70,14 +70,14 @@ export function listCredentialTemporaries(place: ProfilePaths): readonly string[
 }
 
 /**
- * `<profile>#<id>`: the keychain account. The id stands beside the locks, so that another state folder,
- * whose locks could not exclude us, is another item as well.
+ * The keychain account, `<profile>#<id>`. The id is stored beside the locks: another state folder has other locks, which do
+ * not exclude this one, so it must use another keychain item.
  */
 export function keychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
   return `${place.profile}#${keychainId(place.folder, random)}`;
 }
 
-/** The account if the id exists already; reading alone never makes one. */
+/** The account if its id exists; never creates one. */
 export function existingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readTextIfPresent(keychainIdPath(place.folder))?.trim();
   return id === undefined || id === '' ? undefined : `${place.profile}#${id}`;
@@ -91,7 +91,7 @@ function keychainId(folder: string, random: (bytes: number) => Uint8Array): stri
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${Buffer.from(random(6)).toString('base64url')}\n`, { mode: 0o600 });
   try {
-    // A link fails when the file is there: of two first runs at once, both end with the same id.
+    // Linking fails when the file exists, so two simultaneous first runs get the same id.
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

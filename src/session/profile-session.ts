@@ -10,15 +10,15 @@ import {
   tokenFreshness,
 } from './stored-session.ts';
 
-/** The bearer of every API call: renews itself when needed, and when a sibling process renewed it. */
+/** Supplies the access token of every API call; refreshed when needed, and read again when another process refreshed it. */
 export interface ProfileSession {
-  /** A usable access token: refreshed first when it has expired or soon will. */
+  /** A valid access token, refreshed first when it has expired or will soon. */
   bearer(): Promise<Secret>;
-  /** The API refused this token: gives the current one if it is another, else a refreshed one. */
+  /** After the API refused this token: the current token if it is another one, else a refreshed one. */
   renew(refused: Secret): Promise<Secret>;
   /** The record behind `bearer()`. */
   record(): Promise<CredentialRecord>;
-  /** A refresh now, whether it is due or not. */
+  /** Refreshes now, even if no refresh is due. */
   forceRefresh(): Promise<CredentialRecord>;
 }
 
@@ -26,10 +26,10 @@ export interface ProfileSession {
 export function createProfileSession(deps: RefreshDeps): ProfileSession {
   let known: CredentialRecord | undefined;
   let flight: Promise<CredentialRecord> | undefined;
-  /** In doubt, but taken by the resource API: it serves this process until it is refused. */
+  /** A record in doubt that the resource API accepts: this process uses it until it is refused. */
   let trusted: CredentialRecord | undefined;
 
-  /** Single flight: callers of one process share one refresh. */
+  /** All callers in this process share one refresh. */
   const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
     flight ??= refreshSession(deps, cause)
       .then(({ record, inDoubt }) => {
@@ -51,7 +51,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     if (known !== undefined && (known === trusted || tokenFreshness(known, deps.clock.now()) === 'valid')) return known;
     const found = await read();
     known = found.record;
-    // Another command was interrupted, or is at work: what it left is put right under the lock.
+    // Another command was interrupted or is in progress: its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
     const state = tokenFreshness(known, deps.clock.now());
     if (state === 'valid') return known;

@@ -18,8 +18,8 @@ export interface RecoveryDeps extends FailpointObserver {
 }
 
 /**
- * Under the profile's lock: reads what is stored now, and puts right what an interrupted command has left (the table of
- * docs/sessions.md). A store that cannot be read is an error before anything is touched; an item that is gone as well.
+ * Reads the stored session under the profile's lock and recovers what an interrupted command has left (see the table of
+ * docs/sessions.md). Throws when the store cannot be read or the item is missing; nothing is changed then.
  */
 export async function recoverSession(deps: RecoveryDeps, items: CredentialItems): Promise<FoundSession> {
   const { store } = deps;
@@ -29,7 +29,7 @@ export async function recoverSession(deps: RecoveryDeps, items: CredentialItems)
     const written = await writeCredentialRecord(store, items, found.record);
     if (isUnavailable(written)) {
       await deps.warn(
-        `the renewed session is still not in the ${store.kind}: ${storeUnavailableError(written, deps.profile).message}`,
+        `could not move the refreshed session into the ${store.kind}: ${storeUnavailableError(written, deps.profile).message}`,
       );
       return found;
     }

@@ -2,31 +2,31 @@ import type { CredentialRecord } from './credential-record.ts';
 import type { FailpointObserver } from './failpoints.ts';
 
 /**
- * What lies beside a store's item while a refresh is on its way: for the keychain write-ahead files, for the file store
- * the temporary that becomes the record. Reading needs no lock; everything else happens under the profile's lock.
+ * The files beside a store's item during a refresh: write-ahead files for the keychain, the temporary file that becomes the
+ * record for the file store. `inspect` and `isOrphaned` need no lock; everything else requires the profile's lock.
  */
 export interface RefreshJournal {
-  /** The newest record there is of the item's session (the rule of the current record). Never throws for a damaged file. */
+  /** Finds the newest record of the item's session. A damaged file is never an error. */
   inspect(item: CredentialRecord): JournalState;
-  /** Files of a session are here although the store has no item. */
+  /** Journal files exist although the store has no item. */
   isOrphaned(): boolean;
-  /** Room for the answer to a refresh of `record`, on the disk. Throws what the disk says; then nothing may be sent. */
+  /** Reserves disk space for the response to a refresh of `record`. Throws the error of the disk; nothing may be sent then. */
   reserve(record: CredentialRecord, options: ReservationOptions): JournalReservation;
-  /** Removes what is of no use to the item `stored`; a trace of doubt stays. */
+  /** Removes files that are obsolete for the item `stored`; the file of a refresh in doubt stays. */
   removeObsolete(stored: CredentialRecord, nowMs: number): void;
-  /** `stored` was just committed: whatever led to it, or is older, goes. */
+  /** After `stored` was committed: removes its journal files and older ones. */
   removeCommitted(stored: CredentialRecord): void;
-  /** Removes everything of a session that has ended. */
+  /** Removes all files of a session that has ended. */
   removeSession(sid: string): void;
 }
 
 export interface JournalState {
   readonly record: CredentialRecord;
-  /** `record` is newer than the item. */
+  /** `record` is newer than the item in the store. */
   readonly pending: boolean;
-  /** A refresh of `record` was prepared and perhaps sent, and no answer is known. */
+  /** A refresh of `record` was prepared and possibly sent, and no response is known. */
   readonly inDoubt: boolean;
-  /** There is something to tidy. */
+  /** `removeObsolete` has something to remove. */
   readonly hasObsoleteFiles: boolean;
 }
 
@@ -37,12 +37,12 @@ export interface ReservationOptions extends FailpointObserver {
 }
 
 export interface JournalReservation {
-  /** Makes the body of a success safe at its last byte, before anything else is done; false when that could not be. */
+  /** Writes the body of a successful response to the disk as soon as its last byte was read; false when that failed. */
   persistResponse(body: string): boolean;
-  /** The commit, for which the keychain's journal uses `write` alone. `unavailable` leaves what was kept. */
+  /** Stores the record by `write`, unless it is stored already. After `unavailable` the persisted response stays. */
   commit<T>(record: CredentialRecord, write: () => Promise<T>): Promise<T | { readonly kind: 'done' }>;
-  /** The server still holds what it held before: there is nothing to remember. */
+  /** Removes the reservation: the server certainly did not process the refresh. */
   discard(): void;
-  /** Nobody knows what the server holds: the trace stays for later commands. */
+  /** Keeps the file for later commands: it is not known whether the server processed the refresh. */
   close(): void;
 }

@@ -23,33 +23,33 @@ import {
 import { type TokenErrorContext, tokenError } from './token-errors.ts';
 
 export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps {
-  /** Carries the client secret only where the server wants it at refresh. */
+  /** With the client secret only for a server that expects it in a refresh. */
   readonly client: () => Promise<OAuthClient>;
   readonly lock: () => Promise<HeldLock>;
   readonly random: (bytes: number) => Uint8Array;
-  /** The words that make a login take the flow of this session again. */
+  /** The option that selects the flow of this session for a login. */
   readonly flowOption: (sid: string) => readonly string[];
   readonly signals: Signals;
   /** Throws when the environment would print or expose the request. */
   readonly requireSafe: () => void;
-  /** Asks the resource API whether it still takes an access token, which is so only as long as no refresh was processed. */
+  /** Whether the resource API accepts an access token, which is the case only while no refresh was processed. */
   readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<TokenAcceptance>;
 }
 
-/** The session after a refresh that was due, was done by somebody else, or could wait. */
+/** The session after a refresh by this or another process, or without one when none was needed. */
 export interface RefreshResult {
   readonly record: CredentialRecord;
-  /** A refresh is in doubt still; the access token is not, as far as the resource API could be asked. */
+  /** A refresh is still in doubt, but the access token is not known to be refused. */
   readonly inDoubt: boolean;
 }
 
-/** Milliseconds all requests of one command may take; a waiter on the lock waits longer. */
+/** Milliseconds for all requests of one command. Other processes wait longer than that for the lock. */
 const totalTimeoutMs = 35_000;
 
 /**
- * Renews the session at most once (spec.md §3: a refresh kills both old tokens at once, so two at a time lose the session).
- * Under the profile's lock the store is read again; whoever came first did the work for all. The steps, and why they stand
- * in this order, are in docs/sessions.md.
+ * Refreshes the session at most once. A refresh invalidates both old tokens at once (spec.md §3), so two at the same time would
+ * lose the session: the store is read again under the profile's lock, in case another process has refreshed it. The steps
+ * and their order are explained in docs/sessions.md.
  */
 export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Promise<RefreshResult> {
   deps.requireSafe();
@@ -68,9 +68,9 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   const { record } = found;
   const deadline = timeoutWhileRunning(totalTimeoutMs);
   if (found.inDoubt && cause.kind === 'due') {
-    const fate = await probeAccessToken(deps, record, deadline);
+    const acceptance = await probeAccessToken(deps, record, deadline);
     const isAlive = secondsUntilExpiry(record, deps.clock.now()) > 0;
-    if (fate === 'accepted' || (fate === 'unknown' && isAlive)) return found;
+    if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return found;
   } else if (!isRefreshDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
@@ -90,34 +90,38 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   };
   const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
-  const room = reserveSpace(deps, record, sentAt);
+  const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
   return deferSignals(deps.signals, async () => {
     let isKept = false;
     const persistResponse = (body: string): void => {
       reachFailpoint(deps, 'K7-read');
-      isKept = room.persistResponse(body);
+      isKept = reservation.persistResponse(body);
     };
     const sent = await sendRefresh(deps, request, { errorContext, deadline, inDoubt: found.inDoubt, persistResponse });
     if (sent.kind === 'failed') {
-      if (sent.inDoubt) room.close();
-      else room.discard();
+      if (sent.inDoubt) reservation.close();
+      else reservation.discard();
       throw sent.error;
     }
-    return processRefreshResponse({ deps, items, cause, errorContext, found, room, sentAt, isKept }, sent.raw);
+    return processRefreshResponse({ deps, items, cause, errorContext, found, reservation, sentAt, isKept }, sent.raw);
   });
 }
 
-/** Proves before anything is sent that the answer will have a place. */
+/** Ensures before anything is sent that the response can be stored. */
 function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number): JournalReservation {
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
-    throw new CliError('keychain_unavailable', 'could not refresh the session: there is no safe place for the answer', {
-      detail: `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`,
-      hint: 'make the state folder writable for you, with some room on its disk, and run the command again',
-      cause: error,
-    });
+    throw new CliError(
+      'keychain_unavailable',
+      'could not refresh the session: no disk space could be reserved for the response',
+      {
+        detail: `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`,
+        hint: 'make the state folder writable for your user and free disk space, then run the command again',
+        cause: error,
+      },
+    );
   }
 }
 
@@ -127,15 +131,15 @@ interface RefreshInProgress {
   readonly cause: RefreshCause;
   readonly errorContext: TokenErrorContext;
   readonly found: FoundSession;
-  readonly room: JournalReservation;
+  readonly reservation: JournalReservation;
   readonly sentAt: number;
-  /** The answer is on the disk. */
+  /** The response is on the disk. */
   readonly isKept: boolean;
 }
 
-/** From a whole answer to the commit, or to the end of the session. */
+/** From a complete response to the commit, or to the end of the session. */
 async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<RefreshResult> {
-  const { deps, items, cause, errorContext, found, room } = ongoing;
+  const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
     return {
@@ -143,9 +147,9 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
       inDoubt: false,
     };
   }
-  // A success that is not understood may have been a grant, and an earlier doubt is only ended by a terminal answer.
-  if (found.inDoubt || isSuccessStatus(raw)) room.close();
-  else room.discard();
+  // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
+  if (found.inDoubt || isSuccessStatus(raw)) reservation.close();
+  else reservation.discard();
   if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw tokenError(result, errorContext);
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended);
@@ -178,7 +182,7 @@ function sessionEndedContext(
   };
 }
 
-/** A session that cannot be renewed. It has ended when its access token is refused a second time as well: then `auth status` says so. */
+/** The error for a session without a refresh token. When the API refuses its access token again, the session is stored as ended. */
 async function missingRefreshTokenError(
   deps: RefreshDeps,
   items: CredentialItems,
@@ -188,8 +192,8 @@ async function missingRefreshTokenError(
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
   const detail = isRefused
-    ? 'the server refused its access token and it has no refresh token'
-    : 'it has no refresh token';
+    ? 'the server refused the access token, and the session has no refresh token'
+    : 'the session has no refresh token';
   if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
     await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()));
   return needsLoginError(deps.profile, detail, record, deps.flowOption(record.sid));
@@ -204,15 +208,17 @@ function probeAccessToken(
 }
 
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
-  const { deps, items, room, isKept } = ongoing;
-  const written = await room.commit(next, () => writeCredentialRecord(deps.store, items, next));
-  room.close();
+  const { deps, items, reservation, isKept } = ongoing;
+  const written = await reservation.commit(next, () => writeCredentialRecord(deps.store, items, next));
+  reservation.close();
   if (isUnavailable(written)) {
     const { message, hint } = storeUnavailableError(written, deps.profile);
-    const fate = isKept
-      ? 'it is kept sealed in the state folder, from where later commands go on'
-      : 'it ends with this command';
-    await deps.warn(`the renewed session is not in the ${deps.store.kind}, ${fate}: ${message}; ${hint}`);
+    const consequence = isKept
+      ? 'an encrypted copy in the state folder is used by later commands'
+      : 'the session ends with this command';
+    await deps.warn(
+      `could not store the refreshed session in the ${deps.store.kind}: ${message}; ${consequence}; ${hint}`,
+    );
     return next;
   }
   reachFailpoint(deps, 'K10-stored');

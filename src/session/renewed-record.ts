@@ -3,7 +3,7 @@ import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { tokenFreshness } from './stored-session.ts';
 
-/** Why a refresh may be due: the clock, a refusal of the token that was sent, or a person's wish. */
+/** Why a session is refreshed: it expires soon, the API refused the token, or the user requested it. */
 export type RefreshCause =
   | { readonly kind: 'due' }
   | { readonly kind: 'refused'; readonly token: Secret }
@@ -15,17 +15,17 @@ export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowM
   return tokenFreshness(record, nowMs) !== 'valid';
 }
 
-/** The next generation. `sentAt`, in seconds, is from before the request, so a token never seems to live longer than it does. */
+/** The next generation. `sentAt` (seconds) is the time before the request, so that the expiry is never too late. */
 export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: number): CredentialRecord {
   const refreshToken = grant.refreshToken ?? old.refreshToken;
   const accountUuid = grant.info?.uuid ?? old.accountUuid;
-  // A server that does not say gives what it gave before (RFC 6749 §5.1).
+  // A response without a lifetime has the same one as before (RFC 6749 §5.1).
   const expiresIn = grant.expiresIn ?? old.expiresAt - old.obtainedAt;
   return {
     ...old,
     gen: old.gen + 1,
     accessToken: grant.accessToken,
-    // RFC 6749 §6: a server that issues no new refresh token lets the old one live.
+    // Without a new refresh token the old one stays valid (RFC 6749 §6).
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(accountUuid === undefined ? {} : { accountUuid }),
     expiresAt: sentAt + expiresIn,
@@ -34,8 +34,8 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
   };
 }
 
-/** A terminal answer: the refresh token is gone; the access token serves to its end unless it is what was refused. */
+/** After the refresh token was rejected: the access token stays valid until it expires, unless the API refused it. */
 export function withoutRefreshToken(record: CredentialRecord, cause: RefreshCause, nowMs: number): CredentialRecord {
-  const { refreshToken: _dead, ...rest } = record;
+  const { refreshToken: _rejected, ...rest } = record;
   return cause.kind === 'refused' ? { ...rest, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : rest;
 }

@@ -4,6 +4,7 @@ import type { LoginOutcome } from '../loopback/outcome-page.ts';
 import type { ResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
+import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
 
 /** Where a person has to go to log in. */
@@ -85,12 +86,4 @@ export function createPasteReceiver({ callbackUrls, authorizationUrl }: Receiver
     closed: Promise.resolve(),
     close: async () => undefined,
   };
-}
-
-function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

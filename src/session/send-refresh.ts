@@ -12,18 +12,18 @@ import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import { isServerFailure, type TokenErrorContext, tokenError, tokenRequestError } from './token-errors.ts';
 
 export interface SendRefreshDeps extends FailpointObserver {
-  /** A connection of its own for every request. */
+  /** Each sender has a connection of its own. */
   readonly createSender: () => Promise<HttpSender>;
   readonly clock: Clock;
 }
 
 export interface SendRefreshOptions {
   readonly errorContext: TokenErrorContext;
-  /** Ends all attempts of a command. */
+  /** Ends all attempts of this command. */
   readonly deadline: AbortSignal;
-  /** An earlier command has left it open whether the request was processed. */
+  /** It is not known whether the request of an earlier command was processed. */
   readonly inDoubt: boolean;
-  /** Takes the body of a success at its last byte, before anything else is done. */
+  /** Called with the body of a successful response as soon as its last byte was read. */
   readonly persistResponse: (body: string) => void;
 }
 
@@ -33,8 +33,9 @@ export type SendRefreshResult =
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
 /**
- * Up to three tries while the request was certainly not processed (never sent, or a complete 429); after a doubtful end the
- * same refresh token once more, which can lose nothing, since it is all we own. A command that begins in doubt asks once.
+ * Sends a refresh up to three times while it was certainly not processed (not sent, or a complete 429). When that is not known,
+ * the same refresh token is sent once more: it is the only one there is, so nothing can be lost by it. A command that begins
+ * in doubt sends one request.
  */
 export async function sendRefresh(
   deps: SendRefreshDeps,
@@ -42,33 +43,34 @@ export async function sendRefresh(
   { errorContext, deadline, inDoubt, persistResponse }: SendRefreshOptions,
 ): Promise<SendRefreshResult> {
   let unsent = 0;
-  let doubts = inDoubt ? 1 : 0;
-  const failed = (error: CliError): SendRefreshResult => ({ kind: 'failed', error, inDoubt: doubts > 0 });
+  let doubtful = inDoubt ? 1 : 0;
+  const failed = (error: CliError): SendRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
-    let whole: TokenResponse | undefined;
-    const onWhole = (answer: TokenResponse): void => {
-      if (whole === undefined && isSuccessStatus(answer) && answer.body !== undefined) persistResponse(answer.body);
-      whole = answer;
+    let complete: TokenResponse | undefined;
+    const onComplete = (response: TokenResponse): void => {
+      if (complete === undefined && isSuccessStatus(response) && response.body !== undefined)
+        persistResponse(response.body);
+      complete = response;
     };
     try {
-      const send = observeResponse(await deps.createSender(), deps, onWhole);
+      const send = observeResponse(await deps.createSender(), deps, onComplete);
       const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, timeoutWhileRunning(30_000)]));
-      onWhole(raw);
+      onComplete(raw);
       if (raw.status !== 429 && !isServerFailure(raw.status)) return { kind: 'answered', raw };
-      const isOver = raw.status === 429 ? ++unsent > 2 : ++doubts > 1;
+      const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = processTokenResponse(raw);
       if (isOver && result.kind !== 'granted') return failed(tokenError(result, errorContext));
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      // The answer was whole, so how its connection ended is of no account.
-      if (whole !== undefined && isSuccessStatus(whole)) return { kind: 'answered', raw: whole };
-      const isOver = error.sent ? ++doubts > 1 : ++unsent > 2;
-      // A certificate does not become valid by asking again.
+      // The response was complete, so the end of its connection does not matter.
+      if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
+      const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
+      // Another attempt does not make a certificate valid.
       if (isOver || error.kind === 'tls')
-        return failed(tokenRequestError(error, 'refresh', { detail: doubts > 0 ? outcomeUnknown : sessionKept }));
+        return failed(tokenRequestError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKept }));
     }
-    // When the time is over the next try ends at once, with the words for it.
-    await deps.clock.sleep(250 * (unsent + doubts), deadline).catch(() => undefined);
+    // After the deadline the next attempt fails at once, with the error for it.
+    await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
   }
 }
 
@@ -76,17 +78,19 @@ export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): bool
   return status >= 200 && status < 300;
 }
 
-/** Notices the last byte that was announced: the end of the stream takes milliseconds more to be told. */
+/** Reports the response at the last byte of its Content-Length: the end of the stream arrives milliseconds later. */
 function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
-  onWhole: (answer: TokenResponse) => void,
+  onComplete: (response: TokenResponse) => void,
 ): HttpSender {
   return async (url, init) => {
     reachFailpoint(deps, 'K3-sending');
-    const answer = await send(url, init);
+    const response = await send(url, init);
     reachFailpoint(deps, 'K6-answering');
-    return answer.body === null ? answer : { ...answer, body: observeBody(answer, answer.body, deps, onWhole) };
+    return response.body === null
+      ? response
+      : { ...response, body: observeBody(response, response.body, deps, onComplete) };
   };
 }
 
@@ -94,9 +98,9 @@ async function* observeBody(
   { status, headers }: HttpResponse,
   body: AsyncIterable<Uint8Array>,
   deps: FailpointObserver,
-  onWhole: (answer: TokenResponse) => void,
+  onComplete: (response: TokenResponse) => void,
 ): AsyncGenerator<Uint8Array> {
-  // Of a compressed body the length on the way is announced, which says nothing here.
+  // The Content-Length of a compressed body is not the length of the decoded one.
   const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -105,7 +109,11 @@ async function* observeBody(
     size += chunk.byteLength;
     if (size <= announced) chunks.push(chunk);
     if (size === announced && size <= bodyLimit)
-      onWhole({ status, contentType: headers.get('content-type') ?? '', body: Buffer.concat(chunks).toString('utf8') });
+      onComplete({
+        status,
+        contentType: headers.get('content-type') ?? '',
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
     yield chunk;
   }
 }

@@ -11,14 +11,14 @@ import type { ProfileSession } from './profile-session.ts';
 import { loginCommand } from './stored-session.ts';
 import { flowOption, profileCommand } from './suggested-commands.ts';
 
-/** The servers and the application a profile points to now; an error that says what is missing when it points nowhere. */
+/** The servers and the application of a profile. Throws `not_logged_in`, or `profile_unknown`, when a setting is missing. */
 export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
   const binding = sessionBindingOf(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, config);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
-    detail: `it has no ${missing.join(', no ')}`,
+    detail: `missing settings: ${missing.join(', ')}`,
     hint: loginCommand(settings.profileName),
   });
 }
@@ -29,11 +29,11 @@ export function sessionBindingOf(settings: ProfileSettings): SessionBinding | un
   return { authOrigin, baseOrigin, clientId };
 }
 
-/** What helps who is refused: the command that logs in, or doing without the token of the environment, which it would not replace. */
+/** Hints for a refused request: the commands that log in, or how to stop using the token of the environment. */
 export function loginHints({ accessToken, profileName, values }: ProfileSettings, configFolder: string): LoginHints {
   if (accessToken !== undefined) {
-    const wayOut = 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
-    return { login: wayOut, write: wayOut, read: wayOut };
+    const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
+    return { login: unset, write: unset, read: unset };
   }
   const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
   return {
@@ -43,22 +43,22 @@ export function loginHints({ accessToken, profileName, values }: ProfileSettings
   };
 }
 
-/** The server is of spec.md's kind for certain: a sandbox of this machine, or one whose grant said whose account it is (spec.md §2). */
+/** Whether the server certainly follows spec.md: a sandbox of this machine, or one whose grant named the account (spec.md §2). */
 export function isSpecServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
   return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
 }
 
-/** The session of `CLOUDCTL_ACCESS_TOKEN`: a token that cannot be renewed and is stored nowhere. */
+/** The session of `CLOUDCTL_ACCESS_TOKEN`: its token cannot be refreshed and is not stored. */
 export function createFixedTokenSession(accessToken: Secret): ProfileSession {
   const refuse = async (): Promise<never> => {
     throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
-      hint: 'unset it to use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
+      hint: 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
     });
   };
   const noRecord = async (): Promise<never> => {
     throw new CliError('usage', 'CLOUDCTL_ACCESS_TOKEN is set, so no stored session is in use', {
-      hint: 'unset it: `unset CLOUDCTL_ACCESS_TOKEN`',
+      hint: 'run `unset CLOUDCTL_ACCESS_TOKEN`',
     });
   };
   return { bearer: async () => accessToken, renew: refuse, record: noRecord, forceRefresh: noRecord };

@@ -4,7 +4,7 @@ import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
 
 export type SessionState = TokenFreshness | 'in_doubt' | 'needs_login';
 
-/** What `auth login` and `auth status` print (contract.md §7); no token in it. */
+/** The output of `auth login` and `auth status` (contract.md §7); contains no token. */
 export interface SessionReport {
   readonly profile: string;
   readonly name?: string;
@@ -23,7 +23,7 @@ export interface SessionReport {
 export interface StatusReport extends SessionReport {
   readonly state: SessionState;
   readonly pending_write: boolean;
-  /** Seconds; 0 once expired. */
+  /** Seconds until the access token expires; 0 afterwards. */
   readonly expires_in: number;
   readonly store_place: string;
   readonly sandbox: boolean;
@@ -56,8 +56,8 @@ export function sessionReport(
 }
 
 /**
- * An expired access token with a refresh token is only `expired`: the next command renews it. Without one, somebody has to
- * log in. In doubt is a session whose last refresh was interrupted: the next command finds out.
+ * `expired`: the next command refreshes the session. `needs_login`: it has no refresh token. `in_doubt`: the last refresh was
+ * interrupted, and the next command checks whether it was processed.
  */
 export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
   const state = tokenFreshness(record, nowMs);

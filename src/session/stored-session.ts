@@ -18,29 +18,29 @@ import {
 } from './credential-store.ts';
 import { profileCommand, scopeOption, scopeOptionUnlessDefault } from './suggested-commands.ts';
 
-/** What the store holds for a profile, seen against what the profile points to now. */
+/** The content of the store for a profile, compared with the present settings of the profile. */
 export type StoredSession =
   | FoundSession
-  /** `orphaned`: a refresh was on its way, and the item it was for is gone. */
+  /** `orphaned`: journal files of a refresh exist, but their item is missing. */
   | { readonly kind: 'absent'; readonly orphaned?: boolean }
   | { readonly kind: 'damaged' }
-  /** A session of other servers or another client id; it is left alone and never sent here. */
+  /** A session of other servers or of another client ID; it is not changed and not sent to these servers. */
   | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
   | StoreUnavailable;
 
 export interface FoundSession {
   readonly kind: 'found';
-  /** The newest of the item and what its journal holds. */
+  /** The newest record of the item and its journal. */
   readonly record: CredentialRecord;
-  /** It is not in the item yet. */
+  /** The record is in the journal only. */
   readonly pending: boolean;
-  /** A refresh of it was prepared, and no answer is known. */
+  /** A refresh of the record was prepared, and no response is known. */
   readonly inDoubt: boolean;
-  /** The next command has something to do under the lock: promote, find out, or tidy. */
+  /** The next command has to recover the session under the lock. */
   readonly needsRecovery: boolean;
 }
 
-/** The current record, by the one rule that every reader follows (docs/sessions.md). Needs no lock. */
+/** Reads the newest record, by the rule that all readers follow (docs/sessions.md). Needs no lock. */
 export async function readStoredSession(
   store: CredentialStore,
   items: CredentialItems,
@@ -53,44 +53,44 @@ export async function readStoredSession(
     const record = decodeRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
     if (!isBoundTo(record, binding)) return { kind: 'elsewhere', record };
-    const { hasObsoleteFiles: untidy, ...seen } = store.journal.inspect(record);
-    const unsettled = untidy || seen.inDoubt || (seen.pending && fits(store, seen.record));
-    return { kind: 'found', ...seen, needsRecovery: unsettled };
+    const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
+    const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
+    return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
-    // A folder that cannot be listed may hold a newer record: that is not the same as none.
+    // A folder that cannot be listed may contain a newer record.
     return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** What was found, or the error that tells why there is nothing. */
-export function requireStoredSession(stored: StoredSession, profile: string, place: string): FoundSession {
+/** The stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is none to use. */
+export function requireStoredSession(stored: StoredSession, profile: string, location: string): FoundSession {
   const known = requireAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
       return known;
     case 'absent':
-      if (known.orphaned === true) throw needsLoginError(profile, `its item is gone from the store: ${place}`);
+      if (known.orphaned === true) throw needsLoginError(profile, `its item is missing in the store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile}" is not logged in`, { hint: loginCommand(profile) });
     case 'damaged':
-      throw new CliError('not_logged_in', 'the stored session is damaged or of a newer version', {
-        detail: `it was left as it is: ${place}`,
+      throw new CliError('not_logged_in', 'the stored session is damaged or was written by a newer version', {
+        detail: `the session was not changed: ${location}`,
         hint: loginCommand(profile),
       });
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile}" is logged in to other servers`, {
-        detail: `its session belongs to ${known.record.authOrigin} with ${known.record.baseOrigin}, and is never sent elsewhere`,
-        hint: `log in under a profile of its own: \`cloudctl auth login --profile NAME\``,
+        detail: `its session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
+        hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
       });
     default:
       return known satisfies never;
   }
 }
 
-export function requireRecord(stored: StoredSession, profile: string, place: string): CredentialRecord {
-  return requireStoredSession(stored, profile, place).record;
+export function requireRecord(stored: StoredSession, profile: string, location: string): CredentialRecord {
+  return requireStoredSession(stored, profile, location).record;
 }
 
-/** Writes and reads back; `unavailable` leaves what was stored before. */
+/** Writes the record and reads it back. After `unavailable` the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
   items: CredentialItems,
@@ -99,7 +99,7 @@ export async function writeCredentialRecord(
   return fits(store, record) ? items.write('credential', encodeRecord(record)) : recordTooLong(store, record);
 }
 
-/** Measured before anything is written: a keychain may cut off what it cannot hold. */
+/** Throws `keychain_unavailable` for a record that is too long. Checked before a write, because a keychain may truncate it. */
 export function requireRecordFits(
   store: LengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
@@ -118,7 +118,7 @@ function recordTooLong({ maxLength: limit }: LengthLimit, record: CredentialReco
   return {
     kind: 'unavailable',
     why: 'too_long',
-    reason: `the record has ${length} characters, a keychain item holds ${limit}`,
+    reason: `the record has ${length} characters; a keychain item can store ${limit}`,
   };
 }
 
@@ -131,8 +131,8 @@ export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFr
 }
 
 /**
- * `session` is what was stored: the hint then leads back to the same account and scope without a page, where that can be.
- * `flow`: the words that name its flow (`flowAgain`).
+ * The error `needs_login`. With `session`, its hint is a login to the same account and scope, without a page if possible.
+ * @param flow the option that selects its flow (`flowOption`)
  */
 export function needsLoginError(
   profile: string,
@@ -150,13 +150,13 @@ export function sessionEnded(profile: string): string {
   return `the session of profile "${profile}" has ended`;
 }
 
-/** What is known of a session that has ended. */
+/** The known properties of a session that has ended. */
 export interface EndedSession {
   readonly scope: string;
   readonly accountUuid?: string;
 }
 
-/** The command that logs in again, with the same scope. Only the code flow names its account, and only there a login without a page exists (spec.md §4.1). */
+/** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */
 export function reauthenticateCommand(
   profile: string,
   session: EndedSession | undefined,
@@ -174,7 +174,7 @@ export function accountHint(uuid: string | undefined): string | undefined {
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
-/** `scope`: what was asked for; one that is wider than the default has to be asked for again. */
+/** The command that logs in. `scope`: the requested scope, which is named only if it differs from the default. */
 export function loginCommand(profile: string, scope?: string, flow: readonly string[] = []): string {
   return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
 }

@@ -7,50 +7,49 @@ export function profileCommand(profile: string, words: string): string {
   return `\`cloudctl ${words}${profile === 'default' ? '' : ` --profile ${profile}`}\``;
 }
 
-/** The command that sends the client's credentials in another way than this one, where a server may look for them. */
+/** The command that selects another way to send the client credentials, for a server that does not find them. */
 export function otherTokenParamsCommand(profile: string, tokenParams: TokenParams): string {
   return profileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
-/** The words that ask for this scope again; none for one that a shell could take for its own words. */
+/** The options that request this scope; none if the scope contains characters that a shell could interpret. */
 export function scopeOption(scope: string): readonly string[] {
-  // A server's text is not pasted into a shell unless there is nothing in it that a shell could take for its own.
   if (!/^[\w.: -]+$/.test(scope)) return [];
   const any = isKnownScope(scope) ? [] : ['--any-scope'];
   return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
 }
 
-/** The words that ask for the flow of a session again; none where a login of the profile takes it anyway. */
-export function flowOption(flow: OAuthFlow | undefined, ofProfile: OAuthFlow = 'code'): readonly string[] {
-  return flow === undefined || flow === ofProfile ? [] : [`--flow ${flow}`];
+/** The option that selects a flow; none if it is the flow of the profile. */
+export function flowOption(flow: OAuthFlow | undefined, profileFlow: OAuthFlow = 'code'): readonly string[] {
+  return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
 }
 
-/** The words that ask for a scope, and none for the one that a login asks for anyway. */
+/** The options that request a scope; none for the default scope `read`. */
 export function scopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
   return scope === undefined || sameScope(scope, 'read') ? [] : scopeOption(scope);
 }
 
-/** How a login that came to nothing is started again: commands in backquotes. */
+/** Commands that repeat a login that failed, in backquotes. */
 export interface LoginCommands {
   readonly flow: OAuthFlow;
   /** With the same flow and scope. */
   readonly sameRequest: string;
-  /** Content with another scope than that. */
+  /** Accepts a grant with another scope. */
   readonly acceptAnyScope: string;
-  /** In the other flow. */
+  /** With the other flow. */
   readonly otherFlow: string;
 }
 
-/** `ofProfile`: the flow of a login that names none. */
+/** `profileFlow`: the flow of a login without `--flow`. */
 export function loginCommands(
   profile: string,
   { flow, scope }: { readonly flow: OAuthFlow; readonly scope: string | undefined },
-  ofProfile: OAuthFlow | undefined,
+  profileFlow: OAuthFlow | undefined,
 ): LoginCommands {
   const command = (wanted: OAuthFlow, ...more: readonly string[]): string =>
     profileCommand(
       profile,
-      ['auth login', ...flowOption(wanted, ofProfile), ...scopeOptionUnlessDefault(scope), ...more].join(' '),
+      ['auth login', ...flowOption(wanted, profileFlow), ...scopeOptionUnlessDefault(scope), ...more].join(' '),
     );
   const other = flow === 'code' ? 'implicit' : 'code';
   return {

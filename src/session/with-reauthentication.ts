@@ -2,18 +2,18 @@ import { CliError } from '../errors.ts';
 import type { ProfileSession } from './profile-session.ts';
 
 /**
- * A session that, once it has ended, offers the person at the terminal to log in again, and then goes on. `comeBack` asks,
- * and logs in; false: the person would rather not. All callers of one process share one question.
+ * A session that, after it has ended, offers a login to the person at the terminal and then continues. `reauthenticate` asks
+ * and logs in; it returns false if the person declines. All callers in this process share one question.
  */
-export function withReauthentication(session: ProfileSession, comeBack: () => Promise<boolean>): ProfileSession {
-  let asked: Promise<boolean> | undefined;
+export function withReauthentication(session: ProfileSession, reauthenticate: () => Promise<boolean>): ProfileSession {
+  let login: Promise<boolean> | undefined;
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof CliError && error.code === 'needs_login')) throw error;
-      asked ??= comeBack();
-      if (!(await asked)) throw error;
+      login ??= reauthenticate();
+      if (!(await login)) throw error;
       return work();
     }
   };

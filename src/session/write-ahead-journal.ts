@@ -7,7 +7,7 @@ import {
   removeDurably,
   renameDurably,
 } from '../platform/files.ts';
-import { type CredentialRecord, encodeRecord } from './credential-record.ts';
+import { type CredentialRecord, reservedBytes } from './credential-record.ts';
 import {
   type DecryptedJournal,
   decryptJournal,
@@ -28,7 +28,7 @@ import {
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
 import { renewedRecord } from './renewed-record.ts';
 
-/** The disk as far as write-ahead files go; a test swaps it to let it fail. */
+/** The file operations of write-ahead files; a test replaces them to make them fail. */
 export interface WriteAheadDisk {
   readonly create: typeof createPreallocatedFile;
   readonly read: (path: string) => Buffer | undefined;
@@ -43,16 +43,16 @@ const realDisk: WriteAheadDisk = {
   remove: removeDurably,
 };
 
-/** Days after which a write-ahead file of another session is removed: no token it could hold lives longer than 30. */
+/** Days after which a write-ahead file of another session is removed: its tokens are valid for at most 30 days. */
 const keepDays = 35;
 
-/** The keychain's journal: `<profile>.<sid>.<gen>.wal` beside the locks (docs/sessions.md). */
+/** The journal of the keychain store: files `<profile>.<sid>.<gen>.wal` beside the locks (docs/sessions.md). */
 export function createWriteAheadJournal(place: ProfilePaths, disk: WriteAheadDisk = realDisk): RefreshJournal {
   const remove = (path: string): void => {
     try {
       disk.remove(path);
     } catch {
-      // What is worthless may stay: it is seen again, and removed, by the next command that can.
+      // An obsolete file may stay: a later command removes it.
     }
   };
   return {
@@ -77,26 +77,26 @@ function inspectWriteAheadFiles(place: ProfilePaths, disk: WriteAheadDisk, item:
   const wals = listWriteAheadFiles(place);
   const ours = wals.filter(({ sid }) => sid === item.sid);
   let record = item;
-  let doubtful: DecryptedJournal | undefined;
+  let interrupted: DecryptedJournal | undefined;
   for (const wal of ours.filter(({ gen }) => gen > item.gen)) {
     const opened = readWriteAheadFile(disk, wal, item);
     const next = recordFromResponse(record, wal, opened);
     if (next === undefined) {
-      if (wal.gen === record.gen + 1) doubtful = opened;
+      if (wal.gen === record.gen + 1) interrupted = opened;
     } else {
       record = next;
-      doubtful = undefined;
+      interrupted = undefined;
     }
   }
   return {
     record,
     pending: record !== item,
-    inDoubt: doubtful !== undefined && isRefreshOf(doubtful, record),
+    inDoubt: interrupted !== undefined && isRefreshOf(interrupted, record),
     hasObsoleteFiles: ours.some(({ gen }) => gen <= item.gen),
   };
 }
 
-/** The record an answer makes of the one before it; undefined when the file holds none that can be understood. */
+/** The record that the response in the file creates from `old`; undefined when the file contains no valid response. */
 function recordFromResponse(
   old: CredentialRecord,
   { gen }: WriteAheadFile,
@@ -113,7 +113,7 @@ function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRec
   );
 }
 
-/** A file that cannot be read is as good as a torn one, and so is one under another's name. */
+/** A file that cannot be read, or whose header does not match its name, is treated as torn. */
 function readWriteAheadFile(
   disk: WriteAheadDisk,
   { path, sid, gen }: WriteAheadFile,
@@ -131,7 +131,7 @@ function readWriteAheadFile(
 
 function isObsolete(disk: WriteAheadDisk, wal: WriteAheadFile, stored: CredentialRecord, nowMs: number): boolean {
   if (wal.sid === stored.sid) return wal.gen <= stored.gen;
-  // Its key is nowhere in this store; but another keychain may share the folder.
+  // This store does not contain its key, but another keychain may share the folder.
   const { head } = readWriteAheadFile(disk, wal, stored);
   return head !== undefined && nowMs / 1000 - head.sentAt > keepDays * 86_400;
 }
@@ -147,31 +147,32 @@ function reserve(
   record: CredentialRecord,
   options: ReservationOptions,
 ): JournalReservation {
-  if (record.refreshToken === undefined || !isJournalKey(record.journalKey)) throw new Error('the session has no seal');
+  if (record.refreshToken === undefined || !isJournalKey(record.journalKey))
+    throw new Error('the session has no journal key');
   const path = writeAheadPath(place, record.sid, record.gen + 1);
-  const [proof, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];
+  const [fingerprint, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];
   const head = encodeJournalHeader({
     sid: record.sid,
     gen: record.gen + 1,
-    fingerprint: proof,
+    fingerprint,
     sentAt: options.now,
     pid,
   });
-  const room = reservedBytes(record);
+  const size = reservedBytes(record);
   ensureFolder(place.folder);
-  const file = createWriteAheadFile(disk, path, head, room, hasWriteAheadFile(place, path));
-  // Whatever a first use of the cipher costs is spent now, and not between the last byte of the answer and the disk.
-  encryptJournal(head, record.journalKey, '', room, options.random(12));
+  const file = createWriteAheadFile(disk, path, head, size, hasWriteAheadFile(place, path));
+  // The first use of the cipher is slow, so it happens now and not between the last byte of the response and the disk.
+  encryptJournal(head, record.journalKey, '', size, options.random(12));
   const nonce = options.random(12);
   return {
     persistResponse(body) {
       try {
-        const bytes = encryptJournal(head, record.journalKey, body, room, nonce);
+        const bytes = encryptJournal(head, record.journalKey, body, size, nonce);
         file.fill(bytes, () => reachFailpoint(options, 'K7-written'));
         reachFailpoint(options, 'K8-sealed');
         return true;
       } catch {
-        // The grant is in memory still, and the store is asked at once.
+        // The grant is still in memory, and the store is written next.
         return false;
       }
     },
@@ -187,18 +188,18 @@ function reserve(
   };
 }
 
-/** What an earlier attempt has left is only replaced by a file that is whole. */
+/** The file of an earlier attempt is replaced only by a complete one. */
 function createWriteAheadFile(
   disk: WriteAheadDisk,
   path: string,
   head: string,
-  room: number,
+  size: number,
   again: boolean,
 ): PreallocatedFile {
-  if (!again) return disk.create(path, head, room);
+  if (!again) return disk.create(path, head, size);
   const draft = writeAheadDraftPath(path);
   disk.remove(draft);
-  const file = disk.create(draft, head, room);
+  const file = disk.create(draft, head, size);
   try {
     disk.rename(draft, path);
     return file;
@@ -211,10 +212,4 @@ function createWriteAheadFile(
 
 function hasWriteAheadFile(place: ProfilePaths, path: string): boolean {
   return listWriteAheadFiles(place).some((wal) => wal.path === path);
-}
-
-/** 4 KiB; more where the tokens of this session have shown to be long. */
-function reservedBytes(record: CredentialRecord): number {
-  const block = 4096;
-  return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
 }

@@ -89,7 +89,7 @@ describe('rule 3: a port in use', () => {
     expect(failure).toMatchObject({
       code: 'port_in_use',
       exitCode: 1,
-      message: `could not listen on port ${port}: it is in use by another program`,
+      message: expect.stringContaining(`${port}`),
       hint: expect.stringContaining('--callback-url'),
     });
   });
@@ -97,8 +97,9 @@ describe('rule 3: a port in use', () => {
   test('of several each is named with what is wrong about it', async () => {
     const ports = [await occupy('127.0.0.1'), await occupy('127.0.0.1')];
     await expect(helper(...ports.map((port) => `http://127.0.0.1:${port}/callback`))).rejects.toMatchObject({
-      message: `could not listen on any of the ports ${ports.join(', ')}`,
-      detail: ports.map((port) => `127.0.0.1 port ${port} is in use by another program`).join('; '),
+      code: 'port_in_use',
+      message: expect.stringContaining(ports.join(', ')),
+      detail: expect.stringMatching(new RegExp(ports.map((port) => `127\\.0\\.0\\.1 port ${port}\\b`).join('.*'))),
     });
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bridgePage } from '../../src/loopback/bridge-page.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 test('rule 30: the bridge alone may run its script and speak to its own origin', () => {
   const { html, policy, status } = bridgePage('/callback/fragment', 'the-nonce');
@@ -13,7 +14,16 @@ test('one script serves every login: its hash does not depend on path and nonce'
 });
 
 test('without JavaScript the page says what to do', () => {
-  expect(bridgePage('/a', 'x').html).toMatch(/<noscript><p>.*Copy its whole address/);
+  const text = /<main[^]*<\/main>/.exec(bridgePage('/a', 'x').html)?.[0] ?? '';
+  expect(text).toContain('<noscript>');
+  expectGolden(
+    'auth',
+    text
+      .replaceAll(/<svg[^]*<\/svg>/g, '')
+      .replaceAll(/<[^>]+>/g, '')
+      .replaceAll(/\n+/g, '\n')
+      .trim(),
+  );
 });
 
 test('the nonce cannot break out of its attribute', () => {

@@ -25,7 +25,7 @@ describe('the redirect', () => {
     settle({ kind: 'signed_in', name: 'Sammy <Shark>', email: 'sammy@example.com' });
     const told = await page;
     expect(told.status).toBe(200);
-    expect(told.body).toContain('You are signed in as Sammy &#60;Shark&#62;');
+    expect(told.body).toMatch(/<main class="done">[^]*Sammy &#60;Shark&#62;/);
     expect(told.body.endsWith('</html>\n')).toBe(true);
     expect(told.text).not.toContain('the-code');
     expect(told.text).not.toContain(state);
@@ -60,7 +60,7 @@ describe('the redirect', () => {
     const started = await start({ finish: () => Promise.reject(new Error('secret detail')) });
     const redirect = await get(started, genuine);
     const page = await get(started, redirect.headers.get('location') ?? '');
-    expect(page.body).toContain('You are not signed in');
+    expect(page.body).toContain('<main class="stopped">');
     expect(page.body).not.toContain('secret detail');
     await expect(started.loopback.finished).rejects.toThrow('secret detail');
   });
@@ -89,7 +89,7 @@ describe('the redirect', () => {
     const started = await start({ clock: hurried, finish: () => new Promise(() => undefined) });
     const redirect = await get(started, genuine);
     const page = await get(started, redirect.headers.get('location') ?? '');
-    expect(page.body).toContain('goes on in the terminal');
+    expect(page.body).toContain('<main class="waiting">');
     await started.loopback.closed;
   });
 });

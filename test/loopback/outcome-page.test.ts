@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { bridgePage } from '../../src/loopback/bridge-page.ts';
 import type { HtmlPage } from '../../src/loopback/html-page.ts';
 import { type LoginOutcome, outcomePage, refusalPage } from '../../src/loopback/outcome-page.ts';
+import { type RefusalReason, refusalStatus } from '../../src/loopback/refusal.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const outcomes: readonly LoginOutcome[] = [
   { kind: 'signed_in' },
@@ -44,17 +46,15 @@ describe('the page says who signed in', () => {
   const body = (outcome: LoginOutcome) => outcomePage(outcome).html;
   test('by name, email and team', () => {
     const html = body({ kind: 'signed_in', name: 'Sammy', email: 'sammy@example.com', team: 'Reef' });
-    expect(html).toContain(
-      '<h1>You are signed in as Sammy</h1>\n<p class="who">sammy@example.com</p>\n<p class="who">Team Reef</p>',
-    );
-    expect(html).toContain('You can close this tab.');
+    expect(html).toMatch(/<h1>[^<]*Sammy<\/h1>\n<p class="who">sammy@example\.com<\/p>\n<p class="who">[^<]*Reef<\/p>/);
+    expect(html).toContain('<p class="close">');
   });
   test('by email alone', () => {
-    expect(body({ kind: 'signed_in', email: 'sammy@example.com' })).toContain(
-      '<h1>You are signed in as sammy@example.com</h1>',
-    );
+    const html = body({ kind: 'signed_in', email: 'sammy@example.com' });
+    expect(html).toMatch(/<h1>[^<]*sammy@example\.com<\/h1>/);
+    expect(html).not.toContain('class="who"');
   });
-  test('by neither', () => expect(body({ kind: 'signed_in' })).toContain('<h1>You are signed in</h1>'));
+  test('by neither', () => expect(body({ kind: 'signed_in' })).toBe(body({ kind: 'signed_in', name: '' })));
 });
 
 describe('rule 26: text from outside stays text', () => {
@@ -72,7 +72,7 @@ describe('rule 26: text from outside stays text', () => {
       kind: 'signed_in',
       name: 'A\u001b[31mB\u0000C\u009bD\u202eE\u2066F\u200bG\ud800H',
     }).html;
-    expect(html).toContain('<h1>You are signed in as A [31mB C D E F G H</h1>');
+    expect(html).toMatch(/<h1>[^<]* A \[31mB C D E F G H<\/h1>/);
   });
   test('length', () => {
     const html = outcomePage({ kind: 'failed', reason: 'x'.repeat(5000) }).html;
@@ -80,11 +80,26 @@ describe('rule 26: text from outside stays text', () => {
     expect(html).not.toContain('x'.repeat(301));
   });
   test('a name made of nothing is no name', () => {
-    expect(outcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toContain('<h1>You are signed in</h1>');
+    expect(outcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toBe(outcomePage({ kind: 'signed_in' }).html);
   });
 });
 
 test('every outcome has words of its own', () => {
   const headings = outcomes.map((outcome) => /<h1>(.*)<\/h1>/.exec(outcomePage(outcome).html)?.[1]);
   expect(new Set(headings).size).toBe(outcomes.length);
+  for (const outcome of outcomes) expectGolden('auth', textOf(outcomePage(outcome).html), JSON.stringify(outcome));
 });
+
+test('every refusal has words of its own', () => {
+  for (const reason of Object.keys(refusalStatus) as RefusalReason[])
+    expectGolden('auth', textOf(refusalPage(reason).html), reason);
+});
+
+/** The visible text of a page. */
+function textOf(html: string): string {
+  const main = /<main[^]*<\/main>/.exec(html)?.[0] ?? '';
+  return main
+    .replaceAll(/<svg[^]*<\/svg>|<[^>]+>/g, '')
+    .replaceAll(/\n+/g, '\n')
+    .trim();
+}

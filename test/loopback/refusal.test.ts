@@ -9,6 +9,6 @@ test('every refusal has a status of its kind: the client was wrong', () => {
 });
 
 test('rule 10: a refused method names the one that is allowed, no other refusal does', () => {
-  expect(refuseMethod('POST')).toEqual({ kind: 'refuse', page: 'method_not_allowed', allow: 'POST' });
-  expect(refuseRequest('not_found')).toEqual({ kind: 'refuse', page: 'not_found' });
+  expect(refuseMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
+  expect(refuseRequest('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
 });

@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { networkFailure, systemErrorCode, systemErrorReason, tlsFailure } from '../../src/platform/network-failure.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const failed = (parts: object) => Object.assign(new Error('words with https://host/?code=hunter2'), parts);
 
 describe('a connection that did not come about', () => {
   it.each([
-    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'name', 'x: the name is unknown'],
-    [{ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }, 'name', 'x: the name service does not answer'],
-    [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'refused', 'x: connection refused'],
-    [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'timeout', 'x: no answer'],
-    [{ code: 'ENETUNREACH', syscall: 'connect' }, 'connection', 'x: there is no route to the network'],
-    [{ code: 'EWHATEVER' }, 'connection', 'x: the connection failed (EWHATEVER)'],
-    [{}, 'connection', 'x: the connection failed'],
-  ])('%j is told in words of our own', (parts, kind, message) => {
-    expect(networkFailure(failed(parts), 'x')).toMatchObject({ kind, sent: false, message });
+    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'name'],
+    [{ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }, 'name'],
+    [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'refused'],
+    [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'timeout'],
+    [{ code: 'ENETUNREACH', syscall: 'connect' }, 'connection'],
+    [{ code: 'EWHATEVER' }, 'connection'],
+    [{}, 'connection'],
+  ])('%j is described without the message of the library', (parts, kind) => {
+    const failure = networkFailure(failed(parts), 'x');
+    expect(failure).toMatchObject({ kind, sent: false });
+    expectGolden('errors', failure.message);
   });
 
   it.each([
@@ -24,14 +27,11 @@ describe('a connection that did not come about', () => {
     const failure = tlsFailure(failed({ code }), 'x');
     expect(failure).toMatchObject({ kind: 'tls', sent: false });
     expect(failure.noTls).toBe(noTls);
-    expect(failure.message.includes('does not speak TLS')).toBe(noTls);
   });
 
   it('by TLS is told in the short words of OpenSSL, cleaned', () => {
     expect(tlsFailure(failed({ reason: 'wrong version number' }), 'x').message).toBe('x: wrong version number');
-    expect(tlsFailure(failed({ code: 'ECONNRESET' }), 'x').message).toBe(
-      'x: the connection was closed during the TLS handshake',
-    );
+    expectGolden('errors', tlsFailure(failed({ code: 'ECONNRESET' }), 'x').message);
     expect(tlsFailure(new Error("not in the cert's altnames: DNS:\u001b[2Jy"), 'x')).toMatchObject({
       kind: 'tls',
       sent: false,
@@ -47,5 +47,5 @@ it('only a code of text counts as one', () => {
     systemErrorCode('E1'),
     systemErrorCode(undefined),
   ]).toEqual(['E1', undefined, undefined, undefined]);
-  expect(systemErrorReason('UND_ERR_SOCKET')).toBe('the connection was closed by the other side');
+  expect(systemErrorReason('UND_ERR_SOCKET')).toBe(systemErrorReason('ECONNRESET'));
 });

@@ -62,7 +62,7 @@ it('a source that is faster than its reader is paused until he has caught up', a
 
 it('a reader who leaves off ends the source, but not one that has ended', async () => {
   for (const [isOver, expected] of [
-    [false, ['abort: nobody reads the rest']],
+    [false, [expect.stringMatching(/^abort: /)]],
     [true, []],
   ] as const) {
     const { inflow, told } = ground();

@@ -4,8 +4,8 @@ import { refuseRequest } from '../refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
 
 /**
- * The redirect itself: a response is judged, state before error before code, and the first one of any kind ends the
- * login. Everything else is noise. With the implicit flow the bare callback serves the bridge.
+ * Decides about a request on the callback path. The first authorization response ends the wait, whatever its result;
+ * everything else is refused. In the implicit flow a callback without parameters gets the bridge page.
  */
 export function decideCallback<Accepted>(
   expected: LoginExpectations<Accepted>,
@@ -22,7 +22,7 @@ export function decideCallback<Accepted>(
   return acceptResponse(expected, phase, parseCallbackParameters(query), 'query');
 }
 
-/** Judges parameters and takes them if they are a response and the login is still armed. */
+/** Accepts the parameters if they are an authorization response and the login is still armed. */
 export function acceptResponse<Accepted>(
   expected: LoginExpectations<Accepted>,
   phase: LoginPhase,
@@ -36,13 +36,13 @@ export function acceptResponse<Accepted>(
   return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuseRequest('already_finished');
 }
 
-// Some servers name themselves in the query when all else is in the fragment (RFC 9207 §2): the bridge adds it to what it hands over.
+// Some servers send `iss` in the query and everything else in the fragment (RFC 9207 §2); the bridge page adds it to the fragment.
 function isBare(query: string, own: string): boolean {
   const beside = own !== '' && query.startsWith(`${own}&`) ? query.slice(own.length + 1) : query;
   return query === own || /^iss=[^&]+$/.test(beside);
 }
 
-// Half a set of Sec-Fetch headers is what no browser sends, so it must not be able to end a login.
+// No browser sends only some of the Sec-Fetch headers, so such a request must not end a login.
 function isNavigation(request: LoopbackRequest): boolean {
   const complete =
     headerValues(request, 'sec-fetch-mode').length > 0 && headerValues(request, 'sec-fetch-dest').length > 0;

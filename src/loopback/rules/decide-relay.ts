@@ -1,18 +1,18 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { isRecord, parseJson, stringField } from '../../json.ts';
+import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
 import { type LoopbackRequest, rawQuery } from '../loopback-request.ts';
 import { refuseRequest } from '../refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
 import { acceptResponse } from './decide-callback.ts';
 
-/** The fragment of the implicit flow, handed over by the bridge page with the nonce it was served with. */
+/** Decides about the relay request: the fragment of the implicit flow, with the nonce of the bridge page. */
 export function decideRelay<Accepted>(
   expected: LoginExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,
 ): RequestDecision<Accepted> {
-  // What the bridge hands over is in the body; a query would carry it into logs, and no page of ours sends one.
+  // The bridge page sends the fragment in the body; a query could end up in logs.
   if (rawQuery(request) !== '') {
     return refuseRequest('not_a_response');
   }
@@ -23,7 +23,7 @@ export function decideRelay<Accepted>(
   if (relayed === undefined) {
     return refuseRequest('not_a_response');
   }
-  if (!timingSafeEqual(digest(relayed.nonce), digest(expected.nonce))) {
+  if (!equalInConstantTime(relayed.nonce, expected.nonce)) {
     return refuseRequest('forbidden');
   }
   return acceptResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
@@ -31,7 +31,7 @@ export function decideRelay<Accepted>(
 
 interface RelayMessage {
   readonly nonce: string;
-  /** The raw fragment, without its mark. */
+  /** The raw fragment, without `#`. */
   readonly fragment: string;
 }
 
@@ -43,9 +43,4 @@ function decodeRelayMessage(text: string): RelayMessage | undefined {
   const nonce = stringField(json.value, 'nonce');
   const fragment = stringField(json.value, 'fragment');
   return nonce === undefined || fragment === undefined ? undefined : { nonce, fragment };
-}
-
-// Digests have one length, whatever was sent.
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -2,7 +2,7 @@ import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request
 import { type Refusal, refuseRequest } from '../refusal.ts';
 import type { LoginExpectations } from '../request-decision.ts';
 
-/** A page is asked for by a top-level navigation: an `<img>`, a frame or a no-cors fetch must not end a login. */
+/** Only a top-level navigation may request a page: an `<img>`, a frame or a no-cors fetch must not end a login. */
 export function checkTopLevelNavigation(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -15,7 +15,7 @@ export function checkTopLevelNavigation(
   return navigates && document ? undefined : refuseRequest('forbidden');
 }
 
-/** An Origin on the callback is the authorization server's or null; another site's request is ignored. */
+/** An Origin header on the callback is that of the authorization server or null; requests of other sites are refused. */
 export function checkCallbackOrigin(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -27,7 +27,7 @@ export function checkCallbackOrigin(
   return headerValues(request, 'origin').every(known) ? undefined : refuseRequest('forbidden');
 }
 
-/** The relay hears its own page alone: same origin by both headers, and a type no form can send. */
+/** The relay accepts only its own page: same origin in both headers, and a content type that no form can send. */
 export function checkRelayOrigin(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;

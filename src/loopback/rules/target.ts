@@ -4,30 +4,30 @@ import { maxRequestBodyBytes } from '../read-request-body.ts';
 import { type Refusal, refuseRequest } from '../refusal.ts';
 import type { LoginExpectations } from '../request-decision.ts';
 
-/** Origin form with one slash: absolute form and `//` are refused, and so is what no browser sends raw. */
+/** Origin form with one slash: absolute form, `//` and characters that browsers encode are refused. */
 export function checkOriginForm(_: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   return /^\/(?!\/)[\x21\x22\x24-\x7e]*$/.test(request.rawTarget) ? undefined : refuseRequest('not_a_response');
 }
 
-/** The raw path is one of ours, byte for byte: `new URL` would fold `/x/../callback` and `%2e%2e`. */
+/** The raw path is a known one, byte by byte: `new URL` would normalize `/x/../callback` and `%2e%2e`. */
 export function checkKnownPath(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   const { callback, relay, start, done } = expected.paths;
   const known = expected.flow === 'implicit' ? [callback, relay, start, done] : [callback, start, done];
   return known.includes(rawPath(request)) ? undefined : refuseRequest('not_found');
 }
 
-/** A body that says it is too long is not read at all; one that turns out to be is not kept. */
+/** A body whose Content-Length is too large is not read; a longer body is discarded. */
 export function checkBodySize(_: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   const announced = headerValues(request, 'content-length').some((length) => !(Number(length) <= maxRequestBodyBytes));
   return announced || request.body?.kind === 'too_long' ? refuseRequest('body_too_large') : undefined;
 }
 
-/** Nobody is kept waiting for a 100: browsers do not ask for one. */
+/** No browser sends an Expect header. */
 export function checkNoExpectHeader(_: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   return hasHeaderWithPrefix(request, 'expect') ? refuseRequest('expectation_failed') : undefined;
 }
 
-/** A repeated parameter could be read one way here and another way at the server (RFC 6749 §3.1). */
+/** A repeated parameter could be interpreted differently here and at the server (RFC 6749 §3.1). */
 export function checkNoRepeatedParameter(_: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   return parseCallbackParameters(rawQuery(request)) === undefined ? refuseRequest('not_a_response') : undefined;
 }
