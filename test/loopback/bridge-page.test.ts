@@ -14,12 +14,12 @@ test('one script serves every login: its hash does not depend on path and nonce'
 });
 
 test('without JavaScript the page says what to do', () => {
-  const text = /<main[^]*<\/main>/.exec(bridgePage('/a', 'x').html)?.[0] ?? '';
+  const text = /<main[\s\S]*<\/main>/.exec(bridgePage('/a', 'x').html)?.[0] ?? '';
   expect(text).toContain('<noscript>');
   expectGolden(
     'auth',
     text
-      .replaceAll(/<svg[^]*<\/svg>/g, '')
+      .replaceAll(/<svg[\s\S]*<\/svg>/g, '')
       .replaceAll(/<[^>]+>/g, '')
       .replaceAll(/\n+/g, '\n')
       .trim(),
