@@ -23,7 +23,7 @@ const latest = (all: MigrationStore): SandboxMigration => {
 };
 
 describe('an online migration', () => {
-  it('runs until two weeks after its start, and then stops by itself', () => {
+  it('runs for two weeks, and then stops automatically', () => {
     const one = migration('a', 1_000);
     expect(getMigrationOutcome(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
     expect(getMigrationOutcome(one, 1_000 + 14 * DAY)).toEqual({
@@ -32,7 +32,7 @@ describe('an online migration', () => {
     });
   });
 
-  it('that was stopped tells when, and stays so', () => {
+  it('that was stopped reports when, and stays stopped', () => {
     const all = empty();
     const one = addMigration(all, migration('a', 0));
     if (one === undefined) throw new Error('not started');
@@ -52,7 +52,7 @@ describe('an online migration', () => {
     expect(getMigrationOutcome(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
   });
 
-  it('keeps a second one out of its cluster while it runs', () => {
+  it('excludes a second migration from its cluster while it runs', () => {
     const all = empty();
     expect(addMigration(all, migration('a', 0))).toBeDefined();
     expect(addMigration(all, migration('b', 14 * DAY - 1))).toBeUndefined();

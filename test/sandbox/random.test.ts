@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { randomString, randomUuid, seededRandom, systemRandom } from '../../src/sandbox/random.ts';
 
 describe('chance', () => {
-  it('one seed gives the same ids, another gives others', () => {
+  it('equal seeds give equal ids, different seeds different ids', () => {
     const draw = (seed: number): readonly string[] => {
       const chance = seededRandom(seed);
       return [randomString(chance, 40), randomUuid(chance), randomString(chance, 7)];
@@ -11,7 +11,7 @@ describe('chance', () => {
     expect(draw(1)).not.toEqual(draw(2));
   });
 
-  it('letters are letters and digits, none of them favoured', () => {
+  it('random strings are letters and digits, equally distributed', () => {
     const text = randomString(systemRandom(), 62_000);
     expect(text).toMatch(/^[A-Za-z0-9]{62000}$/);
     const counts = new Map<string, number>();
@@ -20,14 +20,14 @@ describe('chance', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
   });
 
-  it('the machine never says the same bytes twice', () => {
+  it('the system generator does not repeat bytes', () => {
     const chance = systemRandom();
     const drawn = Array.from({ length: 2_000 }, () => Buffer.from(chance(16)).toString('hex'));
     expect(new Set(drawn).size).toBe(2_000);
     expect(chance(10_000)).toHaveLength(10_000);
   });
 
-  it('a UUID is of version 4', () => {
+  it('a UUID has version 4', () => {
     expect(randomUuid(systemRandom())).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 });

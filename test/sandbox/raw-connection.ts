@@ -1,24 +1,24 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came over one connection, and how it ended. */
+/** Everything received on a connection, and how the connection ended. */
 export interface ReceivedBytes {
   readonly text: string;
-  /** Bytes as they came, one entry for each time some did. */
+  /** One entry for each read. */
   readonly chunks: readonly string[];
   readonly end: 'closed' | 'reset' | 'open';
 }
 
 export interface RawConnection {
   readonly socket: Socket;
-  /** Sends bytes as they stand. */
+  /** Sends raw bytes. */
   readonly write: (bytes: string) => void;
-  /** Resolves when the text so far fits; rejects when the connection ends before. */
+  /** Resolves when the received text matches; rejects when the connection ends first. */
   readonly waitFor: (pattern: RegExp) => Promise<string>;
-  /** Resolves when the other side ends the connection. */
+  /** Resolves when the server closes the connection. */
   readonly closed: Promise<ReceivedBytes>;
 }
 
-/** A connection of its own, of which every byte is seen. It is not ended by this side before the other side ends it. */
+/** Opens a connection that gives access to every received byte. Only the server closes it. */
 export function openRawConnection(origin: string): RawConnection {
   const { hostname, port } = new URL(origin);
   const chunks: string[] = [];
@@ -27,7 +27,7 @@ export function openRawConnection(origin: string): RawConnection {
   let isOver = false;
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   const changed = (): void => {
-    for (const look of [...watchers]) look();
+    for (const check of [...watchers]) check();
   };
   const over = new Promise<ReceivedBytes>((resolve) => {
     socket.on('close', () => {
@@ -49,27 +49,27 @@ export function openRawConnection(origin: string): RawConnection {
     write: (bytes) => void socket.write(bytes),
     waitFor: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const text = chunks.join('');
           if (!pattern.test(text) && !isOver) return;
-          watchers.delete(look);
+          watchers.delete(check);
           if (pattern.test(text)) resolve(text);
           else reject(new Error(`the connection ended before ${pattern}: ${JSON.stringify(text)}`));
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
       }),
   };
 }
 
-/** Sends one request and waits until the other side ends the connection. */
+/** Sends one request and waits until the server closes the connection. */
 export async function exchange(origin: string, bytes: string): Promise<ReceivedBytes> {
   const line = openRawConnection(origin);
   line.write(bytes);
   return line.closed;
 }
 
-/** The bytes of a request; the connection is kept alive. */
+/** The bytes of a request on a persistent connection. */
 export function requestBytes(
   origin: string,
   method: string,

@@ -14,7 +14,7 @@ describe('the request log', () => {
     expect(log.counts()).toEqual({ 'GET /a': 25_000 });
   });
 
-  it('waiting ends with the signal', async () => {
+  it('waiting ends when the signal aborts', async () => {
     const log = createRequestLog();
     log.add(entry(200), 'GET /a');
     await log.waitFor('GET /a', 2, AbortSignal.timeout(20));
@@ -22,7 +22,7 @@ describe('the request log', () => {
     expect(log.list('GET /a')).toHaveLength(1);
   });
 
-  it('a hint is the end of a long token and nothing of a short one', () => {
+  it('the hint of a token is its end, and a short token has none', () => {
     expect(getTokenHint('sandbox_0123456789')).toBe('6789');
     expect(getTokenHint('short')).toBeUndefined();
   });

@@ -17,14 +17,14 @@ export interface SendOptions {
   readonly body?: string | Buffer;
 }
 
-/** A sandbox that ends with the test. */
+/** A sandbox that is closed at the end of the test. */
 export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox(options);
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
-/** Sends the target as it stands: node:http, because fetch would tidy path, query and Host. */
+/** Sends the target unchanged. Uses node:http, because fetch would normalize path, query and Host. */
 export function send(
   origin: string,
   target: string,
@@ -64,7 +64,7 @@ export function send(
   });
 }
 
-/** Writes bytes to the port and resolves with everything that comes back until the other side closes. */
+/** Writes bytes to the port; resolves with everything received until the server closes the connection. */
 export function sendBytes(origin: string, bytes: string | Buffer, patienceMs = 5_000): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -96,14 +96,14 @@ export function admin({ ready }: Sandbox, method: string, path: string, body?: o
   });
 }
 
-/** A query; undefined leaves a parameter out. */
+/** A query string without the undefined parameters. */
 export function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
   return query.toString();
 }
 
-/** The query of a valid authorization request, but for the changes. */
+/** The query of a valid authorization request, with the changes. */
 export function authorizationQuery(
   { ready }: Sandbox,
   changes: Readonly<Record<string, string | undefined>> = {},
@@ -129,7 +129,7 @@ export function authorize(sandbox: Sandbox, query: string, cookie?: string): Pro
   );
 }
 
-/** Opens the consent page and presses one of its buttons. */
+/** Requests the consent page and submits its form. */
 export async function answerConsentPage(
   sandbox: Sandbox,
   cookie: string,
@@ -163,7 +163,7 @@ export function submit(
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A code that Maya, or another person, has just allowed. */
+/** A new authorization code of Maya or another person. */
 export async function codeFor(
   sandbox: Sandbox,
   {
@@ -189,7 +189,7 @@ export function locationOf(answer: Exchange): URL {
   return new URL(answer.headers.location ?? '');
 }
 
-/** Posts to the token endpoint with the parameters in the query, as the specification has it. */
+/** Sends a token request with the parameters in the query, as the specification defines. */
 export function postToken(
   { ready }: Sandbox,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -225,7 +225,7 @@ export async function grantFor(
   return JSON.parse(answer.body);
 }
 
-/** A grant from the admin API. */
+/** Tokens issued by the admin API. */
 export async function tokenFor(sandbox: Sandbox, body: object = {}): Promise<TokenResponseBody> {
   const answer = await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA, scope: 'read write', ...body });
   if (answer.status !== 200) throw new Error(`no token: ${answer.status} ${answer.body}`);

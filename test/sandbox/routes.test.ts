@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/sandbox/routes.ts';
 import { admin, sandboxFor, send } from './requests.ts';
 
-describe('the registry of routes', () => {
+describe('the table of routes', () => {
   it('names no endpoint twice', () => {
     for (const routes of Object.values(ROUTES)) {
       const endpoints = routes.map(({ method, path }) => `${method} ${path}`);
@@ -10,11 +10,11 @@ describe('the registry of routes', () => {
     }
   });
 
-  it('asks for the scope that the method needs', () => {
+  it('requires the scope that the method needs', () => {
     for (const { method, scope } of ROUTES.api) expect(scope).toBe(method === 'GET' ? 'read' : 'read write');
   });
 
-  it('lets nobody into the admin API or the panel without token or session', async () => {
+  it('requires a token for the admin API and a session for the panel', async () => {
     const sandbox = await sandboxFor();
     for (const { method, path, scope } of ROUTES.auth) {
       const answer = await send(sandbox.ready.auth_url, path, { method });
@@ -28,7 +28,7 @@ describe('the registry of routes', () => {
     for (const { path, scope } of ROUTES.auth) expect(scope === 'admin').toBe(path.startsWith('/_sandbox/'));
   });
 
-  it('answers every GET route to HEAD without a body', async () => {
+  it('replies to HEAD for every GET route, without a body', async () => {
     const sandbox = await sandboxFor();
     for (const { path } of ROUTES.auth.filter(({ method, scope }) => method === 'GET' && scope !== 'session')) {
       const headers = { 'x-admin-token': sandbox.ready.admin_token };

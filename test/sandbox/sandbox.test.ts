@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { authorizationQuery, authorize, sandboxFor, send } from './requests.ts';
 
-describe('the door of the sandbox', () => {
-  it('is ready with two origins, a callback URL, people and clusters', async () => {
+describe('HTTP framing', () => {
+  it('starts with two origins, a callback URL, people and clusters', async () => {
     const { ready } = await sandboxFor();
     expect(Object.keys(ready)).toEqual([
       'auth_url',
@@ -33,7 +33,7 @@ describe('the door of the sandbox', () => {
     for (const id of [ready.client_id, ready.client_secret, ready.admin_token]) expect(id).toMatch(/^[A-Za-z0-9]+$/);
   });
 
-  it('one seed gives the same ids and credentials, but no guessable tokens', async () => {
+  it('a seed gives the same ids and credentials, and unpredictable tokens', async () => {
     const stable = ({ ready }: Awaited<ReturnType<typeof startSandbox>>): object => ({
       users: ready.users,
       clusters: ready.clusters,
@@ -78,13 +78,13 @@ describe('the door of the sandbox', () => {
     await expect(startSandbox({ host })).rejects.toThrow(/loopback/);
   });
 
-  it('refuses a rate limit it does not understand', async () => {
+  it('rejects an invalid rate limit', async () => {
     for (const rateLimit of ['', 'x', '5/y', '0/m', '5000/h,']) {
       await expect(startSandbox({ rateLimit })).rejects.toThrow('rate limit');
     }
   });
 
-  it('says which port is taken, and leaves nothing listening', async () => {
+  it('reports the port that is in use, and listens on no other', async () => {
     const blocker = createServer();
     const taken = await new Promise<number>((resolve) => {
       blocker.listen(0, '127.0.0.1', () => {
@@ -114,7 +114,7 @@ describe('the door of the sandbox', () => {
     }
   });
 
-  it('closes at once, idle and waiting sockets included', async () => {
+  it('closes immediately, idle and waiting sockets included', async () => {
     const sandbox = await startSandbox();
     const { hostname, port } = new URL(sandbox.ready.auth_url);
     const socket = connect(Number(port), hostname);
@@ -132,7 +132,7 @@ describe('the door of the sandbox', () => {
     await expect(send(sandbox.ready.auth_url, '/')).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('runs on the clock it is given', async () => {
+  it('uses the given clock', async () => {
     const sandbox = await sandboxFor({ now: () => Date.UTC(2030, 0, 1) });
     expect((await send(sandbox.ready.auth_url, '/panel/sign-in')).headers.date).toBe('Tue, 01 Jan 2030 00:00:00 GMT');
   });

@@ -54,7 +54,7 @@ async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise
 }
 
 describe('a sandbox with --state that is killed', () => {
-  test('in the middle of a storm of refreshes forgets none that was answered', { timeout: 110_000 }, async () => {
+  test('keeps every answered refresh when it is killed under load', { timeout: 110_000 }, async () => {
     const machine = createSandboxMachine();
     let started = await machine.startSandbox(APPROVE);
     const first = started.ready;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admin, sandboxFor, send } from '../requests.ts';
 
 describe('the admin API', () => {
-  it('wants the admin token, once', async () => {
+  it('requires exactly one admin token', async () => {
     const sandbox = await sandboxFor();
     const { admin_url, admin_token, client_secret } = sandbox.ready;
     for (const token of [undefined, '', 'x', client_secret, `${admin_token}x`, [admin_token, admin_token]]) {
@@ -13,7 +13,7 @@ describe('the admin API', () => {
     expect((await admin(sandbox, 'GET', '/_sandbox/clock')).status).toBe(200);
   });
 
-  it('wants its exact Host and knows no CORS', async () => {
+  it('requires its exact Host and does not allow CORS', async () => {
     const sandbox = await sandboxFor();
     const { admin_url, admin_token } = sandbox.ready;
     const headers = { 'x-admin-token': admin_token, host: `localhost:${new URL(admin_url).port}` };
@@ -26,7 +26,7 @@ describe('the admin API', () => {
     expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('says 404 and 405 only to the admin', async () => {
+  it('answers 404 and 405 only with the admin token', async () => {
     const sandbox = await sandboxFor();
     expect((await send(sandbox.ready.admin_url, '/_sandbox/nothing')).status).toBe(403);
     expect((await admin(sandbox, 'GET', '/_sandbox/nothing')).status).toBe(404);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admin, MAYA, sandboxFor, TOMAS, userOf } from '../requests.ts';
 
 describe('POST /_sandbox/consent', () => {
-  it('takes ask, deny and approve with a person and a team of theirs', async () => {
+  it("accepts ask, deny, and approve with a person and one of the person's teams", async () => {
     const sandbox = await sandboxFor();
     const team = userOf(sandbox, TOMAS).teams[0]?.uuid;
     for (const [body, shown] of [
@@ -32,7 +32,7 @@ describe('POST /_sandbox/consent', () => {
     { mode: 'approve' },
     { mode: 'approve', user: 'nobody' },
     { mode: 'approve', user: MAYA, team: 'Harbour Works' },
-  ])('refuses %j and keeps the script', async (body) => {
+  ])('rejects %j and keeps the script', async (body) => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
     expect((await admin(sandbox, 'POST', '/_sandbox/consent', body)).status).toBe(422);

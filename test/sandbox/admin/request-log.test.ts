@@ -17,7 +17,7 @@ import {
 const TOKEN = encodeURIComponent('POST /v1/oauth/token');
 
 describe('the request log', () => {
-  it('has the fields of the log and no secret', async () => {
+  it('has the fields of a log entry and no secret', async () => {
     const sandbox = await sandboxFor();
     const grant = await grantFor(sandbox);
     await refreshWith(sandbox, grant.refresh_token);
@@ -56,7 +56,7 @@ describe('the request log', () => {
     }
   });
 
-  it('counts by endpoint, with the path as the route writes it', async () => {
+  it('counts requests by endpoint, with the path of the route', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     for (const path of ['/v2/droplets/1', '/v2/droplets/2', '/v2/nothing'])
@@ -65,7 +65,7 @@ describe('the request log', () => {
     expect(counts).toEqual({ 'GET /v2/droplets/{id}': 2, 'GET (no endpoint)': 1 });
   });
 
-  it('is filtered by endpoint, cleared, and does not log the admin', async () => {
+  it('can be filtered by endpoint and cleared, and does not contain admin requests', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     await callApi(sandbox, access_token, 'GET', '/v2/droplets/1');
@@ -81,7 +81,7 @@ describe('the request log', () => {
     expect(await read(sandbox)).toEqual({ requests: [], counts: {} });
   });
 
-  it('wait answers when there are enough matching requests', async () => {
+  it('wait replies when enough requests match', async () => {
     const sandbox = await sandboxFor();
     let isAnswered = false;
     const waiting = admin(sandbox, 'GET', `/_sandbox/requests?endpoint=${TOKEN}&wait=2`).then((answer) => {

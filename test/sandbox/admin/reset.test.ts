@@ -12,7 +12,7 @@ import {
   tokenFor,
 } from '../requests.ts';
 
-it('reset brings back the start: no tokens, sessions, droplets, requests, clock or script of before, and the same credentials', async () => {
+it('reset restores the initial state and keeps the credentials', async () => {
   const sandbox = await sandboxFor({ dropletLimit: 4 });
   const cookie = await signIn(sandbox, MAYA);
   const { access_token, refresh_token } = await grantFor(sandbox, { changes: { scope: 'read write' } });
@@ -34,7 +34,7 @@ it('reset brings back the start: no tokens, sessions, droplets, requests, clock 
   expect((await grantFor(sandbox)).scope).toBe('read');
 });
 
-it('reset gives back the requests that the rate limit has counted', async () => {
+it('reset clears the counters of the rate limit', async () => {
   const sandbox = await sandboxFor({ rateLimit: '1/h' });
   await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const read = () => callApi(sandbox, 'unknown', 'GET', '/v2/actions');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admin, callApi, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 describe('POST /_sandbox/tokens', () => {
-  it('gives a grant as the token endpoint does, read by default', async () => {
+  it('replies as the token endpoint does, with scope read by default', async () => {
     const sandbox = await sandboxFor();
     const answer = await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA });
     const grant = JSON.parse(answer.body);
@@ -11,7 +11,7 @@ describe('POST /_sandbox/tokens', () => {
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(200);
   });
 
-  it('for a team, for another application, and seen under my applications', async () => {
+  it('issues tokens for a team and for another application, listed under My applications', async () => {
     const sandbox = await sandboxFor();
     const [team] = userOf(sandbox, TOMAS).teams;
     const other = sandbox.world.seed.applications[1];
@@ -30,12 +30,12 @@ describe('POST /_sandbox/tokens', () => {
     { user: MAYA, scope: 1 },
     { user: MAYA, team: 'Harbour Works' },
     { user: MAYA, client_id: 'x' },
-  ])('refuses %j', async (body) => {
+  ])('rejects %j', async (body) => {
     const sandbox = await sandboxFor();
     expect((await admin(sandbox, 'POST', '/_sandbox/tokens', body)).status).toBe(422);
   });
 
-  it('expire ends the access token and leaves the refresh token', async () => {
+  it('expire invalidates the access token and keeps the refresh token', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     expect((await admin(sandbox, 'POST', '/_sandbox/tokens/expire', { token: grant.access_token })).status).toBe(204);
@@ -43,7 +43,7 @@ describe('POST /_sandbox/tokens', () => {
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(200);
   });
 
-  it('revoke ends both', async () => {
+  it('revoke invalidates both tokens', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     expect((await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.refresh_token })).status).toBe(204);
@@ -51,7 +51,7 @@ describe('POST /_sandbox/tokens', () => {
     expect((await refreshWith(sandbox, grant.refresh_token)).status).toBe(400);
   });
 
-  it('refresh is as if somebody else had refreshed', async () => {
+  it('refresh replaces the pair as another client would', async () => {
     const sandbox = await sandboxFor();
     const grant = await tokenFor(sandbox);
     const fresh = JSON.parse(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { admin, sandboxFor } from '../requests.ts';
 
-it('GET /_sandbox/world repeats the ready line and lists every application', async () => {
+it('GET /_sandbox/world returns the ready line and all applications', async () => {
   const sandbox = await sandboxFor({ apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }] });
   const { applications, ...ready } = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/world')).body);
   expect(ready).toEqual(sandbox.ready);

@@ -6,7 +6,7 @@ import { callApi, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../re
 
 const PATH = '/v2/droplets';
 
-interface Scene {
+interface Fixture {
   readonly sandbox: Sandbox;
   readonly bearer: string;
   /** The bytes that create a droplet. */
@@ -14,10 +14,10 @@ interface Scene {
   readonly total: () => Promise<number>;
 }
 
-async function scene(
+async function openFixture(
   fault: Omit<FaultSpec, 'match'>,
   match: FaultSpec['match'] = { method: 'POST', path: PATH },
-): Promise<Scene> {
+): Promise<Fixture> {
   const sandbox = await sandboxFor();
   const { access_token } = await tokenFor(sandbox);
   sandbox.faults.add({ match, ...fault });
@@ -52,7 +52,7 @@ function lengthOf({ text }: ReceivedBytes): number {
   return Number(/content-length: (\d+)/i.exec(text)?.[1]);
 }
 
-/** Until the first answer is whole. */
+/** Resolves when the first response is complete. */
 async function oneAnswer(origin: string, bytes: string): Promise<ReceivedBytes> {
   const line = openRawConnection(origin);
   line.write(bytes);
@@ -63,9 +63,9 @@ async function oneAnswer(origin: string, bytes: string): Promise<ReceivedBytes> 
   return { text, chunks: [], end: 'open' };
 }
 
-describe('actions that cut the connection', () => {
-  it('drop_before_commit: not a byte, and nothing was carried out', async () => {
-    const { sandbox, create, total } = await scene({ action: 'drop_before_commit' });
+describe('actions that close the connection', () => {
+  it('drop_before_commit: no byte is sent, and the request was not carried out', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'drop_before_commit' });
     expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'closed' });
     expect(lastOf(sandbox)).toMatchObject({
       status: 0,
@@ -76,8 +76,8 @@ describe('actions that cut the connection', () => {
     expect(await total()).toBe(3);
   });
 
-  it('commit_then_drop: not a byte, and it was carried out', async () => {
-    const { sandbox, create, total } = await scene({ action: 'commit_then_drop' });
+  it('commit_then_drop: no byte is sent, and the request was carried out', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'commit_then_drop' });
     expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'closed' });
     expect(lastOf(sandbox)).toMatchObject({
       status: 202,
@@ -88,15 +88,15 @@ describe('actions that cut the connection', () => {
     expect(await total()).toBe(4);
   });
 
-  it('reset: a real RST, and nothing was carried out', async () => {
-    const { sandbox, create, total } = await scene({ action: 'reset' });
+  it('reset: a TCP RST, and the request was not carried out', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'reset' });
     expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'reset' });
     expect(lastOf(sandbox)).toMatchObject({ status: 0, fault: 'reset', committed: false, delivered: false });
     expect(await total()).toBe(3);
   });
 
-  it('half_body: the length of the whole and half of the bytes, of what was carried out', async () => {
-    const { sandbox, create, total } = await scene({ action: 'half_body' });
+  it('half_body: the length of the whole body and half of its bytes; the request was carried out', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'half_body' });
     const wire = await exchange(sandbox.ready.base_url, create);
     expect(wire.text).toMatch(/^HTTP\/1\.1 202 Accepted\r\n/);
     expect(wire.end).toBe('closed');
@@ -105,8 +105,8 @@ describe('actions that cut the connection', () => {
     expect(await total()).toBe(4);
   });
 
-  it('half_body of an answer without a body ends in the middle of its head', async () => {
-    const { sandbox, bearer } = await scene({ action: 'half_body', times: 2 }, { path: '/v2/*' });
+  it('half_body of a response without a body ends in the middle of its head', async () => {
+    const { sandbox, bearer } = await openFixture({ action: 'half_body', times: 2 }, { path: '/v2/*' });
     for (const method of ['HEAD', 'DELETE']) {
       const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
       const path = `${PATH}/${droplet?.id}`;
@@ -122,9 +122,9 @@ describe('actions that cut the connection', () => {
   });
 });
 
-describe('actions that spoil the answer', () => {
-  it('bad_json: the length is right, the body is not JSON', async () => {
-    const { sandbox, create, total } = await scene({ action: 'bad_json' });
+describe('actions that change the response', () => {
+  it('bad_json: the length matches, the body is not JSON', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'bad_json' });
     const wire = await oneAnswer(sandbox.ready.base_url, create);
     expect(wire.text).toMatch(/^HTTP\/1\.1 202 /);
     expect(wire.text).toMatch(/content-type: application\/json/i);
@@ -133,8 +133,8 @@ describe('actions that spoil the answer', () => {
     expect(await total()).toBe(4);
   });
 
-  it.each(['{}', ''])('bad_json of the answer %j is no JSON either', async (body) => {
-    const { sandbox, bearer } = await scene(
+  it.each(['{}', ''])('bad_json of the body %j is not JSON', async (body) => {
+    const { sandbox, bearer } = await openFixture(
       { action: 'bad_json' },
       { method: body === '' ? 'DELETE' : 'POST', path: '*' },
     );
@@ -148,19 +148,19 @@ describe('actions that spoil the answer', () => {
     expect(answer.body).not.toBe('');
   });
 
-  it('slow_drip: every byte alone, and all of them', async () => {
-    const { sandbox, create, total } = await scene({ action: 'slow_drip', delay: 1 });
+  it('slow_drip: sends every byte separately', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'slow_drip', delay: 1 });
     const wire = await exchange(sandbox.ready.base_url, create);
     expect(wire.end).toBe('closed');
     expect(JSON.parse(bodyOf(wire)).droplet.name).toBe('one');
-    // The machine may be too busy to read each byte as it comes; a whole answer would be one or two.
+    // A busy test process may read several bytes at once; a response sent as a whole would be one or two chunks.
     expect(wire.chunks.length).toBeGreaterThan(50);
     expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'slow_drip', committed: true, delivered: true });
     expect(await total()).toBe(4);
   });
 
-  it('slow_drip ends with a client that hangs up, and was not delivered', async () => {
-    const { sandbox, create } = await scene({ action: 'slow_drip' });
+  it('slow_drip ends when the client disconnects, and is logged as not delivered', async () => {
+    const { sandbox, create } = await openFixture({ action: 'slow_drip' });
     const line = openRawConnection(sandbox.ready.base_url);
     line.write(create);
     await line.waitFor(/^HTTP/);
@@ -169,8 +169,8 @@ describe('actions that spoil the answer', () => {
     expect(lastOf(sandbox)).toMatchObject({ committed: true, delivered: false });
   });
 
-  it('delay: the true answer, after the time', async () => {
-    const { sandbox, create } = await scene({ action: 'delay', delay: 60 });
+  it('delay: the unchanged response, after the delay', async () => {
+    const { sandbox, create } = await openFixture({ action: 'delay', delay: 60 });
     const started = performance.now();
     const wire = await oneAnswer(sandbox.ready.base_url, create);
     expect(performance.now() - started).toBeGreaterThanOrEqual(59);
@@ -178,8 +178,8 @@ describe('actions that spoil the answer', () => {
     expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'delay', committed: true, delivered: true });
   });
 
-  it('a delayed request is carried out although its client has gone', async () => {
-    const { sandbox, create } = await scene({ action: 'delay', delay: 80 });
+  it('a delayed request is carried out even if its client disconnects', async () => {
+    const { sandbox, create } = await openFixture({ action: 'delay', delay: 80 });
     const line = openRawConnection(sandbox.ready.base_url);
     line.write(create);
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -188,8 +188,8 @@ describe('actions that spoil the answer', () => {
     expect(lastOf(sandbox)).toMatchObject({ status: 202, committed: true, delivered: false });
   });
 
-  it('closing the sandbox ends a delay, and what waited is not carried out', async () => {
-    const { sandbox, create } = await scene({ action: 'delay', delay: 600_000 });
+  it('closing the sandbox ends a delay, and the request is not carried out', async () => {
+    const { sandbox, create } = await openFixture({ action: 'delay', delay: 600_000 });
     const wire = exchange(sandbox.ready.base_url, create);
     while (sandbox.faults.list()[0]?.applied === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await sandbox.close();
@@ -199,9 +199,9 @@ describe('actions that spoil the answer', () => {
   });
 });
 
-describe('actions that answer in place of the server', () => {
-  it('status: 500, or the one given, in the words of the API', async () => {
-    const { sandbox, bearer, total } = await scene({ action: 'status' });
+describe('actions that replace the response', () => {
+  it('status: 500 or the given status, in the format of the API', async () => {
+    const { sandbox, bearer, total } = await openFixture({ action: 'status' });
     sandbox.faults.add({ match: { method: 'POST', path: PATH }, action: 'status', status: 503 });
     const droplet = { name: 'a', size: '1gb', image: 'debian-12-x64' };
     const first = await callApi(sandbox, bearer, 'POST', PATH, droplet);
@@ -211,7 +211,7 @@ describe('actions that answer in place of the server', () => {
     expect(await total()).toBe(3);
   });
 
-  it('status: in the words of the token endpoint, and the refresh token is still good', async () => {
+  it('status: in the format of the token endpoint, and the refresh token stays valid', async () => {
     const sandbox = await sandboxFor();
     const { refresh_token } = await tokenFor(sandbox);
     const match = { grant_type: 'refresh_token' };
@@ -222,8 +222,8 @@ describe('actions that answer in place of the server', () => {
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
   });
 
-  it('html_502: the page of a gateway', async () => {
-    const { sandbox, create, total } = await scene({ action: 'html_502' });
+  it('html_502: an HTML page of a gateway', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'html_502' });
     const wire = await oneAnswer(sandbox.ready.base_url, create);
     expect(wire.text).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
     expect(wire.text).toMatch(/content-type: text\/html/i);
@@ -232,7 +232,7 @@ describe('actions that answer in place of the server', () => {
     expect(await total()).toBe(3);
   });
 
-  it('redirect_307: to the same path of the other origin, without the query', async () => {
+  it('redirect_307: redirects to the same path of the other origin, without the query', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await tokenFor(sandbox);
     sandbox.faults.add({ match: { path: '*' }, action: 'redirect_307', times: 2 });
@@ -243,8 +243,8 @@ describe('actions that answer in place of the server', () => {
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
   });
 
-  it('rate_limit: 429 with the time to wait', async () => {
-    const { sandbox, bearer, total } = await scene({ action: 'rate_limit' });
+  it('rate_limit: 429 with retry-after', async () => {
+    const { sandbox, bearer, total } = await openFixture({ action: 'rate_limit' });
     const answer = await callApi(sandbox, bearer, 'POST', PATH, { name: 'a', size: '1gb', image: 'debian-12-x64' });
     expect([answer.status, JSON.parse(answer.body).id]).toEqual([429, 'too_many_requests']);
     expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '5000', 'ratelimit-remaining': '0' });
@@ -254,8 +254,8 @@ describe('actions that answer in place of the server', () => {
     expect(await total()).toBe(3);
   });
 
-  it('delay goes with every action: the commit is logged before the cut', async () => {
-    const { sandbox, create } = await scene({ action: 'commit_then_drop', delay: 60_000 });
+  it('delay combines with every action, and the commit is logged before the connection closes', async () => {
+    const { sandbox, create } = await openFixture({ action: 'commit_then_drop', delay: 60_000 });
     const line = openRawConnection(sandbox.ready.base_url);
     line.write(create);
     while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));

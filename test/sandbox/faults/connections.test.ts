@@ -6,7 +6,7 @@ import { admin, callApi, grantFor, refreshWith, sandboxFor, tokenFor } from '../
 const PATH = '/v2/droplets';
 const BODY = JSON.stringify({ name: 'one', size: '1gb', image: 'debian-12-x64' });
 
-async function ground() {
+async function openFixture() {
   const sandbox = await sandboxFor();
   const { access_token, refresh_token } = await tokenFor(sandbox);
   const { base_url } = sandbox.ready;
@@ -16,9 +16,9 @@ async function ground() {
   return { sandbox, access_token, refresh_token, base_url, create, list };
 }
 
-describe('a connection that is kept alive', () => {
-  it('answers until the fault comes, and ends with it', async () => {
-    const { sandbox, base_url, create, list } = await ground();
+describe('a persistent connection', () => {
+  it('serves requests until the fault applies, and is closed then', async () => {
+    const { sandbox, base_url, create, list } = await openFixture();
     sandbox.faults.add({ match: { path: PATH }, action: 'reset', nth: 3 });
     const line = openRawConnection(base_url);
     line.write(list);
@@ -33,7 +33,7 @@ describe('a connection that is kept alive', () => {
   it.each<FaultActionName>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
     'goes on after %s, which is a whole answer',
     async (action) => {
-      const { sandbox, base_url, list } = await ground();
+      const { sandbox, base_url, list } = await openFixture();
       sandbox.faults.add({ match: { path: PATH }, action });
       const line = openRawConnection(base_url);
       line.write(list);
@@ -52,8 +52,8 @@ describe('pipelined requests', () => {
     ['reset', 0],
     ['half_body', 1],
     ['slow_drip', 1],
-  ])('what stands behind a %s is never carried out', async (action, committed) => {
-    const { sandbox, base_url, create, list } = await ground();
+  ])('a pipelined request after %s is not carried out', async (action, committed) => {
+    const { sandbox, base_url, create, list } = await openFixture();
     sandbox.faults.add({ match: { method: 'POST' }, action, delay: 1 });
     const { text } = await exchange(base_url, list + create + create + list);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
@@ -62,8 +62,8 @@ describe('pipelined requests', () => {
     expect(sandbox.requests(`POST ${PATH}`)).toHaveLength(1);
   });
 
-  it('what stands behind a delay waits and is answered in its turn', async () => {
-    const { sandbox, base_url, create, list } = await ground();
+  it('a pipelined request after a delayed one is answered after it', async () => {
+    const { sandbox, base_url, create, list } = await openFixture();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 40 });
     const line = openRawConnection(base_url);
     line.write(create + list + list);
@@ -73,9 +73,9 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('requests at the same time', () => {
-  it('one fault of one time is met by exactly one', async () => {
-    const { sandbox, base_url, create } = await ground();
+describe('concurrent requests', () => {
+  it('a fault with times 1 applies to exactly one of several concurrent requests', async () => {
+    const { sandbox, base_url, create } = await openFixture();
     sandbox.faults.add({ match: { path: PATH }, action: 'reset' });
     const lines = Array.from({ length: 8 }, () => openRawConnection(base_url));
     for (const line of lines) line.write(create);
@@ -93,8 +93,8 @@ describe('requests at the same time', () => {
     expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(10);
   });
 
-  it('one that waits does not hold up another connection', async () => {
-    const { sandbox, base_url, create, list } = await ground();
+  it('a delayed request does not delay other connections', async () => {
+    const { sandbox, base_url, create, list } = await openFixture();
     sandbox.faults.add({ match: { method: 'POST' }, action: 'delay', delay: 600_000 });
     const waiting = openRawConnection(base_url);
     waiting.write(create);
@@ -106,8 +106,8 @@ describe('requests at the same time', () => {
   });
 });
 
-describe('a refresh that is lost on its way back', () => {
-  it('has used up the refresh token, and the log says so', async () => {
+describe('a refresh whose response is lost', () => {
+  it('has used up the refresh token, and the log reports it', async () => {
     const sandbox = await sandboxFor();
     const { refresh_token, access_token } = await grantFor(sandbox);
     sandbox.faults.add({ match: { grant_type: 'refresh_token' }, action: 'commit_then_drop' });
@@ -123,7 +123,7 @@ describe('a refresh that is lost on its way back', () => {
     expect(refreshes[1]).not.toHaveProperty('fault');
   });
 
-  it('code exchanges pass a fault that is for refreshes', async () => {
+  it('a fault for refreshes does not apply to code exchanges', async () => {
     const sandbox = await sandboxFor();
     sandbox.faults.add({ match: { path: '/v1/oauth/token', grant_type: 'refresh_token' }, action: 'reset' });
     expect((await grantFor(sandbox)).token_type).toBe('bearer');
@@ -131,8 +131,8 @@ describe('a refresh that is lost on its way back', () => {
   });
 });
 
-it('the admin API meets no fault, so that faults can always be cleared', async () => {
-  const { sandbox, list, base_url } = await ground();
+it('faults do not apply to the admin API, so that they can always be cleared', async () => {
+  const { sandbox, list, base_url } = await openFixture();
   sandbox.faults.add({ match: { path: '*' }, action: 'reset', times: 100 });
   expect((await exchange(base_url, list)).end).toBe('reset');
   expect((await admin(sandbox, 'DELETE', '/_sandbox/faults')).status).toBe(204);

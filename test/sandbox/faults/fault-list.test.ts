@@ -5,7 +5,7 @@ import { createFaultList } from '../../../src/sandbox/faults/fault-list.ts';
 
 const CREATE: RequestFacts = { method: 'POST', path: '/v2/droplets', routePath: '/v2/droplets' };
 
-/** Ids of the faults that so many equal requests met, 0 for none. */
+/** The id of the fault that applied to each of `count` equal requests; 0 for none. */
 function met(specs: readonly FaultSpec[], count: number): readonly number[] {
   const faults = createFaultList();
   for (const spec of specs) faults.add(spec);
@@ -21,7 +21,7 @@ function reset(nth?: number, times?: number): FaultSpec {
   };
 }
 
-describe('a fault applies from its nth match on, to so many matches', () => {
+describe('a fault applies from its nth match to as many matches as `times`', () => {
   it.each<[string, FaultSpec[], number[]]>([
     ['one by default, the first', [reset()], [1, 0, 0, 0, 0]],
     ['the third', [reset(3)], [0, 0, 1, 0, 0]],
@@ -33,7 +33,7 @@ describe('a fault applies from its nth match on, to so many matches', () => {
     ['each with its own counter', [reset(2), reset(4)], [0, 1, 0, 2, 0]],
   ])('%s', (_what, specs, expected) => expect(met(specs, 5)).toEqual(expected));
 
-  it('whatever nth and times are, alone it applies to exactly those matches', () => {
+  it('a single fault applies to the matches from nth to nth + times - 1', () => {
     const small = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(small, small, fc.integer({ min: 0, max: 80 }), (nth, times, count) => {
@@ -43,7 +43,7 @@ describe('a fault applies from its nth match on, to so many matches', () => {
     );
   });
 
-  it('however many there are, each applies no more than its times, none before its nth, and the counters add up', () => {
+  it('each of any number of faults applies at most `times` times, not before its nth match, with correct counters', () => {
     const spec = fc.record({ nth: fc.integer({ min: 1, max: 8 }), times: fc.integer({ min: 1, max: 8 }) });
     fc.assert(
       fc.property(fc.array(spec, { maxLength: 5 }), fc.integer({ min: 0, max: 60 }), (shapes, count) => {
@@ -58,7 +58,7 @@ describe('a fault applies from its nth match on, to so many matches', () => {
           const first = hits.indexOf(id);
           expect(first === -1 || first + 1 >= nth).toBe(true);
         }
-        // Nobody is let through while a fault is due.
+        // While a fault is due, every matching request gets one.
         hits.forEach((hit, at) => {
           const earlier = (id: number): number => hits.slice(0, at).filter((one) => one === id).length;
           const due = shapes.findIndex(({ nth, times }, index) => at + 1 >= nth && earlier(index + 1) < times);
@@ -68,7 +68,7 @@ describe('a fault applies from its nth match on, to so many matches', () => {
     );
   });
 
-  it('what does not fit is not counted, and clearing forgets the counters', () => {
+  it('requests that do not match are not counted, and clearing resets the counters', () => {
     const faults = createFaultList();
     faults.add(reset(2));
     faults.takeFault({ method: 'GET', path: '/v2/actions' });
@@ -92,7 +92,7 @@ describe('a fault applies from its nth match on, to so many matches', () => {
   });
 });
 
-describe('a fault is for the requests that fit all it names', () => {
+describe('a fault applies to requests that match all its conditions', () => {
   const refresh: RequestFacts = { method: 'POST', path: '/v1/oauth/token', grantType: 'refresh_token' };
   const show: RequestFacts = { method: 'GET', path: '/v2/droplets/7', routePath: '/v2/droplets/{id}' };
   it.each<[FaultMatch, RequestFacts, boolean]>([

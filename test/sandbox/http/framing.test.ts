@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { checkFraming } from '../../../src/sandbox/http/framing.ts';
 import { callApi, sandboxFor, sendBytes, tokenFor } from '../requests.ts';
 
-describe('the end of a message is sure', () => {
+describe('the end of a message is unambiguous', () => {
   it.each([
     [undefined, 1, undefined],
     ['chunked', 1, undefined],
@@ -16,7 +16,7 @@ describe('the end of a message is sure', () => {
     ['xchunked', 1, 400],
     ['chunked', 0, 400],
     ['gzip, chunked', 0, 400],
-  ])('or it is refused: Transfer-Encoding %j in HTTP/1.%i is %s', (codings, httpVersionMinor, status) => {
+  ])('Transfer-Encoding %j in HTTP/1.%i is %s', (codings, httpVersionMinor, status) => {
     const headers = codings === undefined ? {} : { 'transfer-encoding': codings };
     expect(checkFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
   });
@@ -29,7 +29,7 @@ test.each([
   ['1.1', 'Transfer-Encoding:\r\nContent-Length: 5', '0\r\n\r\n', 400],
   ['1.1', 'Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n', 400],
   ['1.0', 'Connection: keep-alive\r\nTransfer-Encoding: chunked', '0\r\n\r\n', 400],
-])('what stands behind a message of HTTP/%s with %j is not carried out', async (version, header, body, status) => {
+])('a request after a message of HTTP/%s with %j is not carried out', async (version, header, body, status) => {
   const sandbox = await sandboxFor();
   const { access_token: token } = await tokenFor(sandbox);
   const origin = sandbox.ready.base_url;

@@ -4,7 +4,7 @@ import { DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/http-server.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { callApi, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';
 
-describe('nothing that comes in over a socket ends the process', () => {
+describe('no input ends the process', () => {
   it('broken request lines, targets, percent-encodings and headers', async () => {
     const sandbox = await sandboxFor();
     for (const origin of [sandbox.ready.auth_url, sandbox.ready.base_url]) {
@@ -32,7 +32,7 @@ describe('nothing that comes in over a socket ends the process', () => {
     await expectAlive(sandbox);
   });
 
-  it('a state with a line break cannot split the answer', async () => {
+  it('a state with a line break cannot split the response', async () => {
     const sandbox = await sandboxFor();
     sandbox.world.consent = { mode: 'deny' };
     const query = `client_id=${sandbox.ready.client_id}&redirect_uri=${encodeURIComponent(sandbox.ready.callback_url)}&response_type=code`;
@@ -83,14 +83,14 @@ describe('nothing that comes in over a socket ends the process', () => {
     },
   );
 
-  it('a large body under the limit is read whole', async () => {
+  it('a large body within the limit is accepted', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const body = { name: 'a', size: '1gb', image: 'debian-12-x64', user_data: '\\"\n'.repeat(DEFAULT_BODY_LIMIT / 8) };
     expect((await callApi(sandbox, access_token, 'POST', '/v2/droplets', body)).status).toBe(202);
   });
 
-  it('a request that comes too late is told that, one that is wrong the other', async () => {
+  it('a request that times out is 408, a malformed request is 400', async () => {
     const sandbox = await sandboxFor();
     const { hostname, port } = new URL(sandbox.ready.base_url);
     const answerTo = (words: string): Promise<string> =>
@@ -105,7 +105,7 @@ describe('nothing that comes in over a socket ends the process', () => {
     ]);
   });
 
-  it('half a request is no request', async () => {
+  it('an incomplete request is not handled', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const { hostname, port, host } = new URL(sandbox.ready.base_url);
@@ -124,7 +124,7 @@ describe('nothing that comes in over a socket ends the process', () => {
   });
 });
 
-describe('only loopback authorities are answered', () => {
+describe('only loopback hosts are accepted', () => {
   it.each([
     'evil.example',
     'evil.example:PORT',
@@ -148,7 +148,7 @@ describe('only loopback authorities are answered', () => {
     ['GET http://evil.example/v2/droplets', 421],
     ['GET http://HOST@evil.example/v2/droplets', 421],
     ['GET http:///v2/droplets', 421],
-  ])('of a target in absolute form: %s is %i', async (line, status) => {
+  ])('a target in absolute form: %s is %i', async (line, status) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const { host } = new URL(sandbox.ready.base_url);
@@ -156,7 +156,7 @@ describe('only loopback authorities are answered', () => {
     expect(await sendBytes(sandbox.ready.base_url, head)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
-  it('two Host headers are refused, even if one is right, and an empty one', async () => {
+  it('two Host headers and an empty one are rejected', async () => {
     const sandbox = await sandboxFor();
     const { host } = new URL(sandbox.ready.auth_url);
     for (const hosts of [

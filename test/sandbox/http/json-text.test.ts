@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonText } from '../../../src/sandbox/http/json-text.ts';
 
-describe('readJson notices the keys that JSON.parse passes over', () => {
+describe('parseJsonText reports repeated keys', () => {
   it.each([
     ['{"a":1,"a":1}', [{ name: 'a', equal: true }]],
     ['{"a":1,"a":2}', [{ name: 'a', equal: false }]],
@@ -16,7 +16,7 @@ describe('readJson notices the keys that JSON.parse passes over', () => {
     expect(parseJsonText(text)?.repeated).toEqual(repeated);
   });
 
-  it('no repeated key is found where there is none, whatever the values hold', () => {
+  it('no repeated key is reported for unique keys, whatever the values', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const text = JSON.stringify(value);
@@ -25,7 +25,7 @@ describe('readJson notices the keys that JSON.parse passes over', () => {
     );
   });
 
-  it('a key put in front of an object that has it is found', () => {
+  it('a repeated key is found', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), fc.jsonValue(), (name, one, two) => {
         const member = (value: unknown): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`;

@@ -7,6 +7,6 @@ it.each([
   ['127.0.0.1', 80, 'http://127.0.0.1'],
   ['::1', 80, 'http://[::1]'],
   ['localhost', 80, 'http://localhost'],
-])('the origin of %s at port %d is told as clients compare it: %s', (host, port, origin) => {
+])('the origin of %s at port %d is serialized as %s', (host, port, origin) => {
   expect(formatOrigin(host, port)).toBe(origin);
 });

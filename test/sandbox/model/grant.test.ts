@@ -3,14 +3,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { admin, sandboxFor } from '../requests.ts';
 import { makeFolder } from '../state/state-folders.ts';
-import { broken, EMPTY, type Model, predict, type Step } from './model.ts';
-import { type Act, acts, chosen } from './plan.ts';
+import { EMPTY, findViolation, type Model, predict, type Step } from './model.ts';
+import { acts, completeStep, type PlannedAct } from './plan.ts';
 import { createReal, type Real } from './real-sandbox.ts';
 
 const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 150);
 
 describe('the grant', { timeout: 60_000 + runs * 500 }, () => {
-  it('answers any requests in any order, alone and two at once, as the specification says', async () => {
+  it('follows the specification for any requests in any order, single and concurrent', async () => {
     const sandbox = await sandboxFor();
     await fc.assert(
       fc.asyncProperty(acts, (plan) => follow(plan, sandbox, () => undefined)),
@@ -18,7 +18,7 @@ describe('the grant', { timeout: 60_000 + runs * 500 }, () => {
     );
   });
 
-  it('does so when the sandbox is ended and started again in between', async () => {
+  it('follows the specification across restarts', async () => {
     const state = makeFolder();
     let sandbox = await startSandbox({ state });
     onTestFinished(() => sandbox.close());
@@ -35,9 +35,9 @@ describe('the grant', { timeout: 60_000 + runs * 500 }, () => {
   });
 });
 
-/** Addresses and ids of the sandbox stay when it is started again, so that the rest of the plan needs no other. */
+/** Addresses and ids do not change at a restart, so the remaining steps stay valid. */
 async function follow(
-  plan: readonly Act[],
+  plan: readonly PlannedAct[],
   sandbox: Sandbox,
   between: (at: number) => Promise<void> | undefined,
 ): Promise<void> {
@@ -52,12 +52,12 @@ async function follow(
   for (const step of auditOf(models[0] ?? EMPTY)) models = await play([step], models, real);
 }
 
-function stepsOf(act: Act, name: string, model: Model): readonly Step[] {
-  if (act.at === 'once') return [chosen(act.one, model, name)];
-  return [chosen(act.both[0], model, `${name}a`), chosen(act.both[1], model, `${name}b`)];
+function stepsOf(act: PlannedAct, name: string, model: Model): readonly Step[] {
+  if (act.at === 'once') return [completeStep(act.one, model, name)];
+  return [completeStep(act.both[0], model, `${name}a`), completeStep(act.both[1], model, `${name}b`)];
 }
 
-/** Sends the steps at the same moment and keeps the states that explain the answers; when there is none, an answer was wrong. */
+/** Sends the steps together and keeps the model states that explain the responses. If there is none, a response was wrong. */
 async function play(steps: readonly Step[], models: readonly Model[], real: Real): Promise<readonly Model[]> {
   const ready: (() => Promise<string>)[] = [];
   for (const step of steps) ready.push(await real.prepare(step));
@@ -66,7 +66,7 @@ async function play(steps: readonly Step[], models: readonly Model[], real: Real
   const outcomes = models.flatMap((model) => orders.map((order) => inOrder(model, steps, order)));
   const fitting = outcomes.filter((outcome) => outcome.answers.join() === answers.join());
   if (fitting.length === 0) expect({ steps, answers }).toEqual({ steps, answers: outcomes.map((one) => one.answers) });
-  for (const { next } of fitting) expect(broken(next)).toBeUndefined();
+  for (const { next } of fitting) expect(findViolation(next)).toBeUndefined();
   return distinct(fitting.map(({ next }) => next));
 }
 
@@ -92,7 +92,7 @@ function inOrder(
   return { answers, next };
 }
 
-/** Every token that was ever seen, tried at the API, at a refresh, and at the API again. */
+/** Uses every token ever issued at the API, for a refresh, and at the API again. */
 function auditOf({ pairs }: Model): readonly Step[] {
   const names = Object.keys(pairs);
   const calls = names.map((pair): Step => ({ kind: 'call', pair, token: 'access', method: 'GET' }));
@@ -106,7 +106,7 @@ function distinct(models: readonly Model[]): readonly Model[] {
   return [...new Map(models.map((model) => [canonical(model), model])).values()];
 }
 
-/** Names stand in another order when the steps did, which makes no other state. */
+/** Independent of the order of names, which depends on the order of the steps. */
 function canonical(model: Model): string {
   return JSON.stringify(model, (_key, value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,9 +1,9 @@
 /**
- * What the specification says must come of each request, written down a second time and much smaller: sections 3, 4.2 to 4.5
- * and 5. It knows codes and tokens by the name of the step that issued them, never by their values.
+ * A model of sections 3, 4.2 to 4.5 and 5 of the specification. It names codes and tokens by the step that issued them and
+ * does not know their values.
  */
 export interface Model {
-  /** Milliseconds since the run began. */
+  /** Milliseconds since the start of the run. */
   readonly now: number;
   /** By `person client`. */
   readonly approvals: Readonly<Record<string, Approval>>;
@@ -14,13 +14,13 @@ export interface Model {
 export type Scope = 'read' | 'read write';
 
 interface Approval {
-  /** The step that made it; what was issued under an earlier one stays dead. */
+  /** The step that created it. Tokens of an earlier approval stay invalid. */
   readonly since: string;
   readonly scope: Scope;
   readonly team: boolean;
 }
 
-/** Whom something speaks for, and how far. */
+/** What a code or token pair authorizes. */
 export interface Bound {
   readonly person: string;
   readonly client: number;
@@ -37,12 +37,12 @@ interface Code extends Bound {
 export interface Pair extends Bound {
   readonly end?: 'refreshed' | 'revoked';
   readonly refreshable: boolean;
-  /** The step that issued the first of the row, and how many refreshes lie between. */
+  /** The step that issued the first pair, and the number of refreshes since. */
   readonly root: string;
   readonly generation: number;
 }
 
-/** One request with everything chosen. `step` names what it issues. */
+/** One request with all parameters. `step` names the code or tokens that it issues. */
 export type Step =
   | {
       readonly kind: 'authorize';
@@ -85,7 +85,7 @@ export type Step =
   | { readonly kind: 'advance'; readonly by: number };
 
 export interface Outcome {
-  /** What is seen from outside, in few words. */
+  /** A short text of the expected response. */
   readonly answer: string;
   readonly next: Model;
 }
@@ -109,7 +109,7 @@ export function predict(model: Model, step: Step): Outcome {
       };
       const approved = { ...model, approvals: { ...model.approvals, [key]: approval } };
       const { person, client, scope, team } = step;
-      return give(
+      return issue(
         approved,
         step.step,
         { person, client, scope, team, approval: approval.since, at: model.now },
@@ -119,9 +119,9 @@ export function predict(model: Model, step: Step): Outcome {
     case 'silent': {
       const known = model.approvals[`${step.person} ${step.client}`];
       if (known === undefined || (step.scope === 'read write' && known.scope === 'read'))
-        return stay(model, 'consent_required');
+        return unchanged(model, 'consent_required');
       const { person, client, scope } = step;
-      return give(
+      return issue(
         model,
         step.step,
         { person, client, scope, team: known.team, approval: known.since, at: model.now },
@@ -130,7 +130,7 @@ export function predict(model: Model, step: Step): Outcome {
     }
     case 'exchange': {
       const code = model.codes[step.code];
-      if (step.spoil === 'secret') return stay(model, '401 invalid_client');
+      if (step.spoil === 'secret') return unchanged(model, '401 invalid_client');
       const isGood =
         code !== undefined &&
         !code.used &&
@@ -138,14 +138,14 @@ export function predict(model: Model, step: Step): Outcome {
         step.spoil !== 'redirect' &&
         isApproved(model, code) &&
         model.now < code.at + CODE_LIFETIME;
-      if (!isGood) return stay(model, '400 invalid_grant');
+      if (!isGood) return unchanged(model, '400 invalid_grant');
       const { used: _, ...bound } = code;
       const spent = { ...model, codes: { ...model.codes, [step.code]: { ...code, used: true } } };
       return grant(spent, step.step, { ...bound, at: model.now }, { root: step.step, generation: 0 });
     }
     case 'refresh': {
       const pair = model.pairs[step.pair];
-      if (step.client === 'wrong') return stay(model, '401 invalid_client');
+      if (step.client === 'wrong') return unchanged(model, '401 invalid_client');
       const isGood =
         pair !== undefined &&
         step.token === 'refresh' &&
@@ -153,16 +153,16 @@ export function predict(model: Model, step: Step): Outcome {
         step.client !== 'other' &&
         pair.end === undefined &&
         isApproved(model, pair);
-      if (!isGood) return stay(model, '400 invalid_grant');
+      if (!isGood) return unchanged(model, '400 invalid_grant');
       const { person, client, scope, team, approval, root, generation } = pair;
-      const spent = ended(model, step.pair, 'refreshed');
+      const spent = withEnd(model, step.pair, 'refreshed');
       const bound = { person, client, scope, team, approval, at: model.now };
       return grant(spent, step.step, bound, { root, generation: generation + 1 });
     }
     case 'revoke': {
       const pair = model.pairs[step.pair];
       const isHit = pair?.end === undefined && (step.token === 'access' || pair?.refreshable === true);
-      return { answer: '200 {}', next: isHit ? ended(model, step.pair, 'revoked') : model };
+      return { answer: '200 {}', next: isHit ? withEnd(model, step.pair, 'revoked') : model };
     }
     case 'withdraw': {
       const { [`${step.person} ${step.client}`]: _, ...approvals } = model.approvals;
@@ -171,9 +171,9 @@ export function predict(model: Model, step: Step): Outcome {
     case 'call': {
       const pair = model.pairs[step.pair];
       const isGood = pair !== undefined && step.token === 'access' && isLive(model, pair);
-      if (!isGood) return stay(model, '404 not_found');
-      if (step.method === 'GET') return stay(model, '200');
-      return stay(model, pair.scope === 'read write' ? '202' : '403 forbidden');
+      if (!isGood) return unchanged(model, '404 not_found');
+      if (step.method === 'GET') return unchanged(model, '200');
+      return unchanged(model, pair.scope === 'read write' ? '202' : '403 forbidden');
     }
     case 'advance':
       return { answer: 'later', next: { ...model, now: model.now + step.by } };
@@ -182,8 +182,8 @@ export function predict(model: Model, step: Step): Outcome {
   }
 }
 
-/** What must be true of any state the model is ever in. */
-export function broken(model: Model): string | undefined {
+/** Checks invariants of the model; returns the violated one. */
+export function findViolation(model: Model): string | undefined {
   const rows = new Map<string, Pair[]>();
   for (const pair of Object.values(model.pairs)) rows.set(pair.root, [...(rows.get(pair.root) ?? []), pair]);
   for (const [root, row] of rows) {
@@ -211,7 +211,7 @@ function isLive(model: Model, pair: Pair): boolean {
   return pair.end === undefined && isApproved(model, pair) && model.now < pair.at + TOKEN_LIFETIME;
 }
 
-function give(model: Model, step: string, bound: Bound, flow: 'code' | 'token'): Outcome {
+function issue(model: Model, step: string, bound: Bound, flow: 'code' | 'token'): Outcome {
   if (flow === 'code')
     return { answer: 'code', next: { ...model, codes: { ...model.codes, [step]: { ...bound, used: false } } } };
   const pair: Pair = { ...bound, refreshable: false, root: step, generation: 0 };
@@ -223,11 +223,11 @@ function grant(model: Model, step: string, bound: Bound, place: Pick<Pair, 'root
   return { answer: `200 grant: ${grantWords(bound)}`, next: { ...model, pairs: { ...model.pairs, [step]: pair } } };
 }
 
-function ended(model: Model, step: string, end: 'refreshed' | 'revoked'): Model {
+function withEnd(model: Model, step: string, end: 'refreshed' | 'revoked'): Model {
   const pair = model.pairs[step];
   return pair === undefined ? model : { ...model, pairs: { ...model.pairs, [step]: { ...pair, end } } };
 }
 
-function stay(model: Model, answer: string): Outcome {
+function unchanged(model: Model, answer: string): Outcome {
   return { answer, next: model };
 }

@@ -2,45 +2,45 @@ import fc from 'fast-check';
 import { CODE_LIFETIME, MINUTE, type Model, type Scope, type Step, TOKEN_LIFETIME } from './model.ts';
 import { PEOPLE } from './real-sandbox.ts';
 
-/** A step before it is known what there is to choose from: numbers instead of names. */
-export interface Wish {
+/** A step whose parameters are still random numbers, because the available codes and tokens are not known yet. */
+export interface StepDraft {
   readonly kind: Step['kind'];
   readonly pick: number;
   readonly variant: number;
 }
 
-export type Act =
-  | { readonly at: 'once'; readonly one: Wish }
-  | { readonly at: 'together'; readonly both: readonly [Wish, Wish] };
+export type PlannedAct =
+  | { readonly at: 'once'; readonly one: StepDraft }
+  | { readonly at: 'together'; readonly both: readonly [StepDraft, StepDraft] };
 
-function wishOf(...kinds: readonly Step['kind'][]): fc.Arbitrary<Wish> {
+function draftOf(...kinds: readonly Step['kind'][]): fc.Arbitrary<StepDraft> {
   return fc.record({ kind: fc.constantFrom(...kinds), pick: fc.noBias(fc.nat(30)), variant: fc.noBias(fc.nat(255)) });
 }
 
-const alone = fc.oneof(
-  { weight: 5, arbitrary: wishOf('authorize') },
-  { weight: 5, arbitrary: wishOf('exchange') },
-  { weight: 8, arbitrary: wishOf('refresh') },
-  { weight: 6, arbitrary: wishOf('call') },
-  { weight: 3, arbitrary: wishOf('advance') },
-  { weight: 2, arbitrary: wishOf('silent', 'revoke') },
-  { weight: 1, arbitrary: wishOf('withdraw') },
+const single = fc.oneof(
+  { weight: 5, arbitrary: draftOf('authorize') },
+  { weight: 5, arbitrary: draftOf('exchange') },
+  { weight: 8, arbitrary: draftOf('refresh') },
+  { weight: 6, arbitrary: draftOf('call') },
+  { weight: 3, arbitrary: draftOf('advance') },
+  { weight: 2, arbitrary: draftOf('silent', 'revoke') },
+  { weight: 1, arbitrary: draftOf('withdraw') },
 );
-const meeting = fc.oneof(
-  { weight: 8, arbitrary: wishOf('refresh') },
-  { weight: 4, arbitrary: wishOf('exchange', 'call') },
-  { weight: 2, arbitrary: wishOf('revoke') },
-  { weight: 1, arbitrary: wishOf('withdraw') },
+const concurrent = fc.oneof(
+  { weight: 8, arbitrary: draftOf('refresh') },
+  { weight: 4, arbitrary: draftOf('exchange', 'call') },
+  { weight: 2, arbitrary: draftOf('revoke') },
+  { weight: 1, arbitrary: draftOf('withdraw') },
 );
 
-/** Every run begins with a grant, so that few steps are spent on nothing. */
-export const acts: fc.Arbitrary<readonly Act[]> = fc
+/** Every run begins with a login, so that most steps have a token to use. */
+export const acts: fc.Arbitrary<readonly PlannedAct[]> = fc
   .array(
     fc.oneof(
-      { weight: 4, arbitrary: alone.map((one): Act => ({ at: 'once', one })) },
-      { weight: 2, arbitrary: fc.tuple(meeting, meeting).map((both): Act => ({ at: 'together', both })) },
-      // The same thing twice at once is where a rotation breaks.
-      { weight: 1, arbitrary: meeting.map((one): Act => ({ at: 'together', both: [one, one] })) },
+      { weight: 4, arbitrary: single.map((one): PlannedAct => ({ at: 'once', one })) },
+      { weight: 2, arbitrary: fc.tuple(concurrent, concurrent).map((both): PlannedAct => ({ at: 'together', both })) },
+      // Two equal concurrent requests are the critical case of token rotation.
+      { weight: 1, arbitrary: concurrent.map((one): PlannedAct => ({ at: 'together', both: [one, one] })) },
     ),
     { minLength: 1, maxLength: 24, size: 'max' },
   )
@@ -50,8 +50,8 @@ export const acts: fc.Arbitrary<readonly Act[]> = fc
     ...rest,
   ]);
 
-/** Chooses among what is known at the moment; the latest are chosen most often, because they are the ones that live. */
-export function chosen({ kind, pick, variant }: Wish, model: Model, step: string): Step {
+/** Selects codes and tokens of the model. Prefers the latest, which are valid most often. */
+export function completeStep({ kind, pick, variant }: StepDraft, model: Model, step: string): Step {
   const bits = (from: number, count: number): number => (variant >> from) % count;
   const person = PEOPLE[bits(0, 2)] ?? PEOPLE[0];
   const client = bits(1, 2);
@@ -98,7 +98,7 @@ export function chosen({ kind, pick, variant }: Wish, model: Model, step: string
   }
 }
 
-/** To the last instant a code or a token lives, to the first at which it is dead, or just on. */
+/** Advances to the last valid instant of a code or token, to its expiry, or by some time. */
 function span(model: Model, pick: number, variant: number): number {
   const ends = [
     ...Object.values(model.codes).map(({ at }) => at + CODE_LIFETIME),
@@ -118,7 +118,7 @@ function other(kind: Step['kind']): 'refresh' | 'access' {
   return kind === 'refresh' ? 'access' : 'refresh';
 }
 
-/** Mostly one that is good for something, and often the latest; a name that nothing has when there is none. */
+/** Mostly a usable one, often the latest; an unknown name when there is none. */
 function latest<T>(all: Readonly<Record<string, T>>, isGood: (one: T) => boolean, pick: number): string {
   const names = Object.keys(all);
   const good = Object.entries(all).flatMap(([name, one]) => (isGood(one) ? [name] : []));

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Exchange, SendOptions } from '../requests.ts';
 
-/** A connection that is open and silent. What is sent on two of them in one go arrives at the same moment. */
+/** Sends one request on a connection that is already open, so that requests on several connections arrive together. */
 export type PreparedRequest = (
   target: string,
   options: Pick<SendOptions, 'method' | 'headers' | 'body'>,

@@ -14,11 +14,11 @@ import {
 import { grantWords, type Step } from './model.ts';
 import { type Answered, prepareConnection } from './prepared-request.ts';
 
-/** The same steps against a running sandbox, over sockets. It keeps every value it was ever given. */
+/** Executes the steps against a running sandbox. Keeps every code and token it received. */
 export interface Real {
   readonly codes: ReadonlyMap<string, string>;
   readonly pairs: ReadonlyMap<string, Tokens>;
-  /** Does what can be done beforehand, so that two steps can be sent at the same moment. */
+  /** Prepares a step; the returned function sends it. Several prepared steps can be sent together. */
   readonly prepare: (step: Step) => Promise<() => Promise<string>>;
 }
 
@@ -36,7 +36,7 @@ export function createReal(sandbox: Sandbox): Real {
   const pairs = new Map<string, Tokens>();
   const spent = new Set<string>();
   const cookies = new Map<string, string>();
-  /** Whose application a pair is. */
+  /** The application of each token pair. */
   const owners = new Map<string, number>();
   const { ready } = sandbox;
   const { applications } = sandbox.world.seed;
@@ -55,7 +55,7 @@ export function createReal(sandbox: Sandbox): Real {
     return { client_id: clientId, client_secret: isWrong ? `${clientSecret}x` : clientSecret };
   }
 
-  /** One value is good once: the server may never take it a second time. */
+  /** A code or refresh token can be exchanged once: the server must not accept it again. */
   function granted(step: string, value: string, answer: Answered): string {
     const body = JSON.parse(answer.body);
     if (answer.status !== 200) return `${answer.status} ${body.error}`;
@@ -94,7 +94,7 @@ export function createReal(sandbox: Sandbox): Real {
     return code !== null ? 'code' : token !== null ? 'token' : (location.searchParams.get('error') ?? 'nothing');
   }
 
-  /** Through the panel's own page and form. */
+  /** Revokes through the page of the control panel. */
   async function withdrawal(person: string, client: number): Promise<() => Promise<string>> {
     const cookie = cookies.get(person) ?? (await signIn(sandbox, person));
     cookies.set(person, cookie);
@@ -121,9 +121,9 @@ export function createReal(sandbox: Sandbox): Real {
           const parameters = { grant_type: 'authorization_code', code, redirect_uri: redirectUri };
           owners.set(step.step, step.client);
           const both = { ...parameters, ...credentials(step.client, step.spoil === 'secret') };
-          const held = await prepareConnection(ready.auth_url);
+          const sendPrepared = await prepareConnection(ready.auth_url);
           return async () =>
-            granted(step.step, code, await held(`/v1/oauth/token?${queryOf(both)}`, { method: 'POST' }));
+            granted(step.step, code, await sendPrepared(`/v1/oauth/token?${queryOf(both)}`, { method: 'POST' }));
         }
         case 'refresh': {
           const value = pairValue(step.pair, step.token);
@@ -134,14 +134,15 @@ export function createReal(sandbox: Sandbox): Real {
               ? {}
               : credentials(step.client === 'other' ? 1 - own : own, step.client === 'wrong');
           const query = queryOf({ grant_type: 'refresh_token', refresh_token: value, ...sent });
-          const held = await prepareConnection(ready.auth_url);
-          return async () => granted(step.step, value, await held(`/v1/oauth/token?${query}`, { method: 'POST' }));
+          const sendPrepared = await prepareConnection(ready.auth_url);
+          return async () =>
+            granted(step.step, value, await sendPrepared(`/v1/oauth/token?${query}`, { method: 'POST' }));
         }
         case 'revoke': {
           const query = queryOf({ token: pairValue(step.pair, step.token) });
-          const held = await prepareConnection(ready.auth_url);
+          const sendPrepared = await prepareConnection(ready.auth_url);
           return async () => {
-            const { status, body } = await held(`/v1/oauth/revoke?${query}`, { method: 'POST' });
+            const { status, body } = await sendPrepared(`/v1/oauth/revoke?${query}`, { method: 'POST' });
             return `${status} ${body}`;
           };
         }
@@ -154,9 +155,9 @@ export function createReal(sandbox: Sandbox): Real {
             authorization: `Bearer ${value}`,
             ...(isGet ? {} : { 'content-type': 'application/json' }),
           };
-          const held = await prepareConnection(ready.base_url);
+          const sendPrepared = await prepareConnection(ready.base_url);
           return async () => {
-            const answer = await held('/v2/droplets', {
+            const answer = await sendPrepared('/v2/droplets', {
               method: step.method,
               headers,
               ...(isGet ? {} : { body: DROPLET }),

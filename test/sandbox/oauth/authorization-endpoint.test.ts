@@ -32,7 +32,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     expect(to.hash).toBe('');
   });
 
-  it('with 302 when no form was between', async () => {
+  it('with 302 after a GET', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     const answer = await authorize(sandbox, authorizationQuery(sandbox, { state: 'abc' }));
@@ -40,7 +40,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     expect(locationOf(answer).searchParams.get('state')).toBe('abc');
   });
 
-  it('the state comes back byte for byte, 2 KB of unicode and + included', async () => {
+  it('the state is returned byte for byte, 2 KB of Unicode and + included', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     const long = 'ä€😀 +%/?#[]@!$&\'()*,;="<>\\^`{|}~'.repeat(80).slice(0, 2048);
@@ -50,7 +50,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     }
   });
 
-  it('the state comes back in the very encoding it was sent in', async () => {
+  it('the state is returned in the encoding in which it was sent', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     for (const raw of ['a+b', 'a%20b', 'a%2Bb', '%FF%fe', '%zz', 'a=b==', 'b%2fc', '%41', '!~*']) {
@@ -59,14 +59,14 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     }
   });
 
-  it('characters that a client left unencoded come back percent-encoded', async () => {
+  it('characters that a client did not encode are returned percent-encoded', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     const answer = await authorize(sandbox, `${authorizationQuery(sandbox)}&state="<x>|{y}^`);
     expect(answer.headers.location?.split('&state=')[1]).toBe('%22%3Cx%3E%7C%7By%7D%5E');
   });
 
-  it('no state is returned when none was sent, and an empty one as it was sent', async () => {
+  it('a state is returned only if it was sent, also when it is empty', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.has('state')).toBe(false);
@@ -75,7 +75,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
     ).toBe('');
   });
 
-  it('the query of the redirect URI is kept as it stands', async () => {
+  it('the query of the redirect URI is not changed', async () => {
     const callback = 'http://127.0.0.1:9/cb?tenant=a%20b&x=+';
     const sandbox = await sandboxFor({ callbackUrls: [callback] });
     const answer = await answerConsentPage(
@@ -90,7 +90,7 @@ describe('rule 1: a valid request that is approved returns code and state', () =
 });
 
 describe('rule 5: not signed in: sign-in page, then consent; signed in: consent, even if authorized before', () => {
-  it('leads from the sign-in page to the consent page of the same request', async () => {
+  it('redirects from the sign-in page to the consent page of the same request', async () => {
     const sandbox = await sandboxFor();
     const query = authorizationQuery(sandbox, { state: 'ü&"<>+ +', scope: 'read write' });
     const page = await authorize(sandbox, query);
@@ -106,7 +106,7 @@ describe('rule 5: not signed in: sign-in page, then consent; signed in: consent,
     expect(locationOf(answer).searchParams.get('state')).toBe('ü&"<>+ +');
   });
 
-  it('a wrong password shows the page again and signs nobody in', async () => {
+  it('a wrong password shows the sign-in page again and starts no session', async () => {
     const sandbox = await sandboxFor();
     const page = await authorize(sandbox, authorizationQuery(sandbox));
     for (const [email, password] of [
@@ -121,7 +121,7 @@ describe('rule 5: not signed in: sign-in page, then consent; signed in: consent,
     }
   });
 
-  it.each([undefined, 'select_account'])('asks again after an earlier approval with prompt %s', async (prompt) => {
+  it.each([undefined, 'select_account'])('shows the consent page again with prompt %s', async (prompt) => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
@@ -130,7 +130,7 @@ describe('rule 5: not signed in: sign-in page, then consent; signed in: consent,
     expect(page.body).toContain('Authorize Sandbox CLI?');
   });
 
-  it('the page names application, scope in words, person and team', async () => {
+  it('the page names application, scope, person and team', async () => {
     const sandbox = await sandboxFor();
     const page = await authorize(
       sandbox,
@@ -179,7 +179,7 @@ describe('rule 6: a denial is reported in the query of the redirect URI, in both
 describe('rule 7: prompt=none', () => {
   const none = { prompt: 'none', state: 's' };
 
-  it('signed in and authorized before: a code at once', async () => {
+  it('signed in and authorized: a code without a page', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox));
@@ -207,7 +207,7 @@ describe('rule 7: prompt=none', () => {
     expect(granted.searchParams.has('code')).toBe(true);
   });
 
-  it('a denial is no authorization', async () => {
+  it('a denial does not authorize the application', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox), { decision: 'deny' });
@@ -250,8 +250,8 @@ describe('rule 7: prompt=none', () => {
   });
 });
 
-describe('the consent script stands in for the person at the pages', () => {
-  it('approve signs the person in, for a team as well', async () => {
+describe('the consent script decides without pages', () => {
+  it('approve signs the person in, also for a team', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: TOMAS, team: 'Harbour Works' });
     const answer = await authorize(sandbox, authorizationQuery(sandbox));
@@ -267,7 +267,7 @@ describe('the consent script stands in for the person at the pages', () => {
     ).toBe(true);
   });
 
-  it('deny denies, and errors of the request come first', async () => {
+  it('deny denies, but errors of the request are reported first', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
     expect(locationOf(await authorize(sandbox, authorizationQuery(sandbox))).searchParams.get('error')).toBe(

@@ -17,7 +17,7 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 9: the implicit flow answers in the fragment', () => {
+describe('rule 9: the implicit flow responds in the fragment', () => {
   it.each([{ state: 's +ü' }, {}])('with state %j', async (state) => {
     const sandbox = await sandboxFor();
     const query = authorizationQuery(sandbox, { response_type: 'token', scope: 'read write', ...state });
@@ -35,7 +35,7 @@ describe('rule 9: the implicit flow answers in the fragment', () => {
     expect((await callApi(sandbox, fragment.access_token ?? '', 'GET', '/v2/droplets')).status).toBe(200);
   });
 
-  it('the query of the redirect URI is kept there as well', async () => {
+  it('the query of the redirect URI is kept in the fragment flow', async () => {
     const sandbox = await sandboxFor({ callbackUrls: ['http://127.0.0.1:9/cb?x=1'] });
     const answer = await answerConsentPage(
       sandbox,
@@ -46,8 +46,8 @@ describe('rule 9: the implicit flow answers in the fragment', () => {
   });
 });
 
-describe('rule 10: the consent form needs the session and its single-use token', () => {
-  it('a form is used once', async () => {
+describe('rule 10: the consent form requires the session and its single-use token', () => {
+  it('a form can be submitted once', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     const page = await authorize(sandbox, authorizationQuery(sandbox), cookie);
@@ -55,7 +55,7 @@ describe('rule 10: the consent form needs the session and its single-use token',
     expectRefused(await submit(sandbox, page, cookie, { decision: 'approve' }));
   });
 
-  it('a form of another session, none, a foreign origin or another request is refused', async () => {
+  it('a form of another session, without a session, of another origin or for another request is rejected', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     const page = await authorize(sandbox, authorizationQuery(sandbox), cookie);
@@ -83,7 +83,7 @@ describe('rule 10: the consent form needs the session and its single-use token',
     expect((await submit(sandbox, two, cookie, { decision: 'approve' })).status).toBe(303);
   });
 
-  it('a team the person does not belong to, and an unknown decision, are refused', async () => {
+  it('a team of other people and an unknown decision are rejected', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';
@@ -122,7 +122,7 @@ describe('rule 10: the consent form needs the session and its single-use token',
 });
 
 describe('rule 11: a code is bound to client, redirect URI, person, scope and team, for 10 minutes', () => {
-  it('remembers what it was given for', async () => {
+  it('binds the code to the scope and account of its approval', async () => {
     const sandbox = await sandboxFor();
     const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';
     const answer = await answerConsentPage(
@@ -144,7 +144,7 @@ describe('rule 11: a code is bound to client, redirect URI, person, scope and te
     });
   });
 
-  it('has at least 128 random bits of letters and digits', async () => {
+  it('has at least 128 bits of entropy, as letters and digits', async () => {
     const sandbox = await sandboxFor({ seed: 1 });
     const cookie = await signIn(sandbox, MAYA);
     const codes = new Set<string | null>();

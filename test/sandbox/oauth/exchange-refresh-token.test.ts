@@ -17,7 +17,7 @@ import {
 } from '../requests.ts';
 
 describe('rule 16: refresh', () => {
-  it('needs grant_type and refresh_token only and gives a new pair; the old one is dead at once', async () => {
+  it('requires only grant_type and refresh_token, and invalidates the old pair immediately', async () => {
     const sandbox = await sandboxFor();
     const old = await grantFor(sandbox);
     const answer = await refreshWith(sandbox, old.refresh_token);
@@ -32,7 +32,7 @@ describe('rule 16: refresh', () => {
     expect((await refreshWith(sandbox, fresh.refresh_token)).status).toBe(200);
   });
 
-  it('two at once: one 200', async () => {
+  it('two concurrent requests: one 200', async () => {
     const sandbox = await sandboxFor();
     const { refresh_token } = await grantFor(sandbox);
     const answers = await Promise.all(Array.from({ length: 8 }, () => refreshWith(sandbox, refresh_token)));
@@ -40,7 +40,7 @@ describe('rule 16: refresh', () => {
     for (const answer of answers.filter(({ status }) => status !== 200)) expectInvalidGrant(answer);
   });
 
-  it('works after the access token has expired', async () => {
+  it('is accepted after the access token has expired', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);
     await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '400d' });
@@ -48,7 +48,7 @@ describe('rule 16: refresh', () => {
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
   });
 
-  it('scope, person and team are carried over and never wider', async () => {
+  it('scope, person and team do not change', async () => {
     const sandbox = await sandboxFor();
     const [team] = userOf(sandbox, TOMAS).teams;
     const old = await grantFor(sandbox, { email: TOMAS, fields: { account: team?.uuid ?? '' } });
@@ -58,7 +58,7 @@ describe('rule 16: refresh', () => {
     expect(fresh.info.team_uuid).toBe(team?.uuid);
   });
 
-  it('credentials, if sent, must be right; those of another client leave the token alone', async () => {
+  it('credentials, if sent, must be correct; those of another client do not affect the token', async () => {
     const sandbox = await sandboxFor();
     const { client_id, client_secret } = sandbox.ready;
     const other = sandbox.world.seed.applications[1];
@@ -77,7 +77,7 @@ describe('rule 16: refresh', () => {
     expect((await refreshWith(sandbox, refresh_token, { client_id, client_secret })).status).toBe(200);
   });
 
-  it('an access token or nonsense is no refresh token, and the implicit flow has none', async () => {
+  it('an access token is not a refresh token, and the implicit flow issues none', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await grantFor(sandbox);
     expectInvalidGrant(await refreshWith(sandbox, access_token));

@@ -17,7 +17,7 @@ import {
 } from '../requests.ts';
 
 describe('rule 17: revoke', () => {
-  it('answers 200 {} and ends the pair together', async () => {
+  it('answers 200 {} and revokes both tokens of the pair', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);
     expectDone(await revoke(sandbox, { query: { token: access_token }, bearer: access_token }));
@@ -41,7 +41,7 @@ describe('rule 17: revoke', () => {
     }
   });
 
-  it('an unknown, revoked or refreshed token is 200 as well, and the successor lives', async () => {
+  it('an unknown, revoked or refreshed token is 200 too, and its successor stays valid', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);
     const fresh = JSON.parse((await refreshWith(sandbox, refresh_token)).body);
@@ -51,7 +51,7 @@ describe('rule 17: revoke', () => {
     expect((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
   });
 
-  it('a missing token, one sent twice, and a Bearer of another token are invalid_request, and nothing is revoked', async () => {
+  it('a missing token, a repeated token and a different bearer token are invalid_request, and nothing is revoked', async () => {
     const sandbox = await sandboxFor();
     const one = await grantFor(sandbox);
     const two = await grantFor(sandbox);
@@ -68,7 +68,7 @@ describe('rule 17: revoke', () => {
     }
   });
 
-  it('leaves the approval as it is', async () => {
+  it('does not change the approval', async () => {
     const sandbox = await sandboxFor();
     const cookie = await signIn(sandbox, MAYA);
     const { access_token } = await grantFor(sandbox);

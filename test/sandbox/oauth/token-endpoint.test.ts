@@ -18,8 +18,8 @@ import {
   userOf,
 } from '../requests.ts';
 
-describe('rule 11: a code lives 10 minutes', () => {
-  it('is valid at 9:59 and dead at 10:00 of the virtual clock', async () => {
+describe('rule 11: a code expires after 10 minutes', () => {
+  it('is valid for 10 minutes of the virtual clock', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const early = await codeFor(sandbox);
@@ -31,7 +31,7 @@ describe('rule 11: a code lives 10 minutes', () => {
   });
 });
 
-describe('rule 12: parameters come in the query, and in other encodings as well', () => {
+describe('rule 12: parameters are accepted in the query and in other encodings', () => {
   it('a form body, a JSON body, and both with the credentials in Basic', async () => {
     const sandbox = await sandboxFor();
     const { client_id, client_secret } = sandbox.ready;
@@ -52,7 +52,7 @@ describe('rule 12: parameters come in the query, and in other encodings as well'
     }
   });
 
-  it('part in the query and part in the body', async () => {
+  it('parameters split between query and body', async () => {
     const sandbox = await sandboxFor();
     const { code, ...rest } = exchangeParameters(sandbox, await codeFor(sandbox));
     expect((await post(sandbox, form(rest), { headers: FORM, body: form({ code: code ?? '' }) })).status).toBe(200);
@@ -67,7 +67,7 @@ describe('rule 12: parameters come in the query, and in other encodings as well'
     expect((await post(sandbox, form(bare), { headers: { authorization } })).status).toBe(200);
   });
 
-  it('the same parameter twice is invalid_request, wherever it stands', async () => {
+  it('a repeated parameter is invalid_request, in query and body', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     for (const [name, value] of Object.entries(good)) {
@@ -83,7 +83,7 @@ describe('rule 12: parameters come in the query, and in other encodings as well'
     expect((await postToken(sandbox, good)).status).toBe(200);
   });
 
-  it('credentials twice are invalid_request', async () => {
+  it('repeated credentials are invalid_request', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     const { client_id, client_secret } = sandbox.ready;
@@ -103,7 +103,7 @@ describe('rule 12: parameters come in the query, and in other encodings as well'
     expect((await post(sandbox, form(named), { headers: { authorization: basic } })).status).toBe(200);
   });
 
-  it('a body that is no JSON object of strings is invalid_request; of another type it is not read', async () => {
+  it('a JSON body must be an object of strings, otherwise invalid_request; bodies of other types are ignored', async () => {
     const sandbox = await sandboxFor();
     for (const body of ['{', '[]', 'null', '"x"', '{"grant_type":1}', '{"grant_type":["refresh_token"]}']) {
       expectError(await post(sandbox, '', { headers: JSON_TYPE, body }), 400, 'invalid_request');
@@ -117,8 +117,8 @@ describe('rule 12: parameters come in the query, and in other encodings as well'
   });
 });
 
-describe('rule 13: a grant', () => {
-  it('is exactly 200, application/json, not stored, with the fields of the specification', async () => {
+describe('rule 13: a token response', () => {
+  it('is 200, application/json, not cached, with the fields of the specification', async () => {
     const sandbox = await sandboxFor();
     const answer = await postToken(sandbox, exchangeParameters(sandbox, await codeFor(sandbox)));
     expect(answer.status).toBe(200);
@@ -147,8 +147,8 @@ describe('rule 13: a grant', () => {
   });
 });
 
-describe('rule 14: a code that does not fit is invalid_grant', () => {
-  it('unknown, replayed, wrong redirect_uri; a failed exchange does not burn it, a replay kills nothing', async () => {
+describe('rule 14: an invalid code is invalid_grant', () => {
+  it('unknown, replayed, wrong redirect_uri; neither a failed exchange nor a replay revokes anything', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     expectError(await postToken(sandbox, { ...good, code: 'unknown' }), 400, 'invalid_grant');
@@ -161,7 +161,7 @@ describe('rule 14: a code that does not fit is invalid_grant', () => {
     expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
   });
 
-  it('of another client, whose try does not burn it', async () => {
+  it('of another client, which does not use up the code', async () => {
     const sandbox = await sandboxFor();
     const other = sandbox.world.seed.applications[1];
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
@@ -170,7 +170,7 @@ describe('rule 14: a code that does not fit is invalid_grant', () => {
     expect((await postToken(sandbox, good)).status).toBe(200);
   });
 
-  it('with revokeOnReplay a replay kills what the code has become', async () => {
+  it('with revokeOnReplay a replay revokes the successors of the code', async () => {
     const sandbox = await sandboxFor({ revokeOnReplay: true });
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     const grant = JSON.parse((await postToken(sandbox, good)).body);
@@ -180,7 +180,7 @@ describe('rule 14: a code that does not fit is invalid_grant', () => {
     expectError(await refreshWith(sandbox, refreshed.refresh_token), 400, 'invalid_grant');
   });
 
-  it('wrong, unknown or missing credentials are invalid_client, judged before anything else', async () => {
+  it('wrong, unknown or missing credentials are invalid_client, checked first', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     for (const changes of [
@@ -202,7 +202,7 @@ describe('rule 14: a code that does not fit is invalid_grant', () => {
 });
 
 describe('rule 15: errors', () => {
-  it('WWW-Authenticate comes only if the client sent Authorization', async () => {
+  it('WWW-Authenticate is sent only if the request has Authorization', async () => {
     const sandbox = await sandboxFor();
     const { client_id: _id, client_secret: _secret, ...bare } = exchangeParameters(sandbox, await codeFor(sandbox));
     for (const authorization of [
@@ -243,7 +243,7 @@ describe('rule 15: errors', () => {
     }
   });
 
-  it('two exchanges of one code at once: one 200', async () => {
+  it('two concurrent exchanges of a code: one 200', async () => {
     const sandbox = await sandboxFor();
     const good = exchangeParameters(sandbox, await codeFor(sandbox));
     const answers = await Promise.all(Array.from({ length: 8 }, () => postToken(sandbox, good)));

@@ -17,9 +17,9 @@ afterAll(async () => {
   await browser?.close();
 });
 
-describe('rule 10: a real browser gets through the pages to the application', () => {
+describe('rule 10: a browser completes the pages of a login', () => {
   it.each(['code', 'token'])('sign in, approve, redirect (response_type %s)', async (response_type) => {
-    const { sandbox, page, errors, callback } = await scene();
+    const { sandbox, page, errors, callback } = await openFixture();
     await page.goto(
       `${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { response_type, state: 'ü +&' })}`,
     );
@@ -33,8 +33,8 @@ describe('rule 10: a real browser gets through the pages to the application', ()
     expect(errors).toEqual([]);
   });
 
-  it('the application may send the browser on to another origin', async () => {
-    const { sandbox, page, errors } = await scene({ onward: true });
+  it('the application may redirect to another origin', async () => {
+    const { sandbox, page, errors } = await openFixture({ onward: true });
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     await fillIn(page, sandbox, MAYA);
     await page.getByRole('button', { name: 'Deny' }).click();
@@ -42,8 +42,8 @@ describe('rule 10: a real browser gets through the pages to the application', ()
     expect(errors).toEqual([]);
   });
 
-  it('the keyboard alone is enough, and every field has its label', async () => {
-    const { sandbox, page, callback } = await scene();
+  it('the pages work with the keyboard alone, and every field has a label', async () => {
+    const { sandbox, page, callback } = await openFixture();
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     expect(await page.evaluate('document.activeElement.id')).toBe('email');
     await page.keyboard.type(TOMAS);
@@ -61,9 +61,9 @@ describe('rule 10: a real browser gets through the pages to the application', ()
   });
 });
 
-describe('rule 18: my applications in a real browser', () => {
-  it('the button revokes, and signing out comes back to the sign-in page', async () => {
-    const { sandbox, page, errors } = await scene();
+describe('rule 18: My applications in a browser', () => {
+  it('the button revokes the authorization, and signing out shows the sign-in page', async () => {
+    const { sandbox, page, errors } = await openFixture();
     const { access_token } = await grantFor(sandbox);
     await page.goto(`${sandbox.ready.auth_url}/panel/applications`);
     await fillIn(page, sandbox, MAYA);
@@ -75,8 +75,8 @@ describe('rule 18: my applications in a real browser', () => {
     expect(errors).toEqual([]);
   });
 
-  it('prompt=none goes straight back with the cookie of the browser', async () => {
-    const { sandbox, page, callback } = await scene();
+  it('prompt=none redirects without a page when the browser has a session', async () => {
+    const { sandbox, page, callback } = await openFixture();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
@@ -86,12 +86,12 @@ describe('rule 18: my applications in a real browser', () => {
   });
 });
 
-describe('pages that fit the screen', () => {
+describe('layout of the pages', () => {
   it.each([
     [1280, 720],
     [375, 667],
   ])('the consent page with a team shows its buttons at %d x %d without scrolling', async (width, height) => {
-    const { sandbox, page } = await scene();
+    const { sandbox, page } = await openFixture();
     await page.setViewportSize({ width, height });
     await page.goto(
       `${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { scope: 'read write' })}`,
@@ -103,8 +103,8 @@ describe('pages that fit the screen', () => {
     }
   });
 
-  it('no page of the panel is wider than a phone, and each is reached from the home page', async () => {
-    const { sandbox, page, errors } = await scene();
+  it('every page of the panel fits a phone and is linked from the home page', async () => {
+    const { sandbox, page, errors } = await openFixture();
     await grantFor(sandbox);
     await page.setViewportSize({ width: 375, height: 667 });
     await page.goto(`${sandbox.ready.auth_url}/panel`);
@@ -119,8 +119,8 @@ describe('pages that fit the screen', () => {
     expect(errors).toEqual([]);
   });
 
-  it('the timeline of another application is chosen with the keyboard alone', async () => {
-    const { sandbox, page } = await scene();
+  it('the timeline of another application can be selected with the keyboard', async () => {
+    const { sandbox, page } = await openFixture();
     await page.goto(`${sandbox.ready.auth_url}/panel/timeline`);
     await fillIn(page, sandbox, MAYA);
     await page.getByLabel('Application').focus();
@@ -131,17 +131,17 @@ describe('pages that fit the screen', () => {
   });
 });
 
-interface Scene {
+interface Fixture {
   readonly sandbox: Sandbox;
   readonly page: Page;
-  /** What the console of the browser complains about. */
+  /** Errors in the console of the browser. */
   readonly errors: readonly string[];
   /** Origin of the application. */
   readonly callback: string;
 }
 
-/** A sandbox, an application that takes the redirect, and a browser with no cookies. */
-async function scene({ onward = false } = {}): Promise<Scene> {
+/** A sandbox, an application that receives the redirect, and a browser without cookies. */
+async function openFixture({ onward = false } = {}): Promise<Fixture> {
   const application = createServer((request, response) => {
     const { port } = new URL(`http://${request.headers.host}`);
     if (onward && request.url?.startsWith('/callback'))

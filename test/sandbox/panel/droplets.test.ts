@@ -3,7 +3,7 @@ import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
 import { pageText } from './page-text.ts';
 
-async function scene() {
+async function openFixture() {
   const sandbox = await sandboxFor();
   const cookie = await signIn(sandbox, TOMAS);
   const team = userOf(sandbox, TOMAS).teams[0]?.uuid ?? '';
@@ -13,8 +13,8 @@ async function scene() {
 }
 
 describe('the droplets of the control panel', () => {
-  it('are those of the own account, and of a team when it is chosen', async () => {
-    const { team, show } = await scene();
+  it('are those of the person, or of a selected team', async () => {
+    const { team, show } = await openFixture();
     const own = await show();
     expectGolden('sandbox', pageText(own), 'own');
     expect(own).toMatch(/<th scope="row">scratch<\/th>/);
@@ -25,8 +25,8 @@ describe('the droplets of the control panel', () => {
     expect(shared).toMatch(/build-01[\s\S]*build-02/);
   });
 
-  it('are never those of an account the person does not belong to', async () => {
-    const { sandbox, show } = await scene();
+  it('do not include those of other accounts', async () => {
+    const { sandbox, show } = await openFixture();
     const other = sandbox.ready.users[0]?.uuid;
     const page = await show(`?account=${other}`);
     expect(page).toContain('scratch');
@@ -34,7 +34,7 @@ describe('the droplets of the control panel', () => {
   });
 
   it('are new, then active, by the virtual clock', async () => {
-    const { sandbox, show } = await scene();
+    const { sandbox, show } = await openFixture();
     const { access_token } = await tokenFor(sandbox, { user: TOMAS });
     sandbox.world.setClock((clock, systemTime) => ({ ...clock, frozenAt: systemTime }));
     await callApi(sandbox, access_token, 'POST', '/v2/droplets', {
@@ -47,8 +47,8 @@ describe('the droplets of the control panel', () => {
     expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>active</);
   });
 
-  it('come in pages of 50 with links that keep the account', async () => {
-    const { sandbox, team, show } = await scene();
+  it('are shown in pages of 50 with links that keep the account', async () => {
+    const { sandbox, team, show } = await openFixture();
     const names = Array.from({ length: 120 }, (_, at) => `n${at + 1}`);
     const spec = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
     sandbox.world.createDroplets(team, names, spec);

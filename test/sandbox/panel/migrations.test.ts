@@ -21,7 +21,7 @@ describe('POST /panel/migrations/stop', () => {
     });
     const after = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
     expect(after.body).not.toContain('/panel/migrations/stop');
-    // The form of the first page is used up.
+    // The CSRF token of the first page is used up.
     expect((await submit(sandbox, page, cookie, {})).status).toBe(403);
   });
 });

@@ -3,7 +3,7 @@ import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, grantFor, MAYA, sandboxFor, send, signIn, tokenFor, userOf } from '../requests.ts';
 import { pageText } from './page-text.ts';
 
-async function scene() {
+async function openFixture() {
   const sandbox = await sandboxFor();
   const cookie = await signIn(sandbox, MAYA);
   const show = async (query = ''): Promise<string> =>
@@ -12,8 +12,8 @@ async function scene() {
 }
 
 describe('the request log of the control panel', () => {
-  it('shows who asked what and was answered how, without a secret', async () => {
-    const { sandbox, show } = await scene();
+  it('lists requests with client and status, without secrets', async () => {
+    const { sandbox, show } = await openFixture();
     const grant = await grantFor(sandbox);
     await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets?name=veiled-name');
     const page = await show();
@@ -33,7 +33,7 @@ describe('the request log of the control panel', () => {
   });
 
   it('shows for each fault whether the request was carried out and its response delivered', async () => {
-    const { sandbox, show } = await scene();
+    const { sandbox, show } = await openFixture();
     const { access_token } = await tokenFor(sandbox);
     sandbox.faults.add({ match: { path: '/v2/*' }, action: 'commit_then_drop' });
     sandbox.faults.add({ match: { path: '/v2/*' }, action: 'reset' });
@@ -45,7 +45,7 @@ describe('the request log of the control panel', () => {
   });
 
   it('is filtered by endpoint, and a path is shown as text', async () => {
-    const { sandbox, show } = await scene();
+    const { sandbox, show } = await openFixture();
     const { access_token } = await tokenFor(sandbox);
     await callApi(sandbox, access_token, 'GET', '/v2/<script>alert(1)</script>');
     await callApi(sandbox, access_token, 'GET', '/v2/droplets');
@@ -61,7 +61,7 @@ describe('the request log of the control panel', () => {
   });
 
   it('is newest first, in pages of 50', async () => {
-    const { sandbox, show } = await scene();
+    const { sandbox, show } = await openFixture();
     const { access_token } = await tokenFor(sandbox);
     for (let at = 1; at <= 60; at += 1) await callApi(sandbox, access_token, 'GET', `/v2/droplets/${at}`);
     const endpoint = `?endpoint=${encodeURIComponent('GET /v2/droplets/{id}')}`;

@@ -14,7 +14,7 @@ describe('signing in and out', () => {
     },
   );
 
-  it('a page of the panel leads through the sign-in page and back', async () => {
+  it('a page of the panel redirects to the sign-in page and back', async () => {
     const sandbox = await sandboxFor();
     const answer = await send(sandbox.ready.auth_url, '/panel/applications?x=1');
     expect([answer.status, answer.headers.location]).toEqual([
@@ -25,7 +25,7 @@ describe('signing in and out', () => {
     expect(page.body).toContain('name="next" value="/panel/applications?x=1"');
   });
 
-  it('a form shown by another site is refused', async () => {
+  it('a form submitted from another site is rejected', async () => {
     const sandbox = await sandboxFor();
     const body = new URLSearchParams({ email: MAYA, password: userOf(sandbox, MAYA).password }).toString();
     for (const origin of ['https://evil.example', 'null']) {

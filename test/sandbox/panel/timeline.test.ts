@@ -21,12 +21,12 @@ import {
 } from '../requests.ts';
 import { pageText } from './page-text.ts';
 
-async function scene() {
+async function openFixture() {
   const sandbox = await sandboxFor();
   const cookie = await signIn(sandbox, MAYA);
   const page = async (query = ''): Promise<string> =>
     (await send(sandbox.ready.auth_url, `/panel/timeline${query}`, { headers: { cookie } })).body;
-  /** What happened, in the order of the page. */
+  /** The step descriptions, in the order of the page. */
   const steps = async (query = ''): Promise<readonly string[]> =>
     [...(await page(query)).matchAll(/<th scope="row">([^<]*)<\/th>/g)].map(([, what = '']) => what);
   return { sandbox, cookie, page, steps };
@@ -34,7 +34,7 @@ async function scene() {
 
 describe('the timeline of a login', () => {
   it('lists the steps from the authorization request to the API calls', async () => {
-    const { sandbox, page, steps } = await scene();
+    const { sandbox, page, steps } = await openFixture();
     const query = authorizationQuery(sandbox, { state: 'a+b ü', scope: 'read write' });
     const asked = await authorize(sandbox, query);
     const { email, password } = userOf(sandbox, TOMAS);
@@ -57,7 +57,7 @@ describe('the timeline of a login', () => {
   });
 
   it('lists the logins of one application, newest first, denied ones included', async () => {
-    const { sandbox, cookie, page, steps } = await scene();
+    const { sandbox, cookie, page, steps } = await openFixture();
     await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox, { state: '1' }), { decision: 'deny' });
     await authorize(sandbox, authorizationQuery(sandbox, { state: '2', prompt: 'none' }), cookie);
     await authorize(sandbox, authorizationQuery(sandbox, { state: '3', redirect_uri: 'http://evil.example/' }), cookie);
@@ -67,7 +67,7 @@ describe('the timeline of a login', () => {
   });
 
   it('separates the logins of two people, and requests with tokens of the admin API', async () => {
-    const { sandbox, cookie, page, steps } = await scene();
+    const { sandbox, cookie, page, steps } = await openFixture();
     const other = await signIn(sandbox, TOMAS);
     const tokens = [];
     for (const one of [cookie, other]) {
@@ -89,7 +89,7 @@ describe('the timeline of a login', () => {
   });
 
   it('shows faults and no state parameters', async () => {
-    const { sandbox, cookie, page } = await scene();
+    const { sandbox, cookie, page } = await openFixture();
     sandbox.faults.add({ match: { path: '/v1/oauth/authorize' }, action: 'commit_then_drop' });
     await expect(authorize(sandbox, authorizationQuery(sandbox, { state: '<b>' }), cookie)).rejects.toThrow();
     const text = await page();

@@ -4,7 +4,7 @@ import { decodeFrames, encodeFrame } from '../../../src/sandbox/state/frame.ts';
 
 const json = fc.json();
 
-describe('framed lines', () => {
+describe('frames of a file', () => {
   it('give back every record', () => {
     fc.assert(
       fc.property(fc.array(json), (records) => {
@@ -14,7 +14,7 @@ describe('framed lines', () => {
     );
   });
 
-  it('cut anywhere give back the whole ones and are torn behind them, never damaged', () => {
+  it('truncated anywhere give back the complete records and report the rest as torn, not as damaged', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), (records, place) => {
         const frames = records.map(encodeFrame);
@@ -33,7 +33,7 @@ describe('framed lines', () => {
     );
   });
 
-  it('with one bit turned over are damaged at that line, unless it turns the end into a zero', () => {
+  it('with one flipped bit are damaged at that line, unless the bit makes the last byte zero', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(7), (records, place, bit) => {
         const bytes = Buffer.concat(records.map(encodeFrame));

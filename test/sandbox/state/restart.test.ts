@@ -58,7 +58,7 @@ describe('a sandbox with a state folder', () => {
     expect((await callApi(second, two.access_token, 'GET', '/v2/droplets')).status).toBe(404);
   });
 
-  it('keeps sign-ins, approvals, unused and used codes, revocations, droplets, migrations, clock and consent script', async () => {
+  it('keeps sessions, approvals, unused and used codes, revocations, droplets, migrations, clock and consent script', async () => {
     const folder = makeFolder();
     const first = await start(folder);
     await admin(first, 'POST', '/_sandbox/clock', { freeze: true, advance: '3d' });

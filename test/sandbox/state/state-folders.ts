@@ -10,7 +10,7 @@ import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
 import type { WorldImage } from '../../../src/sandbox/state/world-image.ts';
 import { World } from '../../../src/sandbox/world.ts';
 
-/** A folder that ends with the test. */
+/** A folder that is removed at the end of the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-state-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,24 +28,24 @@ export interface OpenedWorld {
   readonly world: World;
   readonly writer: StateWriter;
   readonly folder: string;
-  /** The journal in use. */
+  /** Path of the current journal. */
   readonly journal: () => string;
   readonly close: () => Promise<void>;
 }
 
-/** A world whose folder is `folder`, on a machine whose clock the caller holds. */
+/** Opens a world with a state folder and a given system time. */
 export async function openWorld(
   folder: string,
-  { foldAt = 1_000_000, machine = () => 1_000_000 }: { foldAt?: number; machine?: () => number } = {},
+  { compactAt = 1_000_000, systemTime = () => 1_000_000 }: { compactAt?: number; systemTime?: () => number } = {},
 ): Promise<OpenedWorld> {
-  const state = openStateFolder(folder, foldAt);
-  const world = new World(state.saved?.seed ?? SEED, systemRandom(), machine, state.saved?.world);
-  const keeper = await state.startWriter(world, IDENTITY);
+  const state = openStateFolder(folder, compactAt);
+  const world = new World(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
+  const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
-    await keeper.close();
+    await writer.close();
     state.release();
   };
-  return { world, writer: keeper, folder, journal: () => join(folder, journalOf(folder)), close };
+  return { world, writer, folder, journal: () => join(folder, journalOf(folder)), close };
 }
 
 export function journalOf(folder: string): string {
@@ -53,14 +53,14 @@ export function journalOf(folder: string): string {
   return names.sort((left, right) => Number(left.slice(8)) - Number(right.slice(8))).at(-1) ?? '';
 }
 
-/** What the next start finds; nobody must hold the folder. */
+/** The saved state of a folder that is not in use. */
 export function readFolder(folder: string): WorldImage | undefined {
   const state = openStateFolder(folder);
   state.release();
   return state.saved?.world;
 }
 
-/** What another process would find after a kill at this moment: the folder as it lies there, read from a copy of it. */
+/** The state that a restart would find after a kill at this moment; reads a copy of the folder. */
 export function readAfterKill(folder: string): WorldImage | undefined {
   const copy = mkdtempSync(join(tmpdir(), 'sandbox-state-'));
   try {

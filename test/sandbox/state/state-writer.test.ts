@@ -8,67 +8,67 @@ import { WORLD_CHANGES } from './world-changes.ts';
 
 const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 60);
 const steps = fc.array(
-  fc.record({ deed: fc.constantFrom(...Object.keys(WORLD_CHANGES)), pick: fc.nat(1000), isAwaited: fc.boolean() }),
+  fc.record({ change: fc.constantFrom(...Object.keys(WORLD_CHANGES)), pick: fc.nat(1000), isAwaited: fc.boolean() }),
   { minLength: 1, maxLength: 40 },
 );
 
 describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
-  it('holds the world as it was when the last answer left, after any transitions, through any number of starts', async () => {
+  it('has the state of the last response, after any changes and any number of restarts', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, fc.constantFrom(300, 3000, 1_000_000), fc.nat(40), async (plan, foldAt, restartAt) => {
+      fc.asyncProperty(steps, fc.constantFrom(300, 3000, 1_000_000), fc.nat(40), async (plan, compactAt, restartAt) => {
         const folder = makeFolder();
-        let kept = await openWorld(folder, { foldAt });
-        for (const [at, { deed, pick, isAwaited }] of plan.entries()) {
-          WORLD_CHANGES[deed]?.(kept.world, pick);
+        let opened = await openWorld(folder, { compactAt });
+        for (const [at, { change, pick, isAwaited }] of plan.entries()) {
+          WORLD_CHANGES[change]?.(opened.world, pick);
           if (isAwaited) {
-            await kept.writer.whenSaved();
-            expect(readAfterKill(folder)).toEqual(toWorldImage(kept.world.state));
+            await opened.writer.whenSaved();
+            expect(readAfterKill(folder)).toEqual(toWorldImage(opened.world.state));
           }
           if (at === restartAt) {
-            const before = toWorldImage(kept.world.state);
-            await kept.close();
-            kept = await openWorld(folder, { foldAt });
-            expect(toWorldImage(kept.world.state)).toEqual(before);
+            const before = toWorldImage(opened.world.state);
+            await opened.close();
+            opened = await openWorld(folder, { compactAt });
+            expect(toWorldImage(opened.world.state)).toEqual(before);
           }
         }
-        await kept.writer.whenSaved();
-        expect(readAfterKill(folder)).toEqual(toWorldImage(kept.world.state));
-        await kept.close();
+        await opened.writer.whenSaved();
+        expect(readAfterKill(folder)).toEqual(toWorldImage(opened.world.state));
+        await opened.close();
         rmSync(folder, { recursive: true });
       }),
       { numRuns: runs },
     );
   });
 
-  it('killed at any moment is the world between the last answer and now', async () => {
+  it('killed at any moment has a state between the last response and now', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (plan, pauses) => {
-        const kept = await openWorld(makeFolder());
-        const history = [toWorldImage(kept.world.state)];
+        const opened = await openWorld(makeFolder());
+        const history = [toWorldImage(opened.world.state)];
         let answered = 0;
-        for (const { deed, pick, isAwaited } of plan.filter((step) => step.deed !== 'reset')) {
-          WORLD_CHANGES[deed]?.(kept.world, pick);
-          history.push(toWorldImage(kept.world.state));
+        for (const { change, pick, isAwaited } of plan.filter((step) => step.change !== 'reset')) {
+          WORLD_CHANGES[change]?.(opened.world, pick);
+          history.push(toWorldImage(opened.world.state));
           const now = history.length - 1;
-          void Promise.resolve(kept.writer.whenSaved()).then(() => {
+          void Promise.resolve(opened.writer.whenSaved()).then(() => {
             answered = Math.max(answered, now);
           });
           if (isAwaited) for (let turn = pauses.next().value; turn > 0; turn -= 1) await new Promise(setImmediate);
-          expect(history.slice(answered)).toContainEqual(readAfterKill(kept.folder));
+          expect(history.slice(answered)).toContainEqual(readAfterKill(opened.folder));
         }
-        await kept.close();
-        rmSync(kept.folder, { recursive: true });
+        await opened.close();
+        rmSync(opened.folder, { recursive: true });
       }),
       { numRuns: Math.ceil(runs / 2) },
     );
   });
 
-  it('finds what it keeps by the same ways after a start: names, tokens, owners, latest migrations', async () => {
+  it('rebuilds its indexes at a start: names, tokens, owners, latest migrations', async () => {
     const folder = makeFolder();
     const first = await openWorld(folder);
-    for (const [at, deed] of [...Object.values(WORLD_CHANGES), ...Object.values(WORLD_CHANGES)].entries()) {
-      if (deed !== WORLD_CHANGES.reset && deed !== WORLD_CHANGES.withdraw && deed !== WORLD_CHANGES.signOut)
-        deed(first.world, at);
+    for (const [at, change] of [...Object.values(WORLD_CHANGES), ...Object.values(WORLD_CHANGES)].entries()) {
+      if (change !== WORLD_CHANGES.reset && change !== WORLD_CHANGES.withdraw && change !== WORLD_CHANGES.signOut)
+        change(first.world, at);
     }
     await first.close();
     const second = await openWorld(folder);
@@ -86,16 +86,16 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     await second.close();
   });
 
-  it('cut anywhere in its last line is the world before or after that transition, and goes on from there', async () => {
+  it('truncated anywhere in its last line has the state before or after that change, and continues from it', async () => {
     const folder = makeFolder();
-    const { world, writer: keeper, journal, close } = await openWorld(folder);
+    const { world, writer, journal, close } = await openWorld(folder);
     WORLD_CHANGES.authorize?.(world, 8);
     WORLD_CHANGES.issueCode?.(world, 0);
-    await keeper.whenSaved();
+    await writer.whenSaved();
     const before = toWorldImage(world.state);
     const start = statSync(journal()).size;
     WORLD_CHANGES.exchange?.(world, 0);
-    await keeper.whenSaved();
+    await writer.whenSaved();
     const after = toWorldImage(world.state);
     await close();
     const bytes = readFileSync(journal());
@@ -112,9 +112,9 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     expect(readAfterKill(folder)).toEqual(toWorldImage(again.world.state));
   });
 
-  it('takes a last line with zeros in it, as a lost sector leaves them, for torn', async () => {
-    const { folder, world, writer: keeper, journal, close } = await openWorld(makeFolder());
-    await keeper.whenSaved();
+  it('treats a last line with zeros, as of an unwritten sector, as torn', async () => {
+    const { folder, world, writer, journal, close } = await openWorld(makeFolder());
+    await writer.whenSaved();
     const before = toWorldImage(world.state);
     WORLD_CHANGES.signIn?.(world, 0);
     await close();
@@ -123,43 +123,43 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     expect(readAfterKill(folder)).toEqual(before);
   });
 
-  it('with one wrong byte in any line is reported with path and line, and left as it is', async () => {
-    const { folder, world, writer: keeper, journal, close } = await openWorld(makeFolder());
-    for (const deed of ['authorize', 'issueCode', 'signIn']) {
-      WORLD_CHANGES[deed]?.(world, 0);
-      await keeper.whenSaved();
+  it('with one wrong byte in any line is reported with path and line, and not changed', async () => {
+    const { folder, world, writer, journal, close } = await openWorld(makeFolder());
+    for (const change of ['authorize', 'issueCode', 'signIn']) {
+      WORLD_CHANGES[change]?.(world, 0);
+      await writer.whenSaved();
     }
     await close();
     const bytes = readFileSync(journal());
     let line = 1;
     for (let at = 0; at < bytes.length; at += 1) {
-      const spoiled = Buffer.from(bytes);
-      spoiled[at] = (spoiled[at] ?? 0) ^ 1;
-      writeFileSync(journal(), spoiled);
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      writeFileSync(journal(), damaged);
       const problem = problemOf(folder);
       expect(problem).toContain(`journal.1, line ${line}:`);
-      expect(readFileSync(journal()).equals(spoiled)).toBe(true);
+      expect(readFileSync(journal()).equals(damaged)).toBe(true);
       if (bytes[at] === 10) line += 1;
     }
     expect(line).toBe(4);
   });
 
-  it('is reported when a line is missing, doubled or behind the last, or a file is gone', async () => {
-    const { folder, world, writer: keeper, journal, close } = await openWorld(makeFolder());
-    for (const deed of ['authorize', 'issueCode', 'signIn']) {
-      WORLD_CHANGES[deed]?.(world, 0);
-      await keeper.whenSaved();
+  it('is reported as damaged when a line is missing, repeated or appended, or a file is missing', async () => {
+    const { folder, world, writer, journal, close } = await openWorld(makeFolder());
+    for (const change of ['authorize', 'issueCode', 'signIn']) {
+      WORLD_CHANGES[change]?.(world, 0);
+      await writer.whenSaved();
     }
     await close();
     const text = readFileSync(journal(), 'utf8');
     const [one, two, three] = text.split('\n');
-    for (const [spoiled, line] of [
+    for (const [damaged, line] of [
       [`${one}\n${three}\n`, 2],
       [`${one}\n${one}\n${two}\n`, 2],
       [`${text}rubbish\n`, 4],
       [`${text}rubbish that is long enough`, 4],
     ] as const) {
-      writeFileSync(journal(), spoiled);
+      writeFileSync(journal(), damaged);
       expect(problemOf(folder)).toContain(`, line ${line}:`);
     }
     rmSync(journal());
@@ -169,31 +169,31 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     expect(problemOf(folder)).toContain('snapshot, line 1: ');
   });
 
-  it('with a wrong byte in its snapshot is reported', async () => {
+  it('with a wrong byte in its snapshot is reported as damaged', async () => {
     const { folder, close } = await openWorld(makeFolder());
     await close();
     const path = join(folder, 'snapshot');
     const bytes = readFileSync(path);
     for (let at = 0; at < bytes.length; at += 13) {
-      const spoiled = Buffer.from(bytes);
-      spoiled[at] = (spoiled[at] ?? 0) ^ 1;
-      writeFileSync(path, spoiled);
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 1;
+      writeFileSync(path, damaged);
       expect(problemOf(folder)).toMatch(/snapshot, line 1: /);
     }
     writeFileSync(path, bytes.subarray(0, bytes.length / 2));
     expect(problemOf(folder)).toContain('snapshot, line 1: ');
   });
 
-  it('is folded before it grows for ever, and half a fold leaves nothing behind', async () => {
+  it('replaces a large journal by a snapshot, and removes the files of an interrupted replacement', async () => {
     const folder = makeFolder();
-    const kept = await openWorld(folder, { foldAt: 2000 });
+    const opened = await openWorld(folder, { compactAt: 2000 });
     for (let at = 0; at < 200; at += 1) {
-      WORLD_CHANGES.advance?.(kept.world, 1);
-      WORLD_CHANGES.signIn?.(kept.world, at);
-      if (at % 10 > 0) WORLD_CHANGES.signOut?.(kept.world, 0);
-      await kept.writer.whenSaved();
+      WORLD_CHANGES.advance?.(opened.world, 1);
+      WORLD_CHANGES.signIn?.(opened.world, at);
+      if (at % 10 > 0) WORLD_CHANGES.signOut?.(opened.world, 0);
+      await opened.writer.whenSaved();
     }
-    await kept.close();
+    await opened.close();
     const names = readdirSync(folder).sort();
     expect(names).toEqual([journalOf(folder), 'lock', 'snapshot']);
     expect(names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)).toBeLessThan(20_000);
@@ -202,19 +202,19 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     writeFileSync(join(folder, 'journal.9999'), '');
     appendFileSync(join(folder, 'journal.1'), 'old');
     const again = await openWorld(folder);
-    expect(toWorldImage(again.world.state)).toEqual(toWorldImage(kept.world.state));
+    expect(toWorldImage(again.world.state)).toEqual(toWorldImage(opened.world.state));
     await again.close();
     expect(readdirSync(folder).sort()).toEqual(names);
   });
 
-  it('tells when the disk takes nothing any more, and says of nothing after it that it is saved', async () => {
-    const { folder, world, writer: keeper, close } = await openWorld(makeFolder(), { foldAt: 1 });
-    await keeper.whenSaved();
+  it('reports the first failed write, and nothing as saved after it', async () => {
+    const { folder, world, writer, close } = await openWorld(makeFolder(), { compactAt: 1 });
+    await writer.whenSaved();
     rmSync(folder, { recursive: true });
     world.reset();
-    await expect(keeper.whenSaved()).rejects.toThrow(/ENOENT/);
-    expect((await keeper.failure).message).toMatch(/ENOENT/);
-    await expect(keeper.whenSaved()).rejects.toThrow(/ENOENT/);
+    await expect(writer.whenSaved()).rejects.toThrow(/ENOENT/);
+    expect((await writer.failure).message).toMatch(/ENOENT/);
+    await expect(writer.whenSaved()).rejects.toThrow(/ENOENT/);
     await close();
   });
 });

@@ -3,10 +3,10 @@ import { toWorldImage } from '../../../src/sandbox/state/world-state.ts';
 import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
 import type { World } from '../../../src/sandbox/world.ts';
 
-/** One transition of the world, done to whatever the number picks. One that finds nothing to be done to does nothing. */
+/** One change of the world. The number selects what is changed; nothing happens when there is nothing to change. */
 export type WorldChange = (world: World, pick: number) => void;
 
-/** Every method of the world that changes it. */
+/** A change for every method of World that changes its state. */
 export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   signIn: (world, pick) => void world.signIn(one(world.seed.people, pick)?.uuid ?? ''),
   signOut: (world, pick) => {
@@ -69,8 +69,8 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   },
   createDroplets: (world, pick) => {
     const account = one(world.seed.people, pick)?.uuid ?? '';
-    const blueprint = { region: 'fra1', size: 's-1vcpu-1gb', image: 1, tags: [`t${pick}`], features: [] };
-    world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), blueprint);
+    const spec = { region: 'fra1', size: 's-1vcpu-1gb', image: 1, tags: [`t${pick}`], features: [] };
+    world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
   },
   deleteDroplet: (world, pick) => {
     const droplet = one(toWorldImage(world.state).droplets, pick);

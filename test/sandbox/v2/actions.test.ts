@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admin, callApi, sandboxFor, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 describe('GET /v2/actions', () => {
-  it('lists the actions of the account, newest first, as the API writes them', async () => {
+  it('lists the actions of the account, newest first', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const { actions, links, meta } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/actions')).body);

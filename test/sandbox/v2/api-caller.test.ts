@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { callApi, sandboxFor, send, tokenFor } from '../requests.ts';
 
-describe('a bearer token opens the resource API', () => {
+describe('bearer tokens of the resource API', () => {
   it.each([
     {},
     { authorization: '' },
@@ -13,7 +13,7 @@ describe('a bearer token opens the resource API', () => {
     { authorization: 'sandbox_token' },
     { authorization: 'Bearer,Bearer x' },
     { authorization: ['Bearer x', 'Bearer x'] },
-  ])('no or a malformed Authorization is 401: %j', async (headers) => {
+  ])('a missing or malformed Authorization is 401: %j', async (headers) => {
     const sandbox = await sandboxFor();
     for (const path of ['/v2/actions', '/v2/droplets', '/v2/nothing']) {
       const answer = await send(sandbox.ready.base_url, path, { headers });
@@ -23,7 +23,7 @@ describe('a bearer token opens the resource API', () => {
     }
   });
 
-  it('an unknown token is not_found, 404 or on demand 401', async () => {
+  it("an unknown token is not_found, with 404 or the option's 401", async () => {
     for (const unknownTokenStatus of [404, 401] as const) {
       const sandbox = await sandboxFor({ unknownTokenStatus });
       const answer = await callApi(sandbox, 'sandbox_unknown', 'GET', '/v2/droplets');
@@ -45,14 +45,14 @@ describe('a bearer token opens the resource API', () => {
     }
   });
 
-  it('a token in the query opens nothing', async () => {
+  it('a token in the query is not accepted', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     expect((await send(sandbox.ready.base_url, `/v2/droplets?access_token=${access_token}`)).status).toBe(401);
   });
 });
 
-describe('scope read allows GET and HEAD; anything else is 403 and nothing is changed', () => {
+describe('scope read allows GET and HEAD; other methods are 403 and change nothing', () => {
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s', async (method) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox, { scope: 'read' });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([source.stop(), target.stop()]));
 
-async function ground(more: object = {}) {
+async function openFixture(more: object = {}) {
   const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
   const sandbox = await sandboxFor({ clusters: [{ name: 'orders', url }], ...more });
   const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
@@ -32,15 +32,15 @@ async function ground(more: object = {}) {
       ignore_dbs: others.map(({ datname }) => datname),
     });
   };
-  const standing = async (status: string) => {
+  const waitForStatus = async (status: string) => {
     await waitUntil(async () => (await ask('GET')).json.status === status, status);
     return (await ask('GET')).json;
   };
-  return { sandbox, cluster, ask, begin, standing };
+  return { sandbox, cluster, ask, begin, waitForStatus };
 }
 
-test('a cluster with a data plane really migrates, and GET tells of every database and table', async () => {
-  const { cluster, ask, begin, standing } = await ground();
+test('a cluster with a data plane copies rows, and GET reports every database and table', async () => {
+  const { cluster, ask, begin, waitForStatus } = await openFixture();
   expect(cluster).toMatchObject({
     data_plane: `127.0.0.1:${target.port}`,
     connection: { port: target.port },
@@ -51,7 +51,7 @@ test('a cluster with a data plane really migrates, and GET tells of every databa
     'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 100)',
   );
   expect(begun).toMatchObject({ status: 200, json: { status: 'running' } });
-  expect(await standing('syncing')).toMatchObject({
+  expect(await waitForStatus('syncing')).toMatchObject({
     data_plane: `127.0.0.1:${target.port}`,
     method: 'continuous',
     databases: [
@@ -73,9 +73,9 @@ test('a cluster with a data plane really migrates, and GET tells of every databa
 });
 
 test('the panel shows each database and table, and stops the migration', async () => {
-  const { sandbox, begin, standing, ask } = await ground();
+  const { sandbox, begin, waitForStatus, ask } = await openFixture();
   await begin('panel', 'CREATE TABLE "<b>" (id int PRIMARY KEY); INSERT INTO "<b>" VALUES (1)');
-  await standing('syncing');
+  await waitForStatus('syncing');
   const cookie = await signIn(sandbox, MAYA);
   const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
   expect(page.body).toContain('<strong>panel</strong>: streaming, continuous, 1 of 1 tables ready');
@@ -85,19 +85,19 @@ test('the panel shows each database and table, and stops the migration', async (
   expect(await objectsOn(source)).toEqual([]);
 });
 
-test('a migration stops two weeks after it started, and removes what it made', async () => {
-  const { sandbox, begin, standing, ask } = await ground();
+test('a migration stops two weeks after it started, and removes its objects', async () => {
+  const { sandbox, begin, waitForStatus, ask } = await openFixture();
   await begin('fortnight', 'CREATE TABLE t (id int PRIMARY KEY)');
-  await standing('syncing');
+  await waitForStatus('syncing');
   await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 14 * 86_400_000 });
   expect((await ask('GET')).json).toMatchObject({ status: 'canceled', reason: 'max_duration' });
   await waitUntil(async () => (await objectsOn(source)).length === 0, 'the removal');
 });
 
-test('with finish-when-idle it is done when nothing was left to replicate for a minute of the virtual clock', async () => {
-  const { sandbox, begin, standing, ask } = await ground({ finishWhenIdle: true });
+test('with finishWhenIdle it is done after 60 s of the virtual clock without changes', async () => {
+  const { sandbox, begin, waitForStatus, ask } = await openFixture({ finishWhenIdle: true });
   await begin('idle', 'CREATE TABLE t (id int PRIMARY KEY)');
-  await standing('syncing');
+  await waitForStatus('syncing');
   await source.query('INSERT INTO t VALUES (1)', 'idle');
   await waitUntil(async () => {
     await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 60_000 });
@@ -107,8 +107,8 @@ test('with finish-when-idle it is done when nothing was left to replicate for a 
   expect(await objectsOn(source)).toEqual([]);
 });
 
-test('a source that cannot be entered ends it with the reason', async () => {
-  const { ask, standing } = await ground();
+test('a wrong password of the source ends the migration with the reason', async () => {
+  const { ask, waitForStatus } = await openFixture();
   const wrong = {
     host: '127.0.0.1',
     port: source.port,
@@ -117,25 +117,25 @@ test('a source that cannot be entered ends it with the reason', async () => {
     password: 'Wr0ngWord',
   };
   expect((await ask('PUT', { source: wrong, disable_ssl: true })).status).toBe(200);
-  const state = await standing('error');
-  expect(state.reason).toContain('password authentication failed');
+  const state = await waitForStatus('error');
+  expect(state.reason).toMatch(/password/);
   expect(JSON.stringify(state)).not.toContain('Wr0ngWord');
 });
 
-test('a request whose source cannot be meant is 422, and starts nothing', async () => {
-  const { ask } = await ground();
+test('a request with an invalid source is 422 and starts nothing', async () => {
+  const { ask } = await openFixture();
   expect((await ask('PUT', { source: { host: 'db.example.com', dbname: 'a' } })).status).toBe(422);
   expect((await ask('GET')).status).toBe(404);
 });
 
-test('a data plane that cannot be entered keeps the sandbox from starting, and its password is not told', async () => {
+test('a data plane with a wrong password prevents the start, and the error does not contain the password', async () => {
   const url = `postgres://postgres:Wr0ngWord@127.0.0.1:${target.port}/postgres`;
   const start = sandboxFor({ clusters: [{ name: 'pg', url }] });
   await expect(start).rejects.toThrow(/\bpg\b/);
   await expect(start).rejects.not.toThrow('Wr0ngWord');
 });
 
-test('a cluster of a name that is not known is added, and the ids of the others stay', async () => {
+test('a cluster with a new name is added, and the other ids do not change', async () => {
   const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`;
   const [plain, more] = await Promise.all([
     sandboxFor({ seed: 7 }),
@@ -146,10 +146,10 @@ test('a cluster of a name that is not known is added, and the ids of the others 
   expect(more.ready.client_id).toBe(plain.ready.client_id);
 });
 
-test('a sandbox that closes leaves nothing of its migrations behind', async () => {
-  const { sandbox, begin, standing } = await ground();
+test('a sandbox that closes removes the objects of its migrations', async () => {
+  const { sandbox, begin, waitForStatus } = await openFixture();
   await begin('closing', 'CREATE TABLE t (id int PRIMARY KEY)');
-  await standing('syncing');
+  await waitForStatus('syncing');
   await sandbox.close();
   expect(await objectsOn(source)).toEqual([]);
   expect(await subscriptionsOn(target)).toEqual([]);

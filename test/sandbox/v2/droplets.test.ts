@@ -49,7 +49,7 @@ describe('POST /v2/droplets', () => {
     });
   });
 
-  it('becomes active with networks after a few seconds of the virtual clock', async () => {
+  it('becomes active with networks after 5 s of the virtual clock', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
     const { access_token } = await tokenFor(sandbox);
@@ -84,14 +84,14 @@ describe('POST /v2/droplets', () => {
     }
   });
 
-  it('a single name in names is still answered with droplets', async () => {
+  it('a single entry in names is answered with droplets', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names: ['a'], ...ATTRIBUTES });
     expect(JSON.parse(answer.body).droplets).toHaveLength(1);
   });
 
-  it('all names or none: one that is wrong, or more than ten, create nothing', async () => {
+  it('an invalid name and more than ten names create nothing', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const before = sandbox.world.droplets(userOf(sandbox, MAYA).uuid).length;
@@ -149,7 +149,7 @@ describe('POST /v2/droplets', () => {
     expect(JSON.parse(answer.body).message).toContain(field);
   });
 
-  it('takes nulls, empty lists, unknown attributes, an image as number, no region, and a newline after the body', async () => {
+  it('accepts null, empty lists, unknown attributes, a numeric image, no region, and a newline after the body', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     for (const body of [
@@ -178,7 +178,7 @@ describe('POST /v2/droplets', () => {
     expect(droplet).toMatchObject({ image: { slug: 'debian-12-x64' }, region: { slug: 'nyc3' } });
   });
 
-  it('takes repeated keys with equal values and refuses unequal ones', async () => {
+  it('accepts repeated keys with equal values and rejects different ones', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const rest = '"size":"1gb","image":"debian-12-x64"';
@@ -195,7 +195,7 @@ describe('POST /v2/droplets', () => {
     }
   });
 
-  it('a body that is no JSON is 400, JSON that is no object 422', async () => {
+  it('a body that is not JSON is 400; JSON that is not an object is 422', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     for (const [body, status] of [
@@ -264,7 +264,7 @@ describe('POST /v2/droplets', () => {
 });
 
 describe('GET and DELETE /v2/droplets', () => {
-  it('HEAD is GET without the body', async () => {
+  it('HEAD replies as GET, without the body', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const get = await callApi(sandbox, access_token, 'GET', '/v2/droplets');
@@ -291,7 +291,7 @@ describe('GET and DELETE /v2/droplets', () => {
     }
   });
 
-  it('a token under a team sees the droplets of the team, and nobody those of another account', async () => {
+  it('a token of a team lists the droplets of the team, and no token those of other accounts', async () => {
     const sandbox = await sandboxFor();
     const [team] = userOf(sandbox, TOMAS).teams;
     const maya = await tokenFor(sandbox);
@@ -309,7 +309,7 @@ describe('GET and DELETE /v2/droplets', () => {
     }
   });
 
-  it('DELETE is 204, once, and leaves an action', async () => {
+  it('DELETE is 204 once and records an action', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const { droplets } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body);

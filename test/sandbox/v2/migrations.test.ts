@@ -3,7 +3,7 @@ import { admin, callApi, sandboxFor, tokenFor } from '../requests.ts';
 
 const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: "p'w d%22é" };
 
-async function ground() {
+async function openFixture() {
   const sandbox = await sandboxFor();
   await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
@@ -16,8 +16,8 @@ async function ground() {
 }
 
 describe('PUT online-migration', () => {
-  it('answers 200 with id, running and created_at, and nothing of the source', async () => {
-    const { ask, pg } = await ground();
+  it('is answered 200 with id, running and created_at, without the source', async () => {
+    const { ask, pg } = await openFixture();
     const { status, json, text } = await ask('PUT', pg, {
       source: SOURCE,
       disable_ssl: false,
@@ -28,8 +28,8 @@ describe('PUT online-migration', () => {
     expect(text).not.toContain('mover');
   });
 
-  it('never tells the password: not in GET, not in the request log, not in the panel', async () => {
-    const { ask, pg, sandbox } = await ground();
+  it('does not reveal the password in GET, the request log or the panel', async () => {
+    const { ask, pg, sandbox } = await openFixture();
     await ask('PUT', pg, {
       source: { ...SOURCE, host: `postgres://mover:${'S3cretWord'}@db.example.com/shop`, password: 'S3cretWord' },
     });
@@ -41,8 +41,8 @@ describe('PUT online-migration', () => {
     expect(seen.join()).not.toContain('S3cretWord');
   });
 
-  it('a second one while the first runs is 409, and after it was stopped it starts', async () => {
-    const { ask, pg } = await ground();
+  it('a second migration is 409 while the first one runs, and starts after it was stopped', async () => {
+    const { ask, pg } = await openFixture();
     await ask('PUT', pg, { source: SOURCE });
     expect((await ask('PUT', pg, { source: SOURCE })).status).toBe(409);
     expect((await ask('DELETE', pg)).status).toBe(204);
@@ -66,13 +66,13 @@ describe('PUT online-migration', () => {
       { source: { ...SOURCE, host: 'postgres://u:p@pg-1.db.ondigitalocean.com:25060/a' } },
     ],
   ])('%s is 422 and starts nothing', async (_name, body) => {
-    const { ask, pg } = await ground();
+    const { ask, pg } = await openFixture();
     expect((await ask('PUT', pg, body)).status).toBe(422);
     expect((await ask('GET', pg)).status).toBe(404);
   });
 
   it('an unknown cluster is 404, a read token 403, another media type 415', async () => {
-    const { ask, pg, sandbox } = await ground();
+    const { ask, pg, sandbox } = await openFixture();
     const unknown = '/v2/databases/00000000-0000-4000-8000-000000000000/online-migration';
     expect((await ask('PUT', unknown, { source: SOURCE })).status).toBe(404);
     const { access_token } = await tokenFor(sandbox, { scope: 'read' });
@@ -80,16 +80,16 @@ describe('PUT online-migration', () => {
     expect((await callApi(sandbox, access_token, 'GET', pg)).status).toBe(404);
   });
 
-  it('a Redis source needs no dbname, and ignore_dbs is not for it', async () => {
-    const { ask, redis } = await ground();
+  it('a Redis source needs no dbname, and rejects ignore_dbs', async () => {
+    const { ask, redis } = await openFixture();
     expect((await ask('PUT', redis, { source: { host: 'r.example.com' }, ignore_dbs: ['a'] })).status).toBe(422);
     expect((await ask('PUT', redis, { source: { host: 'r.example.com', port: 6379 } })).status).toBe(200);
   });
 });
 
-describe('an online migration as GET tells it', () => {
-  it('stops by itself two weeks after it started', async () => {
-    const { ask, pg, sandbox } = await ground();
+describe('GET of an online migration', () => {
+  it('stops automatically two weeks after it started', async () => {
+    const { ask, pg, sandbox } = await openFixture();
     await ask('PUT', pg, { source: SOURCE });
     await admin(sandbox, 'POST', '/_sandbox/clock', { advance: 14 * 86_400_000 - 1 });
     expect((await ask('GET', pg)).json).toMatchObject({ status: 'running', data_plane: 'none' });
@@ -100,7 +100,7 @@ describe('an online migration as GET tells it', () => {
 
 describe('DELETE /v2/databases/{uuid}/online-migration/{id}', () => {
   it('stops the migration with this id and no other', async () => {
-    const { ask, pg } = await ground();
+    const { ask, pg } = await openFixture();
     const { json } = await ask('PUT', pg, { source: SOURCE });
     expect((await ask('DELETE', `${pg}/${crypto.randomUUID()}`)).status).toBe(404);
     expect((await ask('GET', pg)).json.status).toBe('running');

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { admin, callApi, MAYA, sandboxFor, send, tokenFor, userOf } from '../requests.ts';
 
-describe('lists come in pages', () => {
-  it('links.pages leads through all of them on the own origin and keeps the filters', async () => {
+describe('lists are paged', () => {
+  it('links.pages stays on the origin and keeps the filters', async () => {
     const sandbox = await sandboxFor();
     grow(sandbox, 47);
     const { access_token } = await tokenFor(sandbox);
@@ -24,7 +24,7 @@ describe('lists come in pages', () => {
     expect(new Set(seen).size).toBe(47);
   });
 
-  it('a middle page has four links, the last first and prev, a single page none', async () => {
+  it('a middle page has four links, the last page first and prev, a single page none', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const links = async (query: string): Promise<readonly string[]> => {
@@ -37,7 +37,7 @@ describe('lists come in pages', () => {
     expect(none).toEqual({});
   });
 
-  it('both next and last carry page=, on the origin the client itself used', async () => {
+  it('next and last contain page=, on the origin that the client used', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const host = `localhost:${new URL(sandbox.ready.base_url).port}`;

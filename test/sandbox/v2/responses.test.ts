@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admin, callApi, sandboxFor, send, tokenFor } from '../requests.ts';
 
-describe('every answer of the resource API', () => {
+describe('every response of the resource API', () => {
   it('carries content type, request id and rate limit headers, errors too', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
@@ -49,7 +49,7 @@ describe('every answer of the resource API', () => {
     expect((await callApi(sandbox, access_token, 'DELETE', '/v2/actions')).headers.allow).toBe('GET, HEAD');
   });
 
-  it('one slash at the end of a path changes nothing, as older clients write it', async () => {
+  it('one trailing slash is ignored', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
     const wish = { name: 'slash', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
@@ -63,7 +63,7 @@ describe('every answer of the resource API', () => {
     expect((await callApi(sandbox, access_token, 'GET', next.pathname + next.search)).status).toBe(200);
   });
 
-  it('tells the virtual time in Date', async () => {
+  it('sends the virtual time in Date', async () => {
     const sandbox = await sandboxFor();
     await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '400d' });
     const answer = await send(sandbox.ready.base_url, '/v2/droplets');
@@ -72,7 +72,7 @@ describe('every answer of the resource API', () => {
 });
 
 describe('rate limits', () => {
-  it('are headers only, unless asked for', async () => {
+  it('are reported in headers and not enforced by default', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const remaining: number[] = [];

@@ -16,11 +16,11 @@ const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const S256 = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
 describe('rule 8: PKCE', () => {
-  it('the challenge of RFC 7636 appendix B is taken', () => {
+  it('the challenge of RFC 7636 appendix B is accepted', () => {
     expect(CHALLENGE).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
   });
 
-  it('a challenge demands its verifier, and a wrong one does not burn the code', async () => {
+  it('a code with a challenge requires the verifier, and a wrong verifier does not use up the code', async () => {
     const sandbox = await sandboxFor();
     const parameters = exchangeParameters(sandbox, await codeFor(sandbox, { changes: S256 }));
     for (const code_verifier of [undefined, CHALLENGE, VERIFIER.toLowerCase(), `${VERIFIER}A`, 'short']) {
@@ -31,7 +31,7 @@ describe('rule 8: PKCE', () => {
     expect((await postToken(sandbox, { ...parameters, code_verifier: VERIFIER })).status).toBe(200);
   });
 
-  it('a verifier without a challenge is refused', async () => {
+  it('a verifier without a challenge is rejected', async () => {
     const sandbox = await sandboxFor();
     const parameters = exchangeParameters(sandbox, await codeFor(sandbox));
     expect(errorOf(await postToken(sandbox, { ...parameters, code_verifier: VERIFIER }))).toBe('invalid_grant');

@@ -3,7 +3,7 @@ import { authorizationQuery, authorize, sandboxFor } from '../../requests.ts';
 
 const REGISTERED = 'http://127.0.0.1:4321/callback';
 
-describe('rule 2: a redirect_uri that is missing or differs in any byte is a page that shows both', () => {
+describe('rule 2: a missing or different redirect_uri is a page that shows the received and the registered value', () => {
   it.each([
     'http://127.0.0.1:4321/callback/',
     'http://127.0.0.1:4321/Callback',
@@ -42,14 +42,14 @@ describe('rule 2: a redirect_uri that is missing or differs in any byte is a pag
     }
   });
 
-  it('the callback URL of another application is not valid either', async () => {
+  it('the callback URL of another application is rejected', async () => {
     const sandbox = await sandboxFor({ apps: [{ name: 'Other', callbackUrl: 'https://other.example/cb' }] });
     expect(
       (await authorize(sandbox, authorizationQuery(sandbox, { redirect_uri: 'https://other.example/cb' }))).status,
     ).toBe(400);
   });
 
-  it('each of several registered callback URLs is valid', async () => {
+  it('every registered callback URL is valid', async () => {
     const sandbox = await sandboxFor({ callbackUrls: [REGISTERED, 'http://127.0.0.1:4322/callback'] });
     for (const redirect_uri of [REGISTERED, 'http://127.0.0.1:4322/callback']) {
       expect((await authorize(sandbox, authorizationQuery(sandbox, { redirect_uri }))).status).toBe(200);

@@ -19,7 +19,7 @@ describe('rule 8: a repeated parameter is invalid_request, unknown ones are igno
     expect(locationOf(answer).searchParams.get('state')).toBe('s');
   });
 
-  it('a repeated state is not returned, because nobody knows which', async () => {
+  it('a repeated state is not returned', async () => {
     const sandbox = await sandboxFor();
     const answer = locationOf(await authorize(sandbox, `${authorizationQuery(sandbox)}&state=a&state=b`));
     expect(answer.searchParams.get('error')).toBe('invalid_request');
