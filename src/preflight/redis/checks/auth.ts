@@ -8,7 +8,7 @@ import { disconnectCodes } from './redis-connect.ts';
 export const authCheck = redisCheck({
   id: 'auth',
   title: 'the server accepts the user and the password',
-  headline: 'The server does not accept the user or the password, or is open without one',
+  headline: 'The server does not accept the user or the password',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
@@ -20,6 +20,7 @@ export const authCheck = redisCheck({
     if (connection.auth === 'password') return pass(`AUTH as ${facts.user}`);
     if (connection.auth === 'needless') {
       return fail(redisMethods, `the server has no password: ${connection.authReply ?? ''}`, {
+        headline: 'A password is given and the server has none',
         required: 'no password, because the server has none',
         detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
         fix: { text: 'Omit the password, or set it on the server (requirepass, or ACL SETUSER default).' },
@@ -30,6 +31,7 @@ export const authCheck = redisCheck({
       return pass('the server requires no password');
     }
     return warn('the server requires no password', {
+      headline: 'The server requires no password',
       required: 'a password',
       detail: 'Every client that reaches the port can read and delete all keys.',
       fix: {
@@ -52,6 +54,7 @@ function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
 /** AUTH takes a user name with a password only, and so do masteruser and masterauth of a replica. */
 function usernameUnused(): CheckOutcome {
   return warn('connected as default: the user name was given without a password', {
+    headline: 'The user name is given without a password',
     required: 'the password of that user, or no user name',
     detail:
       'Without a password no AUTH is sent, neither here nor by the target, so all permissions are those of the user default.',

@@ -11,8 +11,8 @@ import { infoQuery } from '../queries/info.ts';
 
 export const bgsaveBrokenCheck = redisCheck({
   id: 'bgsave-broken',
-  title: 'the server can save its data (BGSAVE)',
-  headline: 'The server cannot save its data (BGSAVE)',
+  title: 'the last BGSAVE succeeded',
+  headline: 'The last BGSAVE failed',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
@@ -28,6 +28,7 @@ export const bgsaveBrokenCheck = redisCheck({
       return shortage === undefined
         ? pass(status)
         : warn(shortage, {
+            headline: 'The disk of the source is too small for a copy of the data',
             required: 'disk space for a copy of the data, or repl-diskless-sync yes',
             detail:
               'The copy for the target is written to a file first: `Write error saving DB on disk: No space left on device`.',

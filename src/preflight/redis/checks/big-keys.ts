@@ -41,6 +41,6 @@ export const bigKeysCheck = redisCheck({
         fix: { text: 'Raise proto-max-bulk-len on the target, or split these keys.' },
       });
     }
-    return objects.length > 0 ? infoOutcome(observed, { objects }) : pass(observed);
+    return objects.length > 0 ? infoOutcome(observed, { headline: 'Some keys are large', objects }) : pass(observed);
   },
 });

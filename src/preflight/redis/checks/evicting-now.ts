@@ -14,7 +14,10 @@ export const evictingNowCheck = redisCheck({
     const total = infoNumber(info, 'evicted_keys') ?? 0;
     const now = rate?.evicted ?? 0;
     if (total === 0) return pass('no key was evicted since the start');
-    if (now === 0) return infoOutcome(`${total} keys evicted since the start, none during the preflight`);
+    if (now === 0)
+      return infoOutcome(`${total} keys evicted since the start, none during the preflight`, {
+        headline: 'The source has evicted keys',
+      });
     return warn(`${Math.round(now)} keys a second evicted, ${Math.round(rate?.expired ?? 0)} expired`, {
       required: 'no eviction while the data is copied',
       detail:

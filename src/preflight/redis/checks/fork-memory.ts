@@ -9,7 +9,7 @@ import { latencyMaximaQuery } from '../queries/server.ts';
 export const forkMemoryCheck = redisCheck({
   id: 'fork-memory',
   title: 'the machine has enough memory for a fork',
-  headline: 'The machine may not have enough memory for a fork, or the fork is slow',
+  headline: 'The machine may not have enough memory for a fork',
   needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, latency: optionalQuery(latencyMaximaQuery) },
@@ -28,6 +28,7 @@ export const forkMemoryCheck = redisCheck({
     const isShort = used !== undefined && total !== undefined && total > 0 && used * 2 > total;
     if (!isShort && stopped < 1000) return pass(observed);
     return warn(observed, {
+      ...(isShort ? {} : { headline: 'A fork stops the server for more than one second' }),
       required: isShort ? 'as much free memory as is used' : 'a fork of less than 1 s',
       detail: isShort
         ? 'While the copy is made, every page that is written exists twice. Without overcommit the fork fails at once: `fork: Cannot allocate memory`. With overcommit the kernel may kill the server.'

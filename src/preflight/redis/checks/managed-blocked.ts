@@ -10,7 +10,7 @@ import type { RedisSourceFacts } from '../source-facts.ts';
 export const managedBlockedCheck = redisCheck({
   id: 'managed-blocked',
   title: 'no provider restricts replication',
-  headline: 'A provider restricts replication, or may do so',
+  headline: 'A provider restricts replication',
   spec: '4.6',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
@@ -26,9 +26,11 @@ export const managedBlockedCheck = redisCheck({
     const hasNoPsync =
       isHidden || (commands.kind === 'known' ? !commands.value.has('psync') : commands.kind === 'missing');
     if (provider === undefined) return unknownProvider(facts, isHidden);
-    if (facts.probe?.kind === 'accepted') return infoOutcome(`${provider.name}; PSYNC was accepted`);
+    if (facts.probe?.kind === 'accepted')
+      return infoOutcome(`${provider.name}; PSYNC was accepted`, { headline: 'A provider allows replication' });
     if (facts.probe?.kind === 'refused' || hasNoPsync) return psyncBlocked(provider.name, isHidden);
     return warn(provider.name, {
+      headline: 'A provider may restrict replication',
       required: 'a provider that allows external replicas',
       detail:
         facts.connection.kind === 'connected'
@@ -74,6 +76,7 @@ function isConfigHidden(settings: QueryResult<RedisConfigValues<'databases'>>): 
 
 function sameService(name: string): CheckOutcome {
   return fail(redisMethods, name, {
+    headline: 'The source is a managed cluster of the same kind of service',
     required: 'a source outside the service',
     detail: 'Migrations between managed clusters are not supported, not even between accounts.',
     fix: { text: 'Fork the cluster, or restore it from its backup, inside the service.' },
@@ -85,11 +88,13 @@ function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): 
   if (!isHidden) {
     return port === managedPort
       ? infoOutcome(`port ${managedPort}, the default of managed clusters`, {
+          headline: 'The port is the default of managed clusters',
           detail: 'A managed cluster cannot be the source.',
         })
       : pass('no provider detected');
   }
-  if (probe?.kind === 'accepted') return infoOutcome('CONFIG is hidden; PSYNC was accepted');
+  if (probe?.kind === 'accepted')
+    return infoOutcome('CONFIG is hidden; PSYNC was accepted', { headline: 'The server hides CONFIG' });
   return unknown('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
     text: 'Run the preflight with --probe, which requests a synchronization and disconnects, or ask the operator of the server.',
   });

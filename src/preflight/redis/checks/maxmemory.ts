@@ -10,7 +10,7 @@ import { infoQuery } from '../queries/info.ts';
 export const maxmemoryCheck = redisCheck({
   id: 'maxmemory',
   title: 'the data fits into the memory of the target',
-  headline: 'The data may not fit into the memory of the target',
+  headline: 'The data does not fit into the memory of the target',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: infoQuery, settings: optionalQuery(maxmemoryConfigQuery) },
@@ -33,11 +33,12 @@ export const maxmemoryCheck = redisCheck({
     const detail = targetMemory === undefined ? sum : `${sum}, the target has ${formatBytes(targetMemory)}`;
     if (policy !== 'noeviction' && limit > 0) {
       return warn(observed, {
+        headline: 'The source evicts keys at maxmemory, and the target may not',
         required: `maxmemory-policy ${policy} on the target too`,
         detail: `${detail}. With noeviction the target refuses writes with \`OOM command not allowed when used memory > 'maxmemory'\` where the source would have evicted keys.`,
         fix: { text: `Set maxmemory-policy ${policy} on the target before the applications use it.` },
       });
     }
-    return infoOutcome(observed, { detail: `${detail}.` });
+    return infoOutcome(observed, { headline: 'The memory that the target needs', detail: `${detail}.` });
   },
 });

@@ -16,7 +16,7 @@ import { unansweredOutcome } from '../unanswered-outcome.ts';
 export const psyncCommandCheck = redisCheck({
   id: 'psync-command',
   title: 'the server has the PSYNC command',
-  headline: 'The server does not support PSYNC as a replica needs it',
+  headline: 'The server has no PSYNC command',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
@@ -57,6 +57,7 @@ export const psyncCommandCheck = redisCheck({
 /** A replica sends PING first, and an unknown command is no valid reply. */
 function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
   return fail(['continuous'], 'PING is not available', {
+    headline: 'The server has no PING command',
     required: 'PING',
     detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
     fix: removeRenameFix(['PING'], info),
@@ -65,6 +66,7 @@ function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
 
 function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
   return fail(['continuous'], 'INFO is not available', {
+    headline: 'The server has no INFO command',
     required: 'INFO',
     detail:
       'A migration reads the version, the databases and the progress of the source from INFO, and fails without it.',
@@ -104,6 +106,7 @@ function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
   if (otherChecks.has(probe.code)) return undefined;
   return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
+    headline: 'The server refuses PSYNC',
     required: '+FULLRESYNC',
     detail: 'The target receives the same reply.',
     fix: { text: 'Ask the operator of the server to allow external replicas; otherwise only a scan is possible.' },

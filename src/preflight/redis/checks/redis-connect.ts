@@ -10,7 +10,7 @@ import type { RedisSourceFacts } from '../source-facts.ts';
 export const redisConnectCheck = redisCheck({
   id: 'redis-connect',
   title: 'a Redis server accepts connections on the port',
-  headline: 'No Redis server accepts stable connections on the port',
+  headline: 'No Redis server accepts connections on the port',
   spec: '4.6',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
@@ -30,6 +30,7 @@ export const redisConnectCheck = redisCheck({
 function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (broken === undefined) return undefined;
   return fail(redisMethods, `port ${port}: ${broken}`, {
+    headline: 'The connection broke during the preflight',
     required: 'a stable connection',
     detail:
       'The connection broke while the source was queried: a restart, a server that hangs, a proxy with a timeout, a small client-output-buffer-limit for normal clients, a client that was killed, or a user that was deleted (ACL DELUSER). The missing values are unknown.',
@@ -41,6 +42,7 @@ function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | un
 function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (pipelineFailure === undefined) return undefined;
   return warn(`port ${port}: ${pipelineFailure}`, {
+    headline: 'The server disconnects clients with many pending replies',
     required: 'a connection that is stable while many replies are pending',
     detail:
       'The connection broke when all queries were sent at once, and was stable when they were sent one by one: a small client-output-buffer-limit for normal clients, or a proxy. A replica has a limit of its own, but applications that read much at once are disconnected too.',

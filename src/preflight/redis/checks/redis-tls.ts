@@ -10,7 +10,7 @@ import type { RedisSourceFacts } from '../source-facts.ts';
 export const redisTlsCheck = redisCheck({
   id: 'redis-tls',
   title: 'the TLS setting matches the server, and its certificate is valid',
-  headline: 'TLS is not used, does not match the server, or its certificate is not valid',
+  headline: 'The TLS handshake with the server fails',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
@@ -28,6 +28,7 @@ export const redisTlsCheck = redisCheck({
 
 function tlsRequired({ port }: RedisSourceFacts): CheckOutcome {
   return fail(redisMethods, `TLS on port ${port}`, {
+    headline: 'The server requires TLS',
     required: 'redis:// for a server without TLS',
     detail:
       'The server closes a connection that does not begin with a TLS handshake: `Error reading reply from master: Connection reset by peer`.',
@@ -40,6 +41,7 @@ function withoutTls({ connection, address }: RedisSourceFacts, { isOverInternet 
     return pass('not encrypted, as requested');
   }
   return warn('not encrypted', {
+    headline: 'The connection is not encrypted',
     required: 'TLS over a public network',
     detail: 'The password and every key are sent over the internet without encryption.',
     fix: {
@@ -99,7 +101,11 @@ function handshakeClosed(observed: string): CheckOutcome {
 
 function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOptions): CheckOutcome {
   const { certificate, version } = tls;
-  if (certificate === undefined) return infoOutcome(version ?? 'TLS', { detail: 'The server sent no certificate.' });
+  if (certificate === undefined)
+    return infoOutcome(version ?? 'TLS', {
+      headline: 'The server sent no certificate',
+      detail: 'The server sent no certificate.',
+    });
   const left = (certificate.validTo - now) / 86_400_000;
   const days = Math.floor(left);
   const name = `${version ?? 'TLS'}, ${certificate.subject}`;
@@ -107,6 +113,7 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
   const observed = `${name}, valid for ${days} days`;
   if (days >= 14) return pass(observed);
   return warn(observed, {
+    headline: 'The certificate expires within two weeks',
     required: 'a certificate that is valid for the whole migration, which may take two weeks',
     detail: 'When it expires during the migration, the replica cannot reconnect.',
     fix: { text: 'Renew the certificate before the migration starts.' },
@@ -116,6 +123,7 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
 /** A replica always verifies the dates. */
 function expired(observed: string): CheckOutcome {
   return fail(['continuous'], observed, {
+    headline: 'The certificate has expired',
     required: 'a certificate that is valid',
     detail:
       'A replica verifies the certificate of its primary: `certificate verify failed`, and the link stays down. Clients that verify nothing can still connect.',

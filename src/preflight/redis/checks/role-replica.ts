@@ -47,6 +47,7 @@ function usePrimary(upstream: string): string {
 
 function sentinel(): CheckOutcome {
   return fail(redisMethods, 'a Sentinel', {
+    headline: 'The source is a Sentinel',
     required: 'the primary that it monitors',
     detail: 'A Sentinel holds no data and has no PSYNC.',
     fix: {

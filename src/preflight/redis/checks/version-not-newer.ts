@@ -14,7 +14,7 @@ import { infoQuery } from '../queries/info.ts';
 export const redisVersionNotNewerCheck = redisCheck({
   id: 'version-not-newer',
   title: 'the target can read the data format of the source',
-  headline: 'The target may not be able to read the data format of the source',
+  headline: 'The target cannot read the data format of the source',
   spec: '4.6',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
@@ -87,6 +87,7 @@ function incompatibility(
 function compatible(source: RedisServerVersion, observed: string, target: string): CheckOutcome {
   if (source.product !== 'keydb') return pass(`${observed} to ${target}`);
   return warn(`${observed} to ${target}`, {
+    headline: 'The source is KeyDB',
     required: 'Redis or Valkey',
     detail: 'KeyDB is a fork: the target cannot load its own features (expiring members, several primaries).',
     fix: { text: 'Rehearse the migration with a copy of the data first (db rehearse).' },
@@ -100,6 +101,7 @@ function hasOwnReplication({ product }: RedisServerVersion): boolean {
 
 function ownReplication(observed: string): CheckOutcome {
   return fail(['continuous'], observed, {
+    headline: 'The source has a replication protocol of its own',
     required: 'Redis or Valkey',
     detail: 'It has a replication protocol of its own, which a Redis replica does not support.',
     fix: { text: 'Copy the keys with SCAN, DUMP and RESTORE.' },
