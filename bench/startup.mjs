@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from '../scripts/build.mjs';
 import { visit } from '../scripts/page-visitor.mjs';
-import { startSandbox } from '../scripts/sandbox.mjs';
 import { root } from '../scripts/run-vitest.mjs';
+import { startSandbox } from '../scripts/sandbox.mjs';
 
 const rounds = 20;
 const bin = join(root, 'bin/cloudctl.cjs');

@@ -3,5 +3,4 @@ function editorPrompt() {
   throw new Error('the editor prompt is not in the bundle');
 }
 
-// biome-ignore lint/style/noDefaultExport: the package that it replaces has one.
 export { editorPrompt as default };

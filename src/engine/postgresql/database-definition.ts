@@ -1,5 +1,5 @@
-import { type PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import type { CopySession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';

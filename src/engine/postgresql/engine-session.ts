@@ -1,6 +1,6 @@
-import { type PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { ConnectError } from '../../platform/connect-error.ts';
 import type { CopySession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { type HeldSession, holdSession } from '../held-session.ts';

@@ -1,5 +1,5 @@
-import { type PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { CreatedObject } from '../rehearsal-record.ts';
 import type { Leftover } from '../rehearsal-report.ts';

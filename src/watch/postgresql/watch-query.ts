@@ -1,5 +1,5 @@
-import { type PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 
 /** One SELECT without parameters. All queries of a poll are sent in one message, in a read-only transaction. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runSql, type ScriptSection, sectionsOf, manualStepsOf } from '../../../scripts/psql.mjs';
+import { manualStepsOf, runSql, type ScriptSection, sectionsOf } from '../../../scripts/psql.mjs';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';

@@ -182,9 +182,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     await runStatements(server, source, ['CREATE TABLE t (a int)']);
     const door = { ...databaseEndpointOf(server, source), username: 'poor', password: new Secret('poor-password') };
     const copy = chooseSchemaCopier({ env: process.env });
-    await expect(copy(door, databaseEndpointOf(younger, target), signal())).rejects.toThrow(
-      /denied .*table t\b/,
-    );
+    await expect(copy(door, databaseEndpointOf(younger, target), signal())).rejects.toThrow(/denied .*table t\b/);
   });
 
   /** Sorted, because heirs have columns in another order; and without the words for psql, which are others each time. */

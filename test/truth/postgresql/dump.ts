@@ -45,7 +45,10 @@ export async function copy(plan: MigrationPlan): Promise<MigrationResult> {
         await withEngineSession(to, ports, opening, (session) => createTargetDatabase(session, database));
         const copied = await ports.schemaCopy(source, sink, signal);
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
-        await copyDatabaseRows({ source, target: sink, deps: ports, signal, name: 'truth' }, createDatabaseProgress(dbname));
+        await copyDatabaseRows(
+          { source, target: sink, deps: ports, signal, name: 'truth' },
+          createDatabaseProgress(dbname),
+        );
       }
     }
     return { problems: ways, remarks: [] };
