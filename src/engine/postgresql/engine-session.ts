@@ -5,6 +5,7 @@ import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { type HeldSession, holdSession } from '../held-session.ts';
 import type { EngineDependencies } from '../migration-job.ts';
+import { applySettingsQuery } from '../session-settings.ts';
 
 /** Milliseconds; longer than a migration may last. Timers of Node hold at most 24 days. */
 export const migrationStatementTimeout = 15 * 86_400_000;
@@ -28,7 +29,7 @@ export async function openEngineSession(
     signal: opening.signal,
   });
   try {
-    await session.query(applySettingsQuery);
+    await session.query(applySettingsQuery(sessionSettings));
     return session;
   } catch (error) {
     await session.end();
@@ -87,11 +88,6 @@ const sessionSettings = {
   bytea_output: 'hex',
 };
 
-/** Settings that the server does not have are skipped, so that one query works for every release. */
-const applySettingsQuery = `SELECT set_config(s.name, w.value, false) FROM (VALUES ${Object.entries(sessionSettings)
-  .map(([name, value]) => `('${name}', '${value}')`)
-  .join(', ')}) AS w (name, value) JOIN pg_catalog.pg_settings s ON s.name = lower(w.name)`;
-
 /** A session that outlives outages. */
 export function holdPostgresSession(
   endpoint: PostgresqlSource,
@@ -101,13 +97,13 @@ export function holdPostgresSession(
   return holdSession({
     open: () => openEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),
-    isTransient: passes,
+    isTransient: isTransientError,
     outageTimeout: deps.limits.outageTimeout,
   });
 }
 
 /** The network, a server that restarts (57P0.) or is full (53...), a session that was ended. */
-function passes(error: unknown): boolean {
+function isTransientError(error: unknown): boolean {
   if (error instanceof ConnectError) return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
   return error instanceof QueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
 }

@@ -1,5 +1,6 @@
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { DatabaseEndpoint } from '../schema-copier.ts';
+import { applySettingsQuery } from '../session-settings.ts';
 
 /** Milliseconds per statement. DDL for a view over a thousand others takes minutes. */
 export const schemaStatementTimeout = 600_000;
@@ -36,11 +37,6 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '0',
 };
 
-/** Settings that the server does not have are skipped, so that one query works for every release. */
-const applySettingsQuery = `SELECT set_config(s.name, w.value, false) FROM (VALUES ${Object.entries(sessionSettings)
-  .map(([name, value]) => `('${name}', '${value}')`)
-  .join(', ')}) AS w (name, value) JOIN pg_catalog.pg_settings s ON lower(s.name) = w.name`;
-
 export interface SchemaSession {
   readonly session: PostgresqlSession;
   /** `server_version_num`, for example 170005. */
@@ -60,7 +56,7 @@ export async function withSchemaSession<T>(
     signal,
   });
   try {
-    await session.query(applySettingsQuery);
+    await session.query(applySettingsQuery(sessionSettings));
     const version = Number(await queryValueColumn(session, `SELECT current_setting('server_version_num') AS value`));
     return await work({ session, version });
   } finally {

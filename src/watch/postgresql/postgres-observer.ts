@@ -3,9 +3,9 @@ import { connectPostgresql, type PostgresqlSession } from '../../postgresql/conn
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
+import { probeConnection } from '../probe-connection.ts';
 import type { WatchLimits } from '../watch-limits.ts';
 import * as ofDatabase from './database-queries.ts';
-import { probePostgresConnection } from './probe-postgres-connection.ts';
 import type { DatabaseFacts, PostgresPoll, ServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
 import { runWatchQueries, type WatchQuery, type WatchQuerySession } from './watch-query.ts';
@@ -56,7 +56,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
     const { querySession } = await connectionTo(options.source.dbname);
     const facts = await readServerFacts(querySession, at);
     if (probe === undefined || at - probe.at >= options.limits.probeInterval) {
-      probe = { at, found: await probePostgresConnection(options) };
+      probe = { at, found: await probeSource(options) };
     }
     return { ...facts, connection: probe.found };
   };
@@ -207,4 +207,14 @@ async function readDatabaseFacts(
     sizes: results(wants.sizes, ofDatabase.watchedTableSizesQuery),
     denied: [...querySession.deniedIds],
   };
+}
+
+/** Opens a connection and closes it without a statement. */
+function probeSource({ source, limits, signal }: PostgresObserverOptions): Promise<ConnectionProbe> {
+  return probeConnection(source.host, async () => {
+    const options = { dbname: source.dbname, limit: limits.pollTimeout, signal, applicationName: 'cloudctl-watch' };
+    const session = await connectPostgresql(source, options);
+    await session.end();
+    return session.tls;
+  });
 }

@@ -6,7 +6,7 @@ import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisCommand } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
-import { describeCertificate, resolveAddresses } from '../probe-details.ts';
+import { probeConnection } from '../probe-connection.ts';
 import type { WatchLimits } from '../watch-limits.ts';
 import { parseRedisFacts, type RedisFacts, type RedisPoll } from './redis-facts.ts';
 
@@ -65,8 +65,7 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
     const info = parseInfo(String(await send(['INFO', 'everything'])));
     const config: [string, string][] = [];
     for (const name of watchedConfigNames) config.push(...(await setting(name)));
-    if (probe === undefined || at - probe.at >= limits.probeInterval)
-      probe = { at, found: await probeRedisConnection(options) };
+    if (probe === undefined || at - probe.at >= limits.probeInterval) probe = { at, found: await probeSource(options) };
     return parseRedisFacts(info, { at, connection: probe.found, config: new Map(config) });
   };
 
@@ -91,14 +90,10 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
 }
 
 /** Opens a connection and closes it without a command. */
-async function probeRedisConnection({ source, limits, signal }: RedisObserverOptions): Promise<ConnectionProbe> {
-  const addresses = await resolveAddresses(source.host);
-  try {
+function probeSource({ source, limits, signal }: RedisObserverOptions): Promise<ConnectionProbe> {
+  return probeConnection(source.host, async () => {
     const session = await connectRedis(source, { limit: limits.pollTimeout, signal });
     session.end();
-    return { addresses, certificate: describeCertificate(session.tls), refused: undefined };
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
-    return { addresses, certificate: undefined, refused: { code: error.code, message: error.message } };
-  }
+    return session.tls;
+  });
 }

@@ -54,14 +54,17 @@ test('servers are incompatible when the source is newer, has no logical replicat
   expectGolden('db-migrate', refused.join('\n'));
 });
 
-test('no setting of a role cuts a session short, and it is closed whatever happens', async () => {
-  await source.query("ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'");
+test('settings of the role do not apply to a session, and it is closed after a failure', async () => {
+  await source.query(
+    "ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'; ALTER ROLE postgres SET datestyle = 'SQL, DMY'",
+  );
   const door = postgresEndpointOf(source);
   const found = await withEngineSession(door, testEngineDependencies(), { name }, async (session) => [
     await querySingleValue(session, 'SHOW statement_timeout'),
     await querySingleValue(session, 'SHOW search_path'),
+    await querySingleValue(session, "SELECT DATE '2020-02-01'::text"),
   ]);
-  expect(found).toEqual(['0', 'pg_catalog, pg_temp']);
+  expect(found).toEqual(['0', 'pg_catalog, pg_temp', '2020-02-01']);
   const failure = withEngineSession(door, testEngineDependencies(), { name }, () =>
     Promise.reject(new Error('broken')),
   );

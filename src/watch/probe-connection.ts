@@ -1,0 +1,41 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { ConnectError } from '../platform/connect-error.ts';
+import type { TlsSession } from '../platform/tls-session.ts';
+import type { ConnectionProbe } from './connection-probe.ts';
+
+/**
+ * Opens a new connection to a source and reports its addresses and certificate, or why it was refused.
+ * @param connectOnce opens a connection, closes it and resolves with its TLS session
+ */
+export async function probeConnection(
+  host: string,
+  connectOnce: () => Promise<TlsSession | undefined>,
+): Promise<ConnectionProbe> {
+  const addresses = await resolveAddresses(host);
+  try {
+    return { addresses, certificate: describeCertificate(await connectOnce()), refused: undefined };
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    return { addresses, certificate: undefined, refused: { code: error.code, message: error.message } };
+  }
+}
+
+/**
+ * IP addresses of a host name, sorted, because DNS returns them in any order; undefined: an IP address was given, or the name
+ * was not resolved.
+ */
+async function resolveAddresses(host: string): Promise<string | undefined> {
+  if (isIP(host) !== 0) return undefined;
+  const found = await lookup(host, { all: true }).catch(() => []);
+  const addresses = found.map(({ address }) => address).sort();
+  return addresses.length === 0 ? undefined : addresses.join(', ');
+}
+
+/** Subject, issuer and expiry of the certificate; undefined: no TLS. */
+function describeCertificate(tls: TlsSession | undefined): string | undefined {
+  const certificate = tls?.certificate;
+  if (certificate === undefined) return undefined;
+  const until = Number.isFinite(certificate.validTo) ? new Date(certificate.validTo).toISOString() : 'unknown';
+  return `${certificate.subject} signed by ${certificate.issuer}, valid until ${until}`;
+}
