@@ -32,7 +32,7 @@ test('a row is plain data that JSON keeps whole', async () => {
     synopsis: 'cloudctl droplets create [NAME...] [OPTIONS]',
     arguments: [{ name: 'NAME', variadic: true }],
     options: [{ name: 'names' }, { name: 'names-from', completion: 'file' }, {}, {}, {}, {}],
-    examples: [{ command: 'cloudctl droplets create web-{1..3} --size s --image i' }],
+    examples: [{ command: expect.stringContaining('cloudctl droplets create') }],
     commands: [],
   });
   expect(commands.find(({ words }) => words.join(' ') === 'cloudctl droplets')).toMatchObject({

@@ -65,9 +65,12 @@ test.each([
 });
 
 test('a command and an option have their description, a value that of its option', async () => {
-  expect(await suggestions(['dro'])).toEqual(['droplets\tcompute instances']);
-  expect(await suggestions(['droplets', '--reg'])).toEqual(['--region\tin one region']);
-  expect(await suggestions(['droplets', 'create', '--if-exists', 's'])).toEqual(['skip\twhen the name is taken']);
+  const { droplets } = testTree();
+  expect(await suggestions(['dro'])).toEqual([`droplets\t${droplets?.summary}`]);
+  const [flag = ''] = await suggestions(['droplets', 'create', '--if']);
+  const [value = ''] = await suggestions(['droplets', 'create', '--if-exists', 's']);
+  expect(flag).toMatch(/^--if-exists\t\w/);
+  expect(value).toBe(flag.replace('--if-exists', 'skip'));
   expect(await suggestions(['auth', 'switch', 'h'])).toEqual(['home']);
 });
 

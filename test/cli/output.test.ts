@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { maxTextLength } from '../../src/cli/command-io.ts';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { createOutput, type OutputFormat, type OutputOptions } from '../../src/cli/output.ts';
 import { usageError } from '../../src/errors.ts';
@@ -245,6 +246,15 @@ test('notes go to stderr, and nowhere with --quiet; warnings always', async () =
   await silent.output.note('hello');
   await silent.output.warn('careful');
   expect(silent.stderr.text()).toBe('warning: careful\n');
+});
+
+test('a note keeps 4,000 characters, or as many as the caller allows', async () => {
+  const { output, stderr } = outputOf({ format: 'json' });
+  const long = 'x'.repeat(5_000);
+  await output.note(long);
+  expect(stderr.text()).toHaveLength(4_001);
+  await output.note(long, maxTextLength);
+  expect(stderr.text()).toHaveLength(4_001 + 5_001);
 });
 
 test('text goes to stdout as it is, with one newline at its end', async () => {

@@ -10,7 +10,7 @@ import { expectGolden } from '../fixtures/golden.ts';
 import { errorText } from './error-text.ts';
 import { testTree } from './tree.ts';
 
-const path = 'cloudctl x';
+const path = 'cloudctl api';
 const names = { name: 'names', short: 'n', valueName: 'LIST', description: '' };
 const kind = { name: 'kind', valueName: 'K', choices: ['fail', 'skip'], description: '' };
 
@@ -39,10 +39,10 @@ test('misspelled --version and --help are recognized, which no command declares'
 });
 
 test('the error of a missing argument shows the first example', () => {
-  const examples = [{ text: '', command: 'cloudctl x GET' }];
+  const examples = [{ text: '', command: 'cloudctl api GET /v2/droplets' }];
   const spec = { arguments: [{ name: 'METHOD', description: '', required: true }], examples };
   const error = positionalsError(path, spec, []);
-  expect(error?.hint).toContain('`cloudctl x GET`');
+  expect(error?.hint).toContain('`cloudctl api GET /v2/droplets`');
   expectGolden('errors', errorText(error));
 });
 

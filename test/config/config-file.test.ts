@@ -70,7 +70,7 @@ describe('config.json', () => {
     expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
   });
 
-  it('that cannot be written is an error that says where and why, and is unchanged', () => {
+  it('that cannot be written is an error with the path and the reason, and is unchanged', () => {
     const host = testHost();
     host.writeConfig({ profiles: { work: {} } });
     const { config: folder } = host.folders;
@@ -79,14 +79,14 @@ describe('config.json', () => {
     mkdirSync(configPath(folder));
     expect(() => writeCurrentProfile(folder, config, 'work')).toThrow(
       expect.objectContaining({
-        message: `could not write ${configPath(folder)}`,
+        message: expect.stringContaining(configPath(folder)),
         detail: expect.stringContaining('unchanged'),
         hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR'),
       }),
     );
   });
 
-  it('that is a folder is an error that names it', () => {
+  it('that is a folder is an error with its path', () => {
     const { folders } = testHost();
     mkdirSync(join(folders.config, 'config.json'), { recursive: true });
     expect(() => readConfig(folders.config)).toThrow(

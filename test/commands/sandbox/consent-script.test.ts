@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxStartCommand } from '../../../src/commands/sandbox/start.ts';
 import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { runCloudctl, runLogin } from '../run-cloudctl.ts';
+import { runCloudctl, runLogin, stableText } from '../run-cloudctl.ts';
 import { startSandboxCommand } from './start-sandbox.ts';
 
 describe('a consent script', () => {
@@ -21,7 +22,7 @@ describe('a consent script', () => {
     expect(ran.json()).toMatchObject({ email: 'maya@example.com' });
   });
 
-  it('of somebody unknown says so in the words of the sandbox', async () => {
+  it('of an unknown user is a usage error with the reason of the sandbox', async () => {
     const ran = await runCloudctl(testHost(), [
       'sandbox',
       'start',
@@ -30,7 +31,8 @@ describe('a consent script', () => {
       '-o',
       'json',
     ]);
-    expect(ran.error()).toMatchObject({ code: 'usage', detail: expect.stringContaining('person of this sandbox') });
+    expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2 });
+    expectGolden('sandbox', stableText(ran));
   });
 
   it('and a token: whoever the examples of the help name is somebody every sandbox knows', async () => {

@@ -1,14 +1,16 @@
 import { expect, it } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { runCloudctl } from '../run-cloudctl.ts';
+import { runCloudctl, stableText } from '../run-cloudctl.ts';
 import { startSandboxCommand } from './start-sandbox.ts';
 
-it('sandbox token says what the sandbox did not like', async () => {
+it('sandbox token prints the reason of a refusal', async () => {
   const host = testHost();
   await startSandboxCommand(host);
   const ran = await runCloudctl(host, ['sandbox', 'token', '--user', 'nobody', '-o', 'json']);
   expect(ran).toMatchObject({ code: 1, out: '' });
-  expect(ran.err).toContain('user must be');
+  expect(ran.error()).toMatchObject({ code: 'api_error' });
+  expectGolden('sandbox', stableText(ran));
 });
 
 it('sandbox token prints the access token alone, and the grant with json', async () => {

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { createCommandTable } from '../../src/cli/command-table.ts';
+import { commandTree } from '../../src/commands/index.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { testHost } from '../fixtures/host.ts';
+import { runCloudctl } from './run-cloudctl.ts';
+
+const root = { kind: 'group', summary: 'the cloud', children: commandTree } as const;
+const { commands, globalOptions } = await createCommandTable('cloudctl', root);
+
+test('every command and group has its summary, in the imperative and without a full stop', () => {
+  const texts = commands.slice(1).map(({ words, summary }) => `${words.join(' ')}: ${summary}`);
+  expect(commands.filter(({ summary }) => !/^[a-z].*[^.]$/.test(summary))).toEqual([]);
+  expectGolden('help', texts.join('\n'));
+});
+
+describe.each(commands.map((command) => [command.words.slice(1).join(' '), command] as const))('"%s"', (_, command) => {
+  test('no name of an option is used twice', () => {
+    const own = command.options.flatMap(({ name, short, aliases = [] }) => [
+      name,
+      ...aliases,
+      ...(short ? [short] : []),
+    ]);
+    const global = globalOptions.flatMap(({ name, short }) => [name, ...(short === undefined ? [] : [short])]);
+    expect(new Set([...own, ...global]).size).toBe(own.length + global.length);
+  });
+
+  test('a command has an example that begins with its words', () => {
+    if (command.commands.length > 0) return;
+    const path = command.words.join(' ');
+    expect(command.examples.some(({ command: line }) => line.includes(path) || line.includes('cloudctl '))).toBe(true);
+  });
+});
+
+test('__commands prints the whole table as JSON', async () => {
+  const ran = await runCloudctl(testHost(), ['__commands']);
+  expect(ran).toMatchObject({ code: 0, err: '' });
+  const table = ran.json<{ version: string; commands: { words: string[] }[] }>();
+  expect(table.commands.map(({ words }) => words)).toEqual(commands.map(({ words }) => words));
+});
+
+test('__complete answers for the commands, the options and the stored profiles', async () => {
+  const host = testHost();
+  host.writeConfig({ profiles: { work: {}, home: {} } });
+  const answers = async (...words: string[]) =>
+    (await runCloudctl(host, ['__complete', '--', ...words])).out.split('\n').map((line) => line.replace(/\t.*/, ''));
+  expect(await answers('dro')).toEqual(['droplets', '']);
+  expect(await answers('auth', 'switch', '')).toEqual(['work', 'home', '']);
+  expect(await answers('droplets', 'create', '--names-f')).toEqual(['--names-from', '']);
+  expect(await answers('sandbox', 'restore', '')).toEqual([':file', '']);
+});
