@@ -2,40 +2,41 @@ import { usageError } from '../errors.ts';
 import type { ConnectionParameters } from './connection-string.ts';
 
 /**
- * Refuses what a migration cannot do, and tells what has no meaning for one.
- * Throws a CliError for a parameter nobody knows: a misspelt sslmode must not be passed over.
+ * Returns notes about parameters that a migration does not use. Throws a CliError for parameters that it cannot support,
+ * and for unknown ones: a misspelt sslmode must not be ignored.
  */
 export function validateConnectionParameters(parameters: ConnectionParameters, what: string): readonly string[] {
   for (const name of parameters.keys()) {
     const reason = refused[name];
-    if (reason !== undefined) throw usageError(`${what} has ${name}: ${reason}`);
+    if (reason !== undefined) throw usageError(`the parameter ${name} of ${what} is not supported: ${reason}`);
   }
   const strange = [...parameters.keys()].find((name) => !used.has(name) && !ignored.has(name));
-  // The name may be a piece of a password that was not encoded, so it is not repeated.
-  if (strange !== undefined)
-    throw usageError(`${what} has a parameter that is not known`, `known are ${[...used].join(', ')}`);
-  return [...parameters.keys()].filter((name) => ignored.has(name)).map((name) => `${name} in ${what} is not used`);
+  // The name may be part of a password that was not encoded, so it is not repeated.
+  if (strange !== undefined) throw usageError(`a parameter of ${what} is unknown`, `use only ${[...used].join(', ')}`);
+  return [...parameters.keys()]
+    .filter((name) => ignored.has(name))
+    .map((name) => `the parameter ${name} of ${what} is ignored`);
 }
 
-/** Keys of SCRAM are no password, and the service has nothing else to log in with. */
-const passwordOnly = 'the service logs in with a password, and so does the preflight';
+/** SCRAM keys are not a password, and the service logs in with a password only. */
+const passwordOnly = 'the service logs in with a password';
 
 const used = new Set(['host', 'port', 'dbname', 'user', 'password', 'sslmode', 'ssl', 'sslrootcert']);
 
 const refused: Readonly<Record<string, string>> = {
-  service: 'a service file is known to this machine only; give host, port, database and user themselves',
-  servicefile: 'a service file is known to this machine only; give host, port, database and user themselves',
-  hostaddr: 'the service is told one host; give the address as the host',
-  sslcert: 'the service presents no client certificate, so the source must let it in with a password',
+  service: 'the service cannot read a service file; give host, port, database and user',
+  servicefile: 'the service cannot read a service file; give host, port, database and user',
+  hostaddr: 'give the address as the host',
+  sslcert: 'the service has no client certificate and logs in with a password',
   scram_client_key: passwordOnly,
   scram_server_key: passwordOnly,
   oauth_issuer: passwordOnly,
   oauth_client_id: passwordOnly,
   oauth_client_secret: passwordOnly,
-  sslkey: 'the service presents no client certificate, so the source must let it in with a password',
+  sslkey: 'the service has no client certificate and logs in with a password',
 };
 
-/** Of libpq, and of the drivers whose addresses people paste. */
+/** Parameters of libpq and of other drivers, whose URLs users paste. */
 const ignored = new Set([
   'application_name',
   'fallback_application_name',

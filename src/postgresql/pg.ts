@@ -1,6 +1,6 @@
 /**
- * The client alone, without pg's pool and its switch to native bindings. In a file of its own because a lazy import of
- * a bundled CommonJS package yields nothing but `default`.
+ * The client without the pool and the native bindings of pg. It is a file of its own, because a lazy import of a bundled
+ * CommonJS package has only a `default` export.
  */
 
 export type { Stream, Submittable } from 'pg/lib/client.js';

@@ -9,22 +9,22 @@ import type { PostgresqlSource } from './source.ts';
 export interface PasswordLookup {
   /** undefined: neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
-  /** Why a password file was passed over; to be shown. */
+  /** Why a password file was ignored, to be shown. */
   readonly warning: string | undefined;
 }
 
 /** PGPASSWORD, else the password file (https://www.postgresql.org/docs/current/libpq-pgpass.html), as psql looks for it. */
 export function findPassword(source: PostgresqlSource, env: Environment, platform: NodeJS.Platform): PasswordLookup {
-  const { PGPASSWORD: said = '' } = env;
-  if (said !== '') return { password: new Secret(said), warning: undefined };
+  const { PGPASSWORD = '' } = env;
+  if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
   const path = passwordFile(env, platform);
-  const fault = fileProblem(path, platform);
-  if (fault !== undefined) return { password: undefined, warning: `the password file ${path} ${fault}` };
+  const problem = fileProblem(path, platform);
+  if (problem !== undefined) return { password: undefined, warning: `ignored the password file ${path}: ${problem}` };
   const found = passwordInFile(readTextIfPresent(path) ?? '', source);
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 
-/** The first line of a password file that fits. A backslash takes the next character as it is, `*` alone fits everything. */
+/** The password of the first matching line. A backslash escapes the next character, and `*` alone matches everything. */
 export function passwordInFile(
   text: string,
   { host, port, dbname, username }: Pick<PostgresqlSource, 'host' | 'port' | 'dbname' | 'username'>,
@@ -33,14 +33,15 @@ export function passwordInFile(
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue;
     const fields = fieldsOf(line);
-    const fits = fields.length > 4 && wanted.every((value, at) => fields[at] === '*' || plain(fields[at]!) === value);
+    const isMatch =
+      fields.length > 4 && wanted.every((value, at) => fields[at] === '*' || plain(fields[at]!) === value);
     // An empty password ends the search, as it does in libpq.
-    if (fits) return plain(fields[4]!) || undefined;
+    if (isMatch) return plain(fields[4]!) || undefined;
   }
   return undefined;
 }
 
-/** The pieces between colons that no backslash stands before, as written. */
+/** Fields between unescaped colons, still escaped. */
 function fieldsOf(line: string): readonly string[] {
   const colons = [...line.matchAll(/\\.|:/gs)].filter(([found]) => found === ':').map(({ index }) => index);
   return [-1, ...colons].map((colon, at) => line.slice(colon + 1, colons[at]));
@@ -57,16 +58,14 @@ function passwordFile({ PGPASSFILE, APPDATA, HOME }: Environment, platform: Node
     : join(HOME ?? homedir(), '.pgpass');
 }
 
-/** libpq does not read a file that others can; a folder there, or one that may not be looked at, is told as well. */
+/** Why the file is ignored: like libpq, a file that other users can read; also a directory, or a file without permission. */
 function fileProblem(path: string, platform: NodeJS.Platform): string | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return undefined;
-    if (!found.isFile()) return 'is not a plain file, so it was not read';
-    return platform !== 'win32' && (found.mode & 0o077) !== 0
-      ? 'can be read by others, so it was not read: chmod 600 it'
-      : undefined;
+    if (!found.isFile()) return 'it is not a regular file';
+    return platform !== 'win32' && (found.mode & 0o077) !== 0 ? 'other users can read it; run chmod 600' : undefined;
   } catch {
-    return 'cannot be read';
+    return 'permission denied';
   }
 }

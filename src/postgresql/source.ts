@@ -11,9 +11,9 @@ import {
 } from './connection-string.ts';
 import { type CertificateVerification, parseSslOptions } from './ssl-mode.ts';
 
-/** Where a PostgreSQL source is and who enters it. Nothing in it was tried yet. */
+/** A PostgreSQL server, a database and the role that logs in. */
 export interface PostgresqlSource {
-  /** A name or an address, without brackets. */
+  /** A host name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly dbname: string;
@@ -21,19 +21,19 @@ export interface PostgresqlSource {
   /** undefined: none was given. */
   readonly password: Secret | undefined;
   readonly ssl: 'require' | 'disable';
-  /** Verifies the server's certificate; without it `require` only encrypts, as the service does. */
+  /** How to verify the certificate of the server. Without it `require` only encrypts, as the service does. */
   readonly verify?: CertificateVerification | undefined;
-  /** The address of `host` to dial, so that it is looked up once. */
+  /** The address of `host` to connect to, so that the name is looked up once. */
   readonly address?: string | undefined;
-  /** What a connection string in the host field says against the other options. */
+  /** How a connection string in `--host` contradicts other options. */
   readonly contradictions?: readonly string[] | undefined;
 }
 
-/** The source options as typed; undefined is what was not given. */
+/** The source options; undefined: not given. */
 export interface PostgresqlSourceOptions {
   /** `--source`. */
   readonly source?: string | undefined;
-  /** `CLOUDCTL_SOURCE`: every option is stronger, and `--host` replaces it whole. */
+  /** `CLOUDCTL_SOURCE`: every option overrides its part, and `--host` replaces it completely. */
   readonly environment?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: string | undefined;
@@ -46,48 +46,49 @@ export interface PostgresqlSourceOptions {
 export interface ParsedPostgresqlSource {
   readonly engine: 'postgresql';
   readonly source: PostgresqlSource;
-  /** It stood in an argument, where other users of the machine can see it. */
+  /** The password was in an argument, where other users of the machine can see it. */
   readonly passwordInUrl: boolean;
-  /** What was understood in a way the person may not expect; to be shown. */
+  /** Interpretations that may surprise the user, to be shown. */
   readonly notes: readonly string[];
 }
 
 /**
- * Throws a CliError (usage) for words that name no source.
- * @param readText the text of a file, undefined when there is none
+ * Throws a CliError (usage) for options that do not describe a source.
+ * @param readText returns the text of a file, undefined when there is none
  */
 export function parsePostgresqlSource(
-  words: PostgresqlSourceOptions,
+  sourceOptions: PostgresqlSourceOptions,
   readText: (path: string) => string | undefined,
 ): ParsedPostgresqlSource {
-  const given = options(words);
-  const string = connectionString(words);
-  const parameters: ConnectionParameters =
-    string === undefined ? new Map() : parseConnectionString(string.text, string.what);
-  const notes = string === undefined ? [] : validateConnectionParameters(parameters, string.what);
+  const individual = individualOptions(sourceOptions);
+  const text = connectionStringIn(sourceOptions);
+  const parameters: ConnectionParameters = text === undefined ? new Map() : parseConnectionString(text.text, text.what);
+  const notes = text === undefined ? [] : validateConnectionParameters(parameters, text.what);
   const merged = (name: SourceField) =>
-    string?.weak === true ? (given.get(name) ?? parameters.get(name)) : (parameters.get(name) ?? given.get(name));
-  const contradictions = string === undefined || string.weak ? [] : contradicting(parameters, given, string.what);
-  if (string?.what === '--source' && contradictions.length > 0) {
-    throw usageError(contradictions[0]!, 'say it once, in --source or in an option of its own');
+    text?.weak === true
+      ? (individual.get(name) ?? parameters.get(name))
+      : (parameters.get(name) ?? individual.get(name));
+  const contradictions = text === undefined || text.weak ? [] : contradicting(parameters, individual, text.what);
+  if (text?.what === '--source' && contradictions.length > 0) {
+    throw usageError(contradictions[0]!, 'give the value once, in --source or in its own option');
   }
-  const username = merged('user') ?? missing('the user', '--username USER');
+  const username = merged('user') ?? missing('user', '--username USER');
   const password = parameters.get('password');
-  const ssl = parseSslOptions(parameters, words, readText);
+  const ssl = parseSslOptions(parameters, sourceOptions, readText);
   return {
     engine: 'postgresql',
     source: {
       host: readHost(merged('host')),
       port: readPort(merged('port') ?? '5432'),
-      // A connection string without a database means the one named as the user, as everywhere in PostgreSQL.
-      dbname: merged('dbname') ?? (string === undefined ? missing('the database', '--dbname NAME') : username),
+      // As in libpq, a connection string without a database means the one named like the user.
+      dbname: merged('dbname') ?? (text === undefined ? missing('database', '--dbname NAME') : username),
       username,
       password: password === undefined ? undefined : new Secret(password),
       ssl: ssl.ssl,
       ...(ssl.verify === undefined ? {} : { verify: ssl.verify }),
       ...(contradictions.length === 0 ? {} : { contradictions }),
     },
-    passwordInUrl: password !== undefined && string?.weak === false,
+    passwordInUrl: password !== undefined && text?.weak === false,
     notes: [...notes, ...ssl.notes],
   };
 }
@@ -104,11 +105,11 @@ const optionNames: Readonly<Record<SourceField, string>> = {
 interface ConnectionStringInput {
   readonly text: string;
   readonly what: '--source' | '--host' | 'CLOUDCTL_SOURCE';
-  /** Options win over it without a word. */
+  /** Options override it without an error. */
   readonly weak: boolean;
 }
 
-function connectionString({ source, environment, host }: PostgresqlSourceOptions): ConnectionStringInput | undefined {
+function connectionStringIn({ source, environment, host }: PostgresqlSourceOptions): ConnectionStringInput | undefined {
   if (source !== undefined) return { text: source, what: '--source', weak: false };
   if (host !== undefined) {
     return isConnectionString(host) ? { text: host.trim(), what: '--host', weak: false } : undefined;
@@ -118,8 +119,13 @@ function connectionString({ source, environment, host }: PostgresqlSourceOptions
     : { text: environment, what: 'CLOUDCTL_SOURCE', weak: true };
 }
 
-/** What the single options say; a host that is a connection string speaks for itself. */
-function options({ host, port, dbname, username }: PostgresqlSourceOptions): ReadonlyMap<SourceField, string> {
+/** The individual options; a connection string in `--host` is left out. */
+function individualOptions({
+  host,
+  port,
+  dbname,
+  username,
+}: PostgresqlSourceOptions): ReadonlyMap<SourceField, string> {
   const all: readonly (readonly [SourceField, string | undefined])[] = [
     ['host', host !== undefined && isConnectionString(host) ? undefined : host],
     ['port', port],
@@ -131,47 +137,48 @@ function options({ host, port, dbname, username }: PostgresqlSourceOptions): Rea
 
 function contradicting(
   parameters: ConnectionParameters,
-  given: ReadonlyMap<SourceField, string>,
+  individual: ReadonlyMap<SourceField, string>,
   what: string,
 ): readonly string[] {
-  return [...given].flatMap(([name, value]) => {
+  return [...individual].flatMap(([name, value]) => {
     const other = parameters.get(name);
     return other === undefined || other === value
       ? []
-      : [`${what} says ${name} ${other}, and ${optionNames[name]} says ${value}`];
+      : [`${what} has the ${name} ${other}, and ${optionNames[name]} is ${value}`];
   });
 }
 
 function readHost(text: string | undefined): string {
   const host = text?.trim().replace(/^\[(.*)\]$/, '$1') ?? '';
   if (host === '')
-    throw usageError('the source names no host', 'give the public name or address of the server: --host HOST');
+    throw usageError('the host of the source is missing', 'give the public name or address of the server: --host HOST');
   if (/^[/@]/.test(host)) {
     throw usageError(
-      'the host is a Unix-domain socket, which only this machine can reach: the service cannot',
+      'the host is a Unix-domain socket, which the service cannot reach',
       'give the public name or address of the server',
     );
   }
   if (host.includes(',')) throw multipleHostsError('--host');
   if (isIP(host) !== 0) return host;
-  if (/^[^:]*:\d+$/.test(host)) throw usageError('the host has a port in it', 'give the port as --port');
+  if (/^[^:]*:\d+$/.test(host)) throw usageError('the host contains a port', 'give the port as --port');
   const ascii = /^[\x21-\x7e]+$/.test(host) ? host : domainToASCII(host);
-  // The characters of names as people use them; a resolver would take more and find nothing.
+  // Only characters of usual host names; a resolver accepts more and finds no address.
   if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i.test(ascii)) {
-    throw usageError('the host is neither a name nor an address', 'give the name alone: no scheme, no path, no spaces');
+    throw usageError('the host is not a host name or an address', 'give the name without scheme, path or spaces');
   }
   return ascii;
 }
 
 function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65_535) throw usageError('the port is not a number from 1 to 65535');
+  if (port < 1 || port > 65_535)
+    throw usageError('the port is not a number from 1 to 65535', 'give the port of the server: --port 5432');
   return port;
 }
 
 function missing(what: string, option: string): never {
   throw usageError(
-    `${what} of the source is missing`,
+    `the ${what} of the source is missing`,
     `give it as ${option}, or in --source postgres://USER@HOST:PORT/DBNAME`,
   );
 }

@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.ts';
 import type { ConnectionParameters } from './connection-string.ts';
 
-/** Whom to trust with the server's certificate. */
+/** How to verify the certificate of the server. */
 export interface CertificateVerification {
-  /** `full` compares the name as well. */
+  /** `full`: the host name must match as well. */
   readonly what: 'chain' | 'full';
-  /** The certificates to trust (PEM), and where they came from; absent: the usual ones. */
+  /** The trusted certificates (PEM) and their file; absent: those of Node.js. */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
 }
 
@@ -16,30 +16,30 @@ export interface ParsedSslOptions {
   readonly notes: readonly string[];
 }
 
-/** What sslmode, sslrootcert, `--disable-ssl` and `--ca-file` say together. */
+/**
+ * Combines sslmode, sslrootcert, `--disable-ssl` and `--ca-file`. Throws a CliError (usage) when they contradict each
+ * other.
+ */
 export function parseSslOptions(
   parameters: ConnectionParameters,
-  words: { readonly disableSsl?: boolean | undefined; readonly caFile?: string | undefined },
+  options: { readonly disableSsl?: boolean | undefined; readonly caFile?: string | undefined },
   readText: (path: string) => string | undefined,
 ): ParsedSslOptions {
   const mode = sslModeOf(parameters);
-  const caFile = words.caFile ?? parameters.get('sslrootcert');
-  const off = mode === 'disable' || words.disableSsl === true;
-  if (words.disableSsl === true && (mode === 'require' || isVerifying(mode))) {
-    throw usageError(`sslmode=${mode} and --disable-ssl contradict each other`, 'leave one of them out');
+  const caFile = options.caFile ?? parameters.get('sslrootcert');
+  const isDisabled = mode === 'disable' || options.disableSsl === true;
+  if (options.disableSsl === true && (mode === 'require' || isVerifying(mode))) {
+    throw usageError(`sslmode=${mode} and --disable-ssl contradict each other`, 'remove one of them');
   }
-  if (off && words.caFile !== undefined) {
-    throw usageError(
-      '--ca-file verifies a certificate, and without TLS there is none',
-      'leave --ca-file or --disable-ssl out',
-    );
+  if (isDisabled && options.caFile !== undefined) {
+    throw usageError('--ca-file and a connection without TLS contradict each other', 'remove --ca-file, or use TLS');
   }
-  if (off) return { ssl: 'disable', verify: undefined, notes: [] };
-  const soft = mode === 'prefer' || mode === 'allow';
+  if (isDisabled) return { ssl: 'disable', verify: undefined, notes: [] };
+  const isOptional = mode === 'prefer' || mode === 'allow';
   return {
     ssl: 'require',
-    verify: verifyOf(mode, caFile, words.caFile !== undefined, readText),
-    notes: soft ? [`sslmode=${mode} is taken as require: a migration uses TLS or does not, it never falls back`] : [],
+    verify: verifyOf(mode, caFile, options.caFile !== undefined, readText),
+    notes: isOptional ? [`sslmode=${mode} is used as require: a migration never falls back from TLS`] : [],
   };
 }
 
@@ -48,24 +48,24 @@ type Mode = (typeof modes)[number];
 
 function sslModeOf(parameters: ConnectionParameters): Mode | undefined {
   const text = parameters.get('sslmode');
-  const said = text === undefined ? undefined : (modes.find((mode) => mode === text) ?? unknownSslMode());
-  const short = parseSslFlag(parameters.get('ssl'));
-  if (said !== undefined && short !== undefined && (said === 'disable') !== (short === 'disable')) {
-    throw usageError(`sslmode=${said} and ssl contradict each other`, 'leave ssl out');
+  const explicit = text === undefined ? undefined : (modes.find((mode) => mode === text) ?? unknownSslMode());
+  const flag = parseSslFlag(parameters.get('ssl'));
+  if (explicit !== undefined && flag !== undefined && (explicit === 'disable') !== (flag === 'disable')) {
+    throw usageError(`sslmode=${explicit} and ssl contradict each other`, 'remove ssl');
   }
-  return said ?? short;
+  return explicit ?? flag;
 }
 
-/** `ssl=true`, as libpq takes it from other drivers, and what those have beside it: none may be passed over. */
+/** `ssl=true` and other spellings of drivers; unknown ones are errors. */
 function parseSslFlag(text: string | undefined): Mode | undefined {
   if (text === undefined) return undefined;
   if (/^(true|1|on)$/.test(text)) return 'require';
   if (/^(false|0|off)$/.test(text)) return 'disable';
-  throw usageError('the value of ssl is not known', 'say ssl=true or ssl=false, or use sslmode');
+  throw usageError('the value of ssl is unknown', 'use ssl=true, ssl=false or sslmode');
 }
 
 function unknownSslMode(): never {
-  throw usageError('the sslmode is not known', `known are ${modes.join(', ')}`);
+  throw usageError('the sslmode is unknown', `use one of ${modes.join(', ')}`);
 }
 
 function isVerifying(mode: Mode | undefined): boolean {
@@ -75,25 +75,29 @@ function isVerifying(mode: Mode | undefined): boolean {
 function verifyOf(
   mode: Mode | undefined,
   caFile: string | undefined,
-  asked: boolean,
+  isOption: boolean,
   readText: (path: string) => string | undefined,
 ): CertificateVerification | undefined {
   if (caFile === undefined || caFile === 'system') {
     if (caFile === undefined && !isVerifying(mode)) return undefined;
     return { what: mode === 'verify-ca' ? 'chain' : 'full' };
   }
-  // libpq: with a root certificate, require means verify-ca. The option promises the name as well.
-  const what = mode === 'verify-full' || (asked && mode !== 'verify-ca') ? 'full' : 'chain';
+  // In libpq `require` with a root certificate means verify-ca; `--ca-file` verifies the host name as well.
+  const what = mode === 'verify-full' || (isOption && mode !== 'verify-ca') ? 'full' : 'chain';
   return { what, ca: { file: caFile, pem: readCertificates(caFile, readText) } };
 }
 
 function readCertificates(file: string, readText: (path: string) => string | undefined): string {
   const pem = readText(file);
-  if (pem === undefined) throw usageError(`the CA file ${file} is not there`);
+  if (pem === undefined)
+    throw usageError(`could not read the CA file ${file}: it does not exist`, 'give the path of a PEM file');
   try {
     new X509Certificate(pem);
   } catch {
-    throw usageError(`the CA file ${file} holds no certificate`, 'give certificates in PEM form (BEGIN CERTIFICATE)');
+    throw usageError(
+      `the CA file ${file} contains no certificate`,
+      'give certificates in PEM format (BEGIN CERTIFICATE)',
+    );
   }
   return pem;
 }

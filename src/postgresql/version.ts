@@ -1,23 +1,26 @@
 /**
- * The first version of its release: 150018 is of 150000, 90624 of 90600. Releases compare as numbers.
+ * The major version in server_version_num form: 150000 for 150018, 90600 for 90624. Major versions compare as numbers.
  * @param version server_version_num
  */
 export function majorVersionOf(version: number): number {
   return version >= twoPartVersionsSince ? version - (version % 10_000) : version - (version % 100);
 }
 
-/** `15.18` of 150018, `9.6.24` of 90624. */
+/** `15.18` for 150018, `9.6.24` for 90624. */
 export function formatServerVersion(version: number): string {
   const [first, second, third] = [Math.floor(version / 10_000), Math.floor(version / 100) % 100, version % 100];
   return version >= twoPartVersionsSince ? `${first}.${version % 10_000}` : `${first}.${second}.${third}`;
 }
 
-/** `15` of 150018, `9.6` of 90624. */
+/** `15` for 150018, `9.6` for 90624. */
 export function formatMajorVersion(version: number): string {
   return formatServerVersion(version).replace(/\.\d+$/, '');
 }
 
-/** The release a person means by `17`, `17.2`, `PostgreSQL 17` or `9.6`; undefined: it is no version. */
+/**
+ * The major version of a text such as `17`, `17.2`, `PostgreSQL 17` or `9.6`, in server_version_num form; undefined: not a
+ * version.
+ */
 export function parseMajorVersion(text: string): number | undefined {
   const found = /^(?:postgres(?:ql)?|pg|v)?[\s-]*(\d{1,3})(?:\.(\d{1,2}))?(?:\.\d{1,2})?$/i.exec(text.trim());
   if (found === null) return undefined;
@@ -26,5 +29,5 @@ export function parseMajorVersion(text: string): number | undefined {
   return minor === undefined ? undefined : major * 10_000 + Number(minor) * 100;
 }
 
-/** Since 10 the release is one number. */
+/** Since PostgreSQL 10 the major version is one number. */
 const twoPartVersionsSince = 100_000;

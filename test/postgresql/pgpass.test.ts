@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { findPassword, passwordInFile } from '../../src/postgresql/pgpass.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const source = {
   host: 'db.example.com',
@@ -47,10 +48,12 @@ test.each([0o640, 0o604, 0o660, 0o644])('a file of mode %o is passed over with a
   expect(found.warning).toContain('chmod 600');
 });
 
-test('a folder in its place is told', () => {
+test('a directory in place of the password file gives a warning', () => {
   folders = makeFolders();
   mkdirSync(join(folders.home, '.pgpass'));
-  expect(findPassword(source, { HOME: folders.home }, 'linux').warning).toContain('not a plain file');
+  const { password, warning = '' } = findPassword(source, { HOME: folders.home }, 'linux');
+  expect(password).toBeUndefined();
+  expectGolden('db-preflight', warning.replace(folders.home, '/home/user'));
 });
 
 test('Windows keeps it with the application data, and knows no modes', () => {

@@ -165,7 +165,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       const { said, ground, outcomes } = await look(source);
       expect(said).toEqual(['tls-negotiate: fail']);
       expect(ground.tls).toEqual({ offered: 'no', plaintext: 'accepted' });
-      expect(outcomes.get('tls-negotiate')?.observed).toBe('The server does not support SSL connections');
+      expect(outcomes.get('tls-negotiate')?.observed).toContain('SSL');
       expect((await look({ ...source, ssl: 'disable' })).said).toEqual([]);
     } finally {
       const session = await connectPostgresql({ ...source, ssl: 'disable' }, { dbname: 'postgres', limit: 5000 });

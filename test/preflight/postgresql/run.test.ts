@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
@@ -119,10 +120,9 @@ test('a database that hangs costs its own findings, and the run ends at its dead
     const report = await preflightServer({ ...server, port: proxy.port }, { deadline: 2000 });
     expect(Date.now() - begun).toBeLessThan(4000);
     expect(found(report, 'db-noconnect', 'd1')).toMatchObject({ status: 'fail' });
-    expect(found(report, 'collation', 'd1')).toMatchObject({
-      status: 'skip',
-      observed: 'the database did not answer: the time for the whole run was over',
-    });
+    const { status, observed } = found(report, 'collation', 'd1');
+    expect(status).toBe('skip');
+    expectGolden('db-preflight', observed);
     expect(found(report, 'collation', 'd2').status).toBe('pass');
     expect(found(report, 'wal-level').status).toBe('pass');
     expect(report).toMatchObject({ verdict: 'blocked', ok: false });
@@ -222,7 +222,7 @@ test('a misspelt database in ignore_dbs ends the run with the name that was mean
 test('an unknown id in --accept ends the run before anything is sent', async () => {
   await expect(preflightServer({ port: 1, wish: { accept: ['wal-levle'] } })).rejects.toMatchObject({
     code: 'usage',
-    hint: 'did you mean "wal-level"?',
+    hint: expect.stringContaining('"wal-level"'),
   });
 });
 

@@ -1,35 +1,35 @@
 import type { SqlToken } from './tokenize.ts';
 
-/** Where a text is while it is read from the front. */
+/** Tracks the control flow of a function body while its tokens are read in order. */
 export interface ControlFlow {
-  /** Hears every token in turn. `isOuter`: it stands in no parentheses. */
+  /** Receives every token in order. `isOuter`: the token is not inside parentheses. */
   take(token: SqlToken, isOuter: boolean): void;
-  /** What stands here runs whenever the function does, as far as nothing returned before. */
+  /** The current token is executed in every call of the function, unless an earlier statement returned. */
   isReached(): boolean;
-  /** Strings are run as statements here. */
+  /** The current statement is EXECUTE, which runs strings. */
   isDynamic(): boolean;
-  /** The next word is that of a declared variable or a statement. */
+  /** The next token begins a declaration or a statement. */
   isStart(): boolean;
   isDeclaring(): boolean;
 }
 
-/** The statements of SQL come one after the other. */
+/** SQL has no branches. */
 export function createSqlControlFlow(): ControlFlow {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
-/** Of PL/pgSQL. Its first statement need not begin a block: declarations may. */
+/** For PL/pgSQL, which begins with a block or with declarations. */
 export function createPlpgsqlControlFlow(): ControlFlow {
-  /** `armed`: past its condition, so that what follows may not run. */
+  /** `armed`: after its condition, so that the statements may not run. */
   const frames: { word: string; armed: boolean }[] = [];
   let isStart = true;
   let isDeclaring = false;
   let isDynamic = false;
-  /** CASE within an expression has words of its own. */
+  /** Depth of CASE expressions, which have THEN, ELSE and END as well. */
   let cases = 0;
   let isClosed = false;
   let isLabel = false;
-  /** Within a RETURN, and past one that nothing leads around. */
+  /** Inside a RETURN statement, and after one that no branch skips. */
   let isLeaving = false;
   let isOver = false;
   return {
@@ -61,7 +61,7 @@ export function createPlpgsqlControlFlow(): ControlFlow {
       else if (text === 'end' && cases > 0) cases -= 1;
       else if (cases === 0 && (text === 'then' || text === 'else' || text === 'loop')) {
         const frame = frames.at(-1);
-        // ELSE is the usual way, as what follows `IF … THEN RETURN … END IF` is.
+        // ELSE of IF counts as always executed, like the statements after `IF … THEN RETURN … END IF`.
         if (frame !== undefined && frame.word !== 'begin') frame.armed = text !== 'else' || frame.word !== 'if';
         isStart = true;
       } else if (began && text === '<<') isLabel = true;

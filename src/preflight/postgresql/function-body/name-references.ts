@@ -4,19 +4,19 @@ import { type OperandPair, readOperands } from './operands.ts';
 import { createStatementContext, type QualifiedName } from './statement-context.ts';
 import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
-/** A name in the text of a function, where nothing but a relation, a function, a type or an operator can stand. */
+/** A name in a function body at a place where only a relation, a function, a type or an operator can stand. */
 export interface NameReference {
   readonly kind: QualifiedName['kind'] | 'operator';
-  /** Undefined: whatever the search_path finds. */
+  /** undefined: the search_path decides. */
   readonly schema: string | undefined;
   readonly name: string;
-  /** It stands in no branch, no loop and no string, and no handler hides that it was not found. */
+  /** It is not in a branch, a loop or a string, and no exception handler catches the error. */
   readonly certain: boolean;
-  /** Of an operator. */
+  /** Types or arguments beside an operator. */
   readonly operands?: OperandPair;
 }
 
-/** What cannot be told from a column, a variable or an alias is left out. */
+/** Returns the names in a function body. A name that may be a column, a variable or an alias is left out. */
 export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
   const tokens = tokenize(text);
   const isCaught = tokens.some(
@@ -26,7 +26,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
   const place = createStatementContext();
   const queries = queriesIn(tokens);
   const mentions: NameReference[] = [];
-  /** The word before the type of a variable. */
+  /** Position of the variable in a declaration; its type follows. */
   let variable = -1;
   for (let at = 0; at < tokens.length; ) {
     const token = tokens[at]!;
@@ -61,7 +61,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
     const mention = toReference(found);
     if (mention !== undefined) {
       const isQuery = mention.schema === undefined && mention.kind !== 'type' && queries.has(mention.name);
-      // What is declared is looked up before anything runs, so that nothing leads around it.
+      // Declarations are resolved before any statement runs.
       if (!isQuery) mentions.push({ ...mention, certain: certain || course.isDeclaring() });
     }
     if (names.length === 1) place.pass(tokens, at);
@@ -70,18 +70,18 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
   return mentions;
 }
 
-/** What stands before it is the whole statement, and not a part that others follow. */
+/** The string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
   return next === undefined || isSymbol(next, ';') || isUnquotedWord(next, 'into') || isUnquotedWord(next, 'using');
 }
 
-/** A database before the schema is no name that a dump could keep. */
+/** A name with a database in front is left out, because no dump could contain it. */
 function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kind' | 'schema' | 'name'> | undefined {
   const [name, schema, ...more] = (found?.names ?? []).toReversed();
   return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
 }
 
-/** `t%ROWTYPE` and `t.a%TYPE` are of a relation; the first word of a declaration like `c CURSOR` is no name. */
+/** `t%ROWTYPE` and `t.a%TYPE` name a relation. In `c CURSOR` the first word is not a type. */
 function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
   const isRow = isUnquotedWord(tokens[end + 1], 'rowtype');
@@ -94,7 +94,7 @@ function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   return isSymbol(tokens[end], '%') && (isUnquotedWord(next, 'type') || isUnquotedWord(next, 'rowtype'));
 }
 
-/** What WITH names: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+/** Names of WITH queries: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {

@@ -1,7 +1,10 @@
 import type { QualifiedName } from './statement-context.ts';
 import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
-/** The name in a string that is looked up when it runs: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`. */
+/**
+ * The name in a string that is resolved at run time: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS
+ * regproc)`, `to_tsvector('a', b)`.
+ */
 export function nameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
@@ -14,13 +17,13 @@ export function nameInStringAt(tokens: readonly SqlToken[], at: number): Qualifi
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
-/** The word that makes a name of it. */
+/** The function or type that resolves the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (isSymbol(next, '::') || (isUnquotedWord(next, 'as') && isSymbol(before, '(') && isUnquotedWord(called, 'cast'))) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
-    // `nextval('a'::text)` is nextval all the same.
+    // `nextval('a'::text)` resolves the name as well.
     const isText = isSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbol(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
@@ -47,7 +50,7 @@ const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
   regdictionary: 'text search dictionary',
 };
 
-/** With one argument it is the text. */
+/** Functions whose first argument is a name only when there are several. */
 const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
   to_tsvector: 'text search configuration',
   json_to_tsvector: 'text search configuration',

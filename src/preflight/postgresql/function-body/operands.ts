@@ -1,12 +1,12 @@
 import { isSymbol, qualifiedNameAt, type SqlToken } from './tokenize.ts';
 
-/** What stands beside an operator: `$1` or `word`, which may be an argument of the function, or what is cast. */
+/** An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
 export type Operand = { readonly argument: string } | { readonly type: string };
 
-/** At the left and at the right; undefined: nothing is known of it. */
+/** The left and the right operand; undefined: its type is not known. */
 export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
 
-/** Undefined: no operator stands here, or one with its schema, or an assignment. */
+/** undefined: the token is not an operator, is qualified with a schema, or is an assignment. */
 export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (token?.kind !== 'symbol' || !operator.test(token.text) || isSymbol(before, '.')) return undefined;
@@ -36,7 +36,7 @@ function argumentOf(token: SqlToken | undefined): Operand | undefined {
   return isOne ? { argument: token.text } : undefined;
 }
 
-/** PL/pgSQL assigns with it as well, and so does UPDATE. */
+/** In PL/pgSQL and in UPDATE `=` is also an assignment. */
 function comparesAfter(token: SqlToken | undefined): boolean {
   return isSymbol(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
 }

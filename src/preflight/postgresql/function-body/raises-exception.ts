@@ -1,6 +1,6 @@
 import { isUnquotedWord, type SqlToken, tokenize } from './tokenize.ts';
 
-/** Whether the text of a function in PL/pgSQL ends in an exception: whatever happens, in some cases, or never. */
+/** Whether a function in PL/pgSQL raises an exception: in every call, in some cases, or never. */
 export function raisesException(body: string): 'always' | 'sometimes' | 'never' {
   const tokens = tokenize(body);
   const found = tokens.some((token, at) => isUnquotedWord(token, 'raise') && isError(tokens[at + 1]));
@@ -10,14 +10,14 @@ export function raisesException(body: string): 'always' | 'sometimes' | 'never' 
     : 'always';
 }
 
-/** EXCEPTION is the level of a RAISE that names none. */
+/** RAISE without a level means EXCEPTION. */
 function isError(next: SqlToken | undefined): boolean {
   return !(next?.kind === 'word' && quietLevels.has(next.text));
 }
 
 const quietLevels: ReadonlySet<string> = new Set(['debug', 'log', 'info', 'notice', 'warning']);
 
-/** What may lead around a statement. A handler is `WHEN …`, like the branch of a CASE. */
+/** Words after which a statement may not run. An exception handler is `WHEN …`, like a branch of CASE. */
 const branchingWords: ReadonlySet<string> = new Set([
   'if',
   'case',

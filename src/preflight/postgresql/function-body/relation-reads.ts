@@ -1,10 +1,12 @@
 import type { FunctionBody } from '../queries/function-bodies.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 
-/** A relation that a text names; without a schema it may be any of that name. */
+/** A relation that a function body names; without a schema it may be any of that name. */
 export type RelationRead = Pick<NameReference, 'schema' | 'name'>;
 
-/** What a function reads, itself and through what it calls, as far as their texts name it. */
+/**
+ * Relations that a function reads, directly and through functions and views that it uses, as far as their bodies name them.
+ */
 export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => readonly RelationRead[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const byName = new Map<string, FunctionBody[]>();
@@ -26,7 +28,7 @@ export function createRelationReads(bodies: readonly FunctionBody[]): (oid: stri
   return (oid) => {
     const reached = new Set([oid]);
     const reads: RelationRead[] = [];
-    // A set is walked with what is added meanwhile.
+    // Iterating a Set includes elements that are added during the loop.
     for (const one of reached) {
       for (const mention of named(one)) {
         if (mention.kind === 'relation') reads.push(mention);

@@ -1,28 +1,28 @@
 import type { NamedObject } from '../queries/named-objects.ts';
 import { isSymbol, isUnquotedWord, type SqlToken } from './tokenize.ts';
 
-/** Where in a statement a name stands, and so what it names. */
+/** Tracks the context of a name in a statement, which decides what kind of object it names. */
 export interface StatementContext {
   isOuter(): boolean;
-  /** A statement begins. */
+  /** A new statement begins. */
   restart(): void;
-  /** One token, whatever it is. */
+  /** Receives a token that is not part of a name, or a name of one word. */
   pass(tokens: readonly SqlToken[], at: number): void;
-  /** What the name from `at` to `end` is of; undefined: a column, a variable, an alias, a keyword. */
+  /** The kind of object of the name from `at` to `end`; undefined: a column, a variable, an alias or a keyword. */
   read(tokens: readonly SqlToken[], at: number, end: number, names: readonly string[]): QualifiedName | undefined;
 }
 
-/** A name, schema and all, and what it can only be of. */
+/** A name with its schema, if any, and the kind of object that it names. */
 export interface QualifiedName {
   readonly kind: NamedObject['kind'];
   readonly names: readonly string[];
 }
 
-/** Between two parentheses. */
+/** The context inside a pair of parentheses. */
 interface ParenthesisLevel {
-  /** It holds a query, so that FROM is not that of EXTRACT or TRIM. */
+  /** It contains a query, so that FROM is not part of EXTRACT or TRIM. */
   hasQuery: boolean;
-  /** In a list of relations. */
+  /** Inside a FROM list. */
   isList: boolean;
   readonly isCast: boolean;
 }
@@ -70,7 +70,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
   if (isUnquotedWord(before, 'join')) return true;
   if (isUnquotedWord(before, 'from')) return level.isList;
   if (isUnquotedWord(before, 'into')) return isUnquotedWord(first, 'insert') || isUnquotedWord(first, 'merge');
-  // Not that of JOIN, which has parentheses; of DELETE.
+  // USING of DELETE; USING of JOIN has parentheses.
   if (isUnquotedWord(before, 'using')) return level.isList;
   if (isUnquotedWord(before, 'update')) {
     return (
@@ -85,7 +85,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   if (!level.hasQuery || isUnquotedWord(tokens[at - 1], 'distinct')) return false;
-  // A cursor is no relation: FETCH NEXT FROM c, MOVE FROM c.
+  // FETCH NEXT FROM c and MOVE FROM c name a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
     if (isUnquotedWord(tokens[back], 'fetch') || isUnquotedWord(tokens[back], 'move')) return false;
   }
@@ -98,7 +98,7 @@ function opensRelations(before: SqlToken | undefined): boolean {
   );
 }
 
-/** Not after an alias or another name, where the parenthesis holds names of columns. */
+/** After an alias or another name the parentheses contain names of columns. */
 function callsAfter(before: SqlToken): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
@@ -111,7 +111,7 @@ const queryWords = wordSet('select delete insert update merge perform values wit
 const listEnds = wordSet(
   'where group order having limit offset fetch union except intersect window returning set loop then for when into',
 );
-/** After these a call may stand, and none of them is the name of one unless it is quoted. */
+/** Words that a function call may follow, and that are not names of functions unless quoted. */
 const wordsBeforeCalls = wordSet(
   'all and any assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform query return returning select set similar some then to union until using values when where while',
 );

@@ -1,20 +1,19 @@
 /**
- * Whether a function that is said to be immutable gives another result in another time zone: it takes a time with its zone and
- * makes one without of it, or the other way round, and names no zone.
- * @param types of its arguments, as pg_type has them
+ * Whether the result of a function declared IMMUTABLE depends on the time zone: it converts between types with and without
+ * time zone, and names no zone. The result is a heuristic over the text.
  */
 export function dependsOnTimeZone(text: string, types: readonly string[]): boolean {
   const words = text
     .toLowerCase()
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
-    // The seconds since the epoch are the same everywhere.
+    // Seconds since the epoch do not depend on the time zone.
     .replace(/\b(extract\s*\(\s*|date_part\s*\(\s*')epoch\b/g, ' ');
   if (/\bat\s+time\s+zone\b|\bat\s+local\b|\btimezone\s*\(/.test(words) || zoned.test(words)) return false;
   const takes = (...names: readonly string[]) => types.some((type) => names.includes(type));
   return (takes('timestamptz', 'timetz') && loses.test(words)) || (takes('timestamp', 'date') && gains.test(words));
 }
 
-/** The third argument of date_trunc is a zone. */
+/** The third argument of date_trunc is the time zone. */
 const zoned = /\bdate_trunc\s*\(\s*'[^']*'\s*,[^,()]*,/;
 
 const loses =

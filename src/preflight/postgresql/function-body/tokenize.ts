@@ -1,12 +1,12 @@
-/** A piece of the text of a function, as far as names need it. */
+/** A token of a function body, as detailed as the analysis of names needs it. */
 export type SqlToken =
-  /** As the catalogue has it: folded to lower case unless it was quoted. */
+  /** As the catalogs store it: folded to lower case unless it was quoted. */
   | { readonly kind: 'word'; readonly text: string; readonly quoted: boolean }
-  /** A constant, without its quotes. */
+  /** A string constant without its quotes. */
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'symbol'; readonly text: string };
 
-/** Without comments and white space. A piece that never ends reaches to the end. */
+/** Splits a function body into tokens, without comments and white space. An unterminated token extends to the end. */
 export function tokenize(body: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   for (let at = 0; at < body.length; ) {
@@ -25,7 +25,7 @@ export function isSymbol(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
-/** The words of `a.b.c`; none where no word stands. */
+/** The words of `a.b.c`; empty when there is no word at `from`. */
 export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): readonly string[] {
   const names: string[] = [];
   for (let at = from; ; at += 2) {
@@ -54,7 +54,7 @@ function readToken(body: string, at: number): TokenRead {
   }
   const word = matchAt(body, at, plainWord);
   if (word !== undefined) {
-    // The server folds A to Z alone.
+    // The server folds only A to Z.
     const text = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
     return { token: { kind: 'word', text, quoted: false }, end: at + word.length };
   }
@@ -83,8 +83,9 @@ const dollar = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const quotedWord = /"(?:[^"]|"")*(?:"|$)/y;
 const plainWord = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
 /**
- * Numbers and parameters are symbols, too: they are no names. An operator ends before a comment, and with + or - only when it
- * holds a sign that no standard operator has.
+ * Numbers and parameters count as symbols, because they are not names. An operator ends before a comment, and ends with +
+ * or - only when it contains one of ~ ! @ # % ^ & | ` ?
+ * (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS).
  */
 const signs = '(?:(?!--|/\\*)[-+*/<>=~!@#%^&|`?])*';
 const symbol = new RegExp(
@@ -97,7 +98,7 @@ function matchAt(body: string, at: number, pattern: RegExp): string | undefined 
   return pattern.exec(body)?.[0];
 }
 
-/** Comments hold comments. */
+/** Comments are nested. */
 function commentEnd(body: string, from: number): number {
   const marks = /\/\*|\*\//g;
   marks.lastIndex = from;

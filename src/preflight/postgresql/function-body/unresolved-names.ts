@@ -5,26 +5,26 @@ import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 import type { Operand } from './operands.ts';
 
-/** A name that a function can find only by the search_path of whoever calls it. */
+/** A name that a function resolves only with the search_path of its caller. */
 export interface UnresolvedName {
-  /** Of the function. */
+  /** Signature of the function. */
   readonly signature: string;
   readonly kind: NameReference['kind'];
   readonly name: string;
-  /** What calls the function, itself or through others. */
+  /** The object that calls the function, directly or through other functions. */
   readonly use: string;
-  /** The copy fails for certain, and not only when rows come, or when a branch is taken. */
+  /** The migration fails in any case, and not only when rows are written later or a branch is taken. */
   readonly fails: boolean;
-  /** Only where a publication is made and changes are applied, and in no dump. */
+  /** It fails only with the continuous method: when a publication is created or changes are applied. */
   readonly onlyContinuous: boolean;
   /**
-   * A search_path that serves the function and what it calls, which will have it as well; undefined: a name is in several
-   * schemas, so that only a person knows.
+   * A search_path with which the function and its callees work; undefined: a name exists in several schemas, so that only
+   * the owner knows which is meant.
    */
   readonly path: readonly string[] | undefined;
 }
 
-/** One for each function and what calls it, those that fail first. */
+/** One for each function and its caller; those that fail in any case come first. */
 export function findUnresolvedNames(
   uses: readonly FunctionUse[],
   bodies: readonly FunctionBody[],
@@ -39,17 +39,17 @@ export function findUnresolvedNames(
 interface AnalysedFunction {
   readonly body: FunctionBody;
   readonly unresolved: readonly NameReference[];
-  /** With a schema, so that they are found without a search_path. */
+  /** Calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
-  /** Of all calls, those that need the search_path as well. */
+  /** Object ids of all called functions, qualified or not. */
   readonly reaches: readonly string[];
-  /** Where its names are; undefined: one is in several schemas. */
+  /** Schemas of its names; undefined: a name exists in several schemas. */
   readonly schemas: readonly string[] | undefined;
 }
 
 type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 
-/** Reads a text when it is first asked for: most are called by nothing here. */
+/** Analyses a function body on first use, because most functions are not called here. */
 function analyseFunctions(
   bodies: readonly FunctionBody[],
   meanings: readonly NamedObject[],
@@ -60,7 +60,7 @@ function analyseFunctions(
     joinKey(isView ? 'relation' : 'function', schema, name),
   );
   const named = groupByKey(meanings, ({ kind, name }) => joinKey(kind, name));
-  // Every relation is a type, too.
+  // Every relation has a row type.
   const homesOf = ({ kind, name }: Pick<NameReference, 'kind' | 'name'>) => [
     ...new Set(
       [kind, ...(kind === 'type' ? ['relation'] : [])]
@@ -77,7 +77,7 @@ function analyseFunctions(
     const placesOf = (mention: NameReference) => {
       if (mention.operands === undefined) return homesOf(mention);
       const [left, right] = mention.operands.map((operand) => typeOf(body, operand));
-      // What is lost beside anything is lost beside this.
+      // An entry without an operand type applies to every operand.
       const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(mention.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
     };
@@ -104,7 +104,7 @@ function analyseFunctions(
   };
 }
 
-/** Empty where it is not known. */
+/** Empty when the type is not known. */
 function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): string {
   if (operand === undefined) return '';
   if ('type' in operand) return operand.type;
@@ -112,12 +112,12 @@ function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): s
   return types[argument.startsWith('$') ? Number(argument.slice(1)) - 1 : names.indexOf(argument)] ?? '';
 }
 
-/** Not all operators are told, so that the places where they usually are belong to it. */
+/** Not all operators are known, so that the schema of the function and public are included. */
 function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | undefined {
   const homes = new Set<string>();
   const own: string[] = [];
   const seen = new Set([oid]);
-  // A set is walked with what is added meanwhile.
+  // Iterating a Set includes elements that are added during the loop.
   for (const next of seen) {
     const entry = library(next);
     if (entry === undefined || (next !== oid && hasPath(entry.body))) continue;
@@ -129,21 +129,24 @@ function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | un
   return [...new Set([...[...homes].sort(), ...own, 'public'])];
 }
 
-/** Follows the calls of one use. A function with a search_path of its own ends the way: what it calls has that path as well. */
+/**
+ * Follows the calls from one object. A function with its own search_path ends the search, because its callees have that
+ * path as well.
+ */
 function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonly UnresolvedName[] {
   const found: UnresolvedName[] = [];
   const seen = new Map<string, boolean>();
   const queue = [{ oid: use.calls, certain: true }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const entry = library(next.oid);
-    // Once more where it is certain now and was not before.
+    // Visited again when the call is certain now and was not before.
     const isKnown = seen.get(next.oid) === true || seen.get(next.oid) === next.certain;
     if (entry === undefined || hasPath(entry.body) || isKnown) continue;
     seen.set(next.oid, next.certain);
     const { certain } = next;
     const mention = entry.unresolved.find((one) => one.certain) ?? entry.unresolved[0];
     if (mention !== undefined) {
-      // The index of a table without rows is made all the same, and a partition attached, and the text of the function is read then.
+      // Creating an index or attaching a partition parses an inlined function even when the table is empty.
       const isMade = isInlined(entry.body) && next.oid === use.calls && evaluatedAtCreation.has(use.kind);
       found.push({
         signature: entry.body.signature,
@@ -162,12 +165,12 @@ function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonl
 
 const evaluatedAtCreation: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'unique', 'generated', 'partition']);
 
-/** By itself, or because its text sets one. */
+/** By a SET clause, or because its body sets one. */
 function hasPath({ hasPath, text }: FunctionBody): boolean {
   return hasPath || /search_path/i.test(text);
 }
 
-/** Of several statements none is put in the place of the call. */
+/** A function with several statements is not inlined. */
 function isInlined({ inlined, text }: FunctionBody): boolean {
   return inlined && !/;\s*\S/.test(text);
 }

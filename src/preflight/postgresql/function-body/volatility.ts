@@ -1,6 +1,6 @@
 /**
- * Whether a function that is said to be immutable gives another result each time: it asks what time it is, or makes up a value.
- * `perhaps`: it goes by the day, or by a part of the time.
+ * Whether the result of a function declared IMMUTABLE changes over time: it reads the clock or generates values. `perhaps`:
+ * it uses only the date or a part of the time. The result is a heuristic over the text.
  */
 export function detectVolatility(text: string): 'surely' | 'perhaps' | undefined {
   const words = text

@@ -2,18 +2,19 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Who is connected, which is who a restart throws out; our own sessions are left out. */
+/** Sessions of one role, which a restart of the server would end. Our own sessions are left out. */
 export interface UserSessions {
   readonly user: string;
   readonly sessions: number;
-  /** Of the longest transaction; undefined: none, or hidden from this role. */
+  /** Seconds since its longest transaction began; undefined: none, or hidden from this role. */
   readonly seconds: number | undefined;
 }
 
 export const activityQuery: PostgresqlQuery<readonly UserSessions[]> = {
   id: 'activity',
   scope: 'server',
-  // A replication launcher and its like have a user too, and are nobody. Hidden from a bare role, the kind is null.
+  // Background workers such as the logical replication launcher have a user too, but no client. For a role without
+  // pg_monitor the type is null.
   sql: (version) => `
     SELECT usename, count(*) AS sessions, extract(epoch FROM max(now() - xact_start))::bigint AS seconds
     FROM pg_stat_activity

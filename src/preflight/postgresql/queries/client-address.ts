@@ -2,7 +2,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Where the server sees us come from, which is another address behind a forwarder; undefined: by a socket of its own machine. */
+/** The client address that the server sees, which differs behind a forwarder; undefined: a Unix-domain socket. */
 export const clientAddressQuery: PostgresqlQuery<string | undefined> = {
   id: 'client-address',
   scope: 'server',

@@ -4,7 +4,7 @@ import { whenPresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A collation that somebody made. */
+/** A collation that a user created. */
 export interface UserCollation {
   /** Qualified and quoted. */
   readonly name: string;

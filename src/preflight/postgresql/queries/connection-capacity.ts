@@ -2,17 +2,17 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Connections of the server. */
+/** Connection slots of the server. */
 export interface ConnectionCapacity {
   readonly max: number;
-  /** Kept for superusers, and since 16 for roles that have them. */
+  /** Reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
   readonly reserved: number;
-  /** Taken now, ours included; before 12 those of senders count as well. */
+  /** In use, our own included. Before PostgreSQL 12 those of WAL senders count as well. */
   readonly used: number;
 }
 
 export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
-  id: 'capacity',
+  id: 'connection-capacity',
   scope: 'server',
   sql: (version) => `
     SELECT

@@ -12,18 +12,18 @@ import {
   rowScanResultOf,
 } from './row-scan.ts';
 
-/** A column with rows that may hold NULL, though the same column of the table it inherits from may not. */
+/** A nullable column of a table with rows, although the same column of the parent table is NOT NULL. */
 export interface NullableInheritedColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
-  /** Whether one of the rows has NULL there. */
+  /** `violate`: a row holds NULL in the column. */
   readonly rows: RowScanResult;
 }
 
-/** Since 18 a NOT NULL that is inherited cannot be dropped. */
+/** Since PostgreSQL 18 an inherited NOT NULL constraint cannot be dropped, so that the case does not exist. */
 export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInheritedColumn[]> = {
-  id: 'looser-columns',
+  id: 'nullable-inherited-columns',
   scope: 'database',
   when: whenPresent('heirs'),
   sql: (version) =>
@@ -66,11 +66,11 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
   grant: grantMonitorRole,
 };
 
-/** A CHECK that asks what time it is, and holds for rows. */
+/** A CHECK constraint that reads the clock, and whose table or domain has rows. */
 export interface TimeDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table, or the domain. */
+  /** The table or the domain that has the constraint. */
   readonly owner: string;
   readonly ofDomain: boolean;
   /** `CHECK ((until > now()))`. */
@@ -78,7 +78,7 @@ export interface TimeDependentConstraint {
 }
 
 export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDependentConstraint[]> = {
-  id: 'clock-checks',
+  id: 'time-dependent-constraints',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => `
@@ -102,13 +102,16 @@ export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDepende
   grant: grantMonitorRole,
 };
 
-/** An unlogged table refers to another table. */
+/** A foreign key of an unlogged table. */
 export interface UnloggedReference {
   readonly from: string;
   readonly to: string;
-  /** What it refers to is replicated. */
+  /** The referenced table is a permanent one, so it is replicated. */
   readonly logged: boolean;
-  /** And was emptied together with it: both have other files than at first, and most of what was inserted is gone without a DELETE. */
+  /**
+   * The referenced table was truncated together with it: both have new files, and most inserted rows are gone without a
+   * DELETE.
+   */
   readonly truncated: boolean;
 }
 

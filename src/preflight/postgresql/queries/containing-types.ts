@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 /**
- * Types and those that their values stand in: `part` and `whole`. A domain over the part, an array, a composite (every table is
- * one) or a range of it.
+ * Rows of a type (`part`) and of a type whose values contain it (`whole`): a domain over it, an array, a composite (every
+ * table is one) or a range of it.
  */
 export function containingTypesSql(version: number): string {
   const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];

@@ -4,20 +4,20 @@ import { databasesQuery } from './databases.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An object of which a row of the catalogue speaks, and which has none itself. */
+/** A catalog row that refers to an object which does not exist. */
 export interface DanglingReference {
-  /** `public.t`, or `function 16402` where it has no name any more. */
+  /** `public.t`, or `function 16402` when it has no name. */
   readonly object: string;
   /** `schema 16401`. */
   readonly lost: string;
 }
 
-/** The looks cost a server process a few milliseconds, which nobody notices in so many databases. */
+/** With more databases the query is not sent: it costs a new server process a few milliseconds in each. */
 export const danglingReferencesDatabaseLimit = 50;
 
-/** Looks at the catalogue for rows without their counterpart. undefined: not asked. */
+/** Catalog rows whose counterpart is missing; undefined: not queried. */
 export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
-  id: 'lost-rows',
+  id: 'dangling-references',
   scope: 'database',
   sql: () => `
     SELECT *
@@ -61,7 +61,6 @@ function named(lost: string, object: string, from: string): string {
   return `SELECT (${object})::text AS object, (${lost})::text AS lost FROM ${from}`;
 }
 
-/** Objects of a person begin at 16384. */
 function lostClass(column: string, table: string): string {
   return `c.oid >= '${firstNormalObjectId}' AND c.relpersistence <> 't' AND ${notIn(column, table)}`;
 }
@@ -82,13 +81,13 @@ const shortClass = `
     AND c.relnatts <> (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > '0')
 `;
 const lostTrigger = `t.tgfoid >= '${firstNormalObjectId}' AND ${notIn('t.tgfoid', 'pg_proc')}`;
-/** The table itself is there, and nothing can be written to it. */
+/** The table exists, but every write to it fails. */
 const lostIndex = `
   i.indrelid >= '${firstNormalObjectId}'
     AND i.indexrelid NOT IN (SELECT oid FROM pg_class)
     AND i.indrelid IN (SELECT oid FROM pg_class)
 `;
-/** 0 is everybody. */
+/** 0 stands for PUBLIC. */
 const lostPolicy = "EXISTS (SELECT FROM unnest(r.polroles) x WHERE x <> '0' AND x NOT IN (SELECT oid FROM pg_roles))";
 const lostRule = `
   c.oid >= '${firstNormalObjectId}'

@@ -20,23 +20,22 @@ import {
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** What there is in a database at all: the questions of the second message are asked only where it says yes. */
+/** What a database contains: the queries of the second message are sent only where it applies. */
 export interface DatabaseOverview {
-  /** Of the whole database, indexes and catalogue included. */
+  /** Of the whole database, with indexes and catalogs. */
   readonly bytes: number;
-  /** Tables and materialized views, those of sessions left out. */
+  /** Tables and materialized views, without temporary ones. */
   readonly tables: number;
   readonly sequences: number;
   readonly present: ReadonlySet<DatabaseFeature>;
 }
 
 /**
- * One statement, because each costs a fresh server process a third of a millisecond, and joins and sorting more than that.
- * Objects of a person begin at 16384. Literals are quoted since a number would be an int4, and the search for a matching
- * operator costs more than the query.
+ * One statement, because each one costs a new server process a third of a millisecond, and joins and sorting cost more than
+ * that.
  */
 export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
-  id: 'overview',
+  id: 'database-overview',
   scope: 'database',
   sql: (version) => `
     SELECT
@@ -67,7 +66,7 @@ export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
   grant: grantMonitorRole,
 };
 
-/** For `when`: one of them is there, or nobody knows. */
+/** A condition for `when`: the database has one of the features, or the overview is not known. */
 export function whenPresent(...wanted: readonly DatabaseFeature[]): (known: ReadQueryResult) => boolean {
   return (known) => {
     const seen = known(databaseOverviewQuery);
@@ -77,45 +76,53 @@ export function whenPresent(...wanted: readonly DatabaseFeature[]): (known: Read
 
 const databaseFeatures = [
   /**
-   * A relation that is no plain table with a key: of another kind or persistence, in another tablespace, with row security,
-   * with another replica identity than the default or no primary key that serves.
+   * A relation other than an ordinary table with a primary key: of another kind or persistence, in another tablespace, with
+   * row-level security, with another replica identity, or without a usable primary key.
    */
   'relations',
-  /** A generated or an identity column. */
+  /** A generated column or an identity column. */
   'columns',
-  /** Without one there is no event trigger, no trigger of theirs, and no language that anybody uses. */
+  /**
+   * Functions of users. Without one there is no event trigger, no trigger that calls one, and no procedural language in
+   * use.
+   */
   'functions',
-  /** A constraint, an index, a generated column or an operator calls one. */
+  /** A constraint, an index, a generated column or an operator that calls a function of a user. */
   'called-functions',
-  /** Any but those that every new database has. */
+  /** Extensions other than plpgsql, which every new database has. */
   'extensions',
   'publications',
   'collations',
   'large-objects',
   'invalid-indexes',
-  /** Tables of a person in a schema of the system. */
+  /** Tables of users in a system schema. */
   'system-tables',
-  /** Of people in pg_catalog or information_schema: every server has these schemas from its first day, and public (2200) and pg_toast (99). */
+  /**
+   * Other objects of users in pg_catalog or information_schema. Every server has these schemas, and public and pg_toast,
+   * from the start.
+   */
   'system-objects',
-  /** Indexes over expressions, or of some rows. */
+  /** Expression indexes and partial indexes. */
   'expressions',
-  /** Constraints that are NOT VALID, ask what time it is, or mean something else with other settings. */
+  /** Constraints that are NOT VALID, read the clock, or depend on settings or on the session. */
   'odd-constraints',
-  /** Constraints named as a later release names NOT NULL. */
+  /** Constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
-  /** Tables that inherit, partitions included: before 18 they may take what the parent refuses. */
+  /**
+   * Tables that inherit from another one, including partitions. Before PostgreSQL 18 they may accept NULL where the parent
+   * does not.
+   */
   'heirs',
-  /** Views and rules of people. */
+  /** Views and rules of users. */
   'views',
-  /** Columns of a type that writes functions or operators without their arguments, or what only this server can read. */
+  /** Columns of types that are written as bare names of functions or operators, or that only this server can read. */
   'callables',
-  /** Security labels. */
   'labels',
-  /** Any bytes are a text here. */
+  /** Encoding SQL_ASCII, where a text may hold any bytes. */
   'any-bytes',
-  /** Commits carry their time. */
+  /** track_commit_timestamp is on. */
   'commit-times',
-  /** Text search dictionaries of people or extensions. */
+  /** Text search dictionaries of users or extensions. */
   'dictionaries',
 ] as const;
 

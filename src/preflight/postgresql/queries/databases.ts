@@ -6,23 +6,23 @@ export interface PostgresqlDatabase {
   readonly name: string;
   readonly allowsConnections: boolean;
   readonly template: boolean;
-  /** -1: no limit; -2: half dropped. */
+  /** -1: no limit; -2: DROP DATABASE was interrupted. */
   readonly connectionLimit: number;
   readonly encoding: string;
   readonly collate: string;
   readonly ctype: string;
-  /** `c` libc, `i` ICU, `b` built in. */
+  /** `c`: libc; `i`: ICU; `b`: builtin. */
   readonly provider: string;
-  /** Of ICU or the built-in provider. */
+  /** Locale of the ICU or the builtin provider. */
   readonly locale: string | undefined;
-  /** Version of the collation when the database was made, and of the library now (15 and newer). */
+  /** Version of the collation when the database was created, and of the library now (since PostgreSQL 15). */
   readonly collationVersion: string | undefined;
   readonly libraryVersion: string | undefined;
-  /** The role may connect. */
+  /** The role has the CONNECT privilege. */
   readonly mayConnect: boolean;
-  /** Bytes of the name. */
+  /** Length of the name in bytes. */
   readonly length: number;
-  /** The name needs no quotes. */
+  /** The name is a valid identifier without quotes. */
   readonly plain: boolean;
 }
 

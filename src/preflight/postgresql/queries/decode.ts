@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
-/** Readers of one value of a row. A missing column is as good as a null: `absent` versions leave some out. */
+/** A missing column counts as NULL: queries for older versions leave some columns out. */
 export function decodeText(row: PostgresqlRow, column: string): string {
   return row[column] ?? '';
 }
@@ -24,7 +24,7 @@ export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
   return row[column] === 't';
 }
 
-/** An array that the server wrote as JSON, which needs no parser of its own. */
+/** Decodes an array that the server wrote as JSON. */
 export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
   const value = row[column];
   if (value === undefined || value === null) return [];

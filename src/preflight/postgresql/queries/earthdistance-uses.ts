@@ -7,15 +7,15 @@ import { functionUsesSql } from './function-uses-sql.ts';
 
 import { grantMonitorRole } from './grants.ts';
 
-/** Something that calls a function of earthdistance for each row. */
+/** An object that calls a function of the extension earthdistance for rows. */
 export interface EarthdistanceUse {
   /** `index i on public.t`. */
   readonly name: string;
-  /** Made with the schema, or called for rows that are there. */
+  /** The function is called while the schema is created, or for existing rows. */
   readonly needed: boolean;
 }
 
-/** Of its functions earth() alone calls no other; its domain calls nothing else. */
+/** earth() is the only function of the extension that calls no other one; the domain earth calls only earth(). */
 const ofEarthdistance = `
   EXISTS (
     SELECT FROM pg_depend e
@@ -31,7 +31,7 @@ const ofEarthdistance = `
 `;
 
 export const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
-  id: 'earth-uses',
+  id: 'earthdistance-uses',
   scope: 'database',
   when: whenPresent('called-functions'),
   sql: (version) => `

@@ -19,23 +19,23 @@ export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
   grant: grantMonitorRole,
 };
 
-/** What every new database has; where there is no other, nobody asks and none is named. */
+/** plpgsql is in every new database. */
 export function isBuiltInExtension({ name }: InstalledExtension): boolean {
   return name === 'plpgsql';
 }
 
-/** A table that CREATE EXTENSION makes and fills, and that FOR ALL TABLES publishes all the same. */
+/** A table that CREATE EXTENSION creates and fills, and that FOR ALL TABLES publishes as well. */
 export interface ExtensionTable {
   readonly name: string;
   readonly extension: string;
 }
 
 /**
- * A table that the extension declares as wholly the user's (pg_extension_config_dump with an empty condition) is empty after
- * CREATE EXTENSION, and one that holds nothing here cannot collide.
+ * A table without rows cannot conflict. Neither can one that the extension declares as user data with an empty condition
+ * (pg_extension_config_dump): CREATE EXTENSION leaves it empty.
  */
 export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
-  id: 'filled-tables',
+  id: 'extension-tables',
   scope: 'database',
   when: whenPresent('extensions'),
   sql: () => `

@@ -4,30 +4,30 @@ import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
-/** In a language that looks its names up when it runs; or a view, whose names are looked up, and which calls functions. */
+/** A function in a language that resolves names when it runs, or a view. */
 export interface FunctionBody {
   readonly oid: string;
   readonly schema: string;
   readonly name: string;
   readonly isView: boolean;
-  /** Qualified, quoted and with its argument types, as ALTER FUNCTION takes it. */
+  /** Qualified, quoted and with argument types, as ALTER FUNCTION expects it. */
   readonly signature: string;
   readonly language: 'sql' | 'plpgsql';
-  /** Empty for one that was written in the SQL standard's way, whose names were looked up when it was made. */
+  /** Source text; empty for a SQL-standard body, whose names were resolved when the function was created. */
   readonly text: string;
-  /** What it says then. */
+  /** The SQL-standard body (BEGIN ATOMIC or RETURN). */
   readonly bound: string;
-  /** It brings a search_path of its own, which holds for what it calls, too. */
+  /** The function has a SET search_path clause, which also applies to functions that it calls. */
   readonly hasPath: boolean;
-  /** It brings a time zone of its own. */
+  /** The function has a SET timezone clause. */
   readonly hasZone: boolean;
-  /** The planner puts its text in its place, and so reads it before there is a row. */
+  /** The planner may inline the function, which parses its text before there is a row. */
   readonly inlined: boolean;
-  /** Oids of what its looked-up names call. */
+  /** Object ids of the functions that the SQL-standard body calls. */
   readonly calls: readonly string[];
-  /** Of its arguments, as pg_type has them: `_int4`. */
+  /** Types of the arguments by their names in pg_type: `_int4`. */
   readonly types: readonly string[];
-  /** Of its arguments; none where some of them are results. */
+  /** Names of the arguments; empty when the function has output arguments. */
   readonly names: readonly string[];
 }
 
@@ -87,7 +87,7 @@ export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
   grant: grantMonitorRole,
 };
 
-/** Those over functions of a person, or over other views. 2618 is pg_rewrite. */
+/** Views over functions of users or over other views. */
 const viewBodiesSql = `
   SELECT
     v.oid,

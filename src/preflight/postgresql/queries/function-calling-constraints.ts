@@ -6,22 +6,22 @@ import { userFunctionDependentsCte } from './function-dependents.ts';
 
 import { grantMonitorRole } from './grants.ts';
 
-/** A CHECK of a table with rows that calls a function of a person, which may read rows. */
+/** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
 export interface FunctionCallingConstraint {
-  /** The oid of the function. */
+  /** Object id of the function. */
   readonly calls: string;
   /** Quoted. */
   readonly name: string;
   /** Qualified and quoted. */
   readonly table: string;
   readonly schema: string;
-  /** As the catalogue has it. */
+  /** Not quoted. */
   readonly relation: string;
   readonly definition: string;
 }
 
 export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionCallingConstraint[]> = {
-  id: 'calling-checks',
+  id: 'function-calling-constraints',
   scope: 'database',
   when: whenPresent('called-functions'),
   sql: (version) => `

@@ -1,6 +1,9 @@
 import { catalogOid, firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
 import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
-/** What calls the functions that are meant, by itself or through an operator. */
+/**
+ * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
+ * operator.
+ */
 export const functionDependentsCte = (meant: string): string => `
   WITH f AS (
     SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls
@@ -20,7 +23,7 @@ export const functionDependentsCte = (meant: string): string => `
   )
 `;
 
-/** Those that no extension made. Extensions make theirs on the target, too. */
+/** Without functions of extensions, which the extension creates on the target as well. */
 export const userFunctionDependentsCte = functionDependentsCte(
   `
     NOT EXISTS (
@@ -32,7 +35,7 @@ export const userFunctionDependentsCte = functionDependentsCte(
   `,
 );
 
-/** Only where anything depends on one at all. */
+/** Functions of users in SQL or PL/pgSQL (aliases `p` and `l`), and none when `d` is empty. */
 export const isUserFunctionSql = `
   EXISTS (SELECT FROM d)
     AND p.oid >= '${firstNormalObjectId}'

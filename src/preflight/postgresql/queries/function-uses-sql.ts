@@ -1,7 +1,7 @@
 import { accessMethodOid, catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 
-/** relpages first: the file is looked at only where the catalogue says nothing. */
+/** The table `c` has rows. The size of the file is read only when relpages is 0. */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
 
 /** A partition of the table `c` has rows. */
@@ -23,7 +23,7 @@ const filledBelow = `
 export function functionUsesSql(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
-  // Materialized views are empty on the target, and their indexes are made all the same.
+  // Materialized views are empty on the target, but their indexes are created.
   const parts = [
     `
       SELECT
@@ -76,7 +76,7 @@ export function functionUsesSql(version: number): string {
         AND d.objsubid = '0'
         AND c.relkind = 'p'
     `,
-    // Of these the function itself is judged elsewhere: here what its WHEN calls.
+    // Only functions that the WHEN clause calls; the function of the trigger has a check of its own.
     `
       SELECT
         d.calls,
@@ -107,8 +107,8 @@ export function functionUsesSql(version: number): string {
 }
 
 /**
- * Domains with rows, of all that are meant, wherever their values stand: in another domain, an array, a composite, a range. In
- * one query that depends on no row, since nobody wants to read every column once for each of them.
+ * Domains that are used by rows: in a column, in another domain, an array, a composite or a range. One query for all
+ * domains, because it reads every column.
  */
 function filledDomains(version: number): string {
   return `
@@ -132,8 +132,8 @@ function filledDomains(version: number): string {
 }
 
 /**
- * An operator class calls its functions (2603 is pg_amproc) for the entries of its indexes and the keys of its partitions; a range
- * type the one that tells a difference where a GiST index (783) has more than one page.
+ * Support functions of operator classes, called for entries of indexes and for partition keys; and the difference function
+ * of a range type, called when a GiST index has more than one page.
  */
 function support(version: number, table: string): readonly string[] {
   const ofClass = `
@@ -188,7 +188,7 @@ function support(version: number, table: string): readonly string[] {
   ];
 }
 
-/** Until 14 the column itself depends, later its default does. */
+/** Before PostgreSQL 15 the dependency is that of the column, later that of its default. */
 function generated(version: number, table: string): readonly string[] {
   if (version < 120_000) return [];
   const column =

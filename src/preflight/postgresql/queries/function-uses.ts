@@ -6,15 +6,15 @@ import { userFunctionDependentsCte } from './function-dependents.ts';
 import { functionUsesSql } from './function-uses-sql.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Something that calls a function of a person for each row that is written. */
+/** An object that calls a function of a user for each row that is written. */
 export interface FunctionUse {
-  /** The oid of the function. */
+  /** Object id of the function. */
   readonly calls: string;
-  /** `unique`: an index that takes nothing twice; `support`: what compares or hashes its entries. */
+  /** `unique`: a unique index or an exclusion constraint; `support`: a support function of an operator class. */
   readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'generated' | 'partition' | 'support' | 'trigger' | 'event';
-  /** `constraint on table`, as it is shown. */
+  /** As shown to users: `constraint on table`. */
   readonly name: string;
-  /** Rows are to be copied for which it is called; only tables that are replicated count. */
+  /** The function is called for rows that the initial copy reads. */
   readonly filled: boolean;
 }
 

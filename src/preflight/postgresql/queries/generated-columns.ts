@@ -6,23 +6,23 @@ import { grantMonitorRole } from './grants.ts';
 
 export interface GeneratedAndIdentityColumns {
   readonly generated: readonly GeneratedColumn[];
-  /** `table.column` each. */
+  /** Names as `table.column`. */
   readonly identity: readonly string[];
 }
 
 export interface GeneratedColumn {
   readonly table: string;
   readonly column: string;
-  /** Computed when it is read, and never stored (18 and newer). */
+  /** Computed when it is read (since PostgreSQL 18). */
   readonly virtual: boolean;
 }
 
 /**
- * Since 15 the default of a generated column hangs on its column as an internal part, as the sequence of an identity column
- * always did, so that an index finds both; before it every attribute is read.
+ * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an identity
+ * column always did, so that an index finds both. Before 15 every attribute is read.
  */
 export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns> = {
-  id: 'columns',
+  id: 'generated-columns',
   scope: 'database',
   when: whenPresent('columns'),
   sql: (version) => {

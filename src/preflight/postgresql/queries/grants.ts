@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 
-/** The statement that lets a role read what only members of a monitoring role see. */
+/** The statement that allows a role to read what only members of the monitoring roles see. */
 export function grantMonitorRole(user: string): string {
   return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
 }
 
 /**
- * Where somebody took from PUBLIC what everybody may read, no monitoring role gives it back, but for functions, whose arguments
- * the message leaves out. undefined: the message, which may be in any language, names nothing of the kind.
+ * The grant of a catalog object that PUBLIC can read by default, when that privilege was revoked: the monitoring roles do
+ * not include it. undefined: the message names no such object, or is not in English.
  */
 export function grantOfPublicObject(message: string, user: string): string | undefined {
   const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];
@@ -16,5 +16,5 @@ export function grantOfPublicObject(message: string, user: string): string | und
   return `GRANT ${right} TO ${quoteIdentifier(user)}`;
 }
 
-/** These need a function as well, and their questions know which. */
+/** These views need EXECUTE on a function as well; their queries have the grant. */
 const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);

@@ -2,24 +2,24 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 
-/** A line of pg_hba.conf as the server reads it; files that it includes are spread out. */
+/** A line of pg_hba.conf as the server reads it; included files are expanded. */
 export interface HbaRule {
   readonly line: number;
   /** `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
   readonly type: string;
   readonly databases: readonly string[];
   readonly users: readonly string[];
-  /** An address, `all`, `samehost`, `samenet` or a host name. */
+  /** An address, `all`, `samehost`, `samenet` or a host name; empty for `local`. */
   readonly address: string;
   readonly netmask: string | undefined;
   readonly method: string;
   readonly options: readonly string[];
-  /** Why the line cannot be read; then nothing else is known of it. */
+  /** Why the server cannot parse the line; the other fields are empty then. */
   readonly error: string | undefined;
 }
 
 export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
-  id: 'host-rules',
+  id: 'hba-rules',
   scope: 'server',
   sql: (version) =>
     version < 100_000
@@ -51,8 +51,8 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
       error: decodeOptionalText(row, 'error'),
     })),
   absent: [],
-  grant: (user) => `
-     GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${quoteIdentifier(user)}; GRANT
-    SELECT ON pg_hba_file_rules TO ${quoteIdentifier(user)}
-  `,
+  grant: (user) => {
+    const role = quoteIdentifier(user);
+    return `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${role}; GRANT SELECT ON pg_hba_file_rules TO ${role}`;
+  },
 };

@@ -5,9 +5,9 @@ import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
 /**
- * Operators and functions of the system by their oids, as they went: factorials, the old containment of geometric types and of
- * rights, geometric ones that were never written; numeric_fac, what told of an exclusive backup, and what pg_stat_bgwriter was
- * made of, under the names of that time.
+ * Removed operators and functions, as patterns of object ids: the factorial operators; containment operators of geometric
+ * types and of aclitem; geometric functions that were never implemented; functions of exclusive backups and of
+ * pg_stat_bgwriter.
  */
 const removedCalls = [
   { operators: '388|389|28[67][0-9]', functions: '111', since: 14 },
@@ -15,9 +15,9 @@ const removedCalls = [
   { operators: '0', functions: '2769|277[015]|3063|316[01]', since: 17 },
 ];
 
-/** In what was looked up when it was made, and is written out again as it is understood here. */
+/** Stored expressions that call a removed operator or function, and that a dump writes out by name. */
 export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
-  id: 'outdated-calls',
+  id: 'incompatible-calls',
   scope: 'database',
   sql: (version) => {
     const parts = removedCalls

@@ -3,9 +3,9 @@ import { whenPresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
-/** What a release still lets stand and a later one refuses to make: `says` is the error. */
+/** Definitions that exist in this release and that a later release rejects; `says` is its error. */
 export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
-  id: 'outdated-definitions',
+  id: 'incompatible-definitions',
   scope: 'database',
   when: whenPresent('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
   sql: (version) => {
@@ -53,7 +53,8 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
     `,
   },
   {
-    // A domain's NOT NULL has a name since then, which is taken before that of its CHECK.
+    // Since PostgreSQL 17 a NOT NULL constraint of a domain has a name, which is chosen before the CHECK constraints are
+    // created.
     since: 17,
     rows: `
       SELECT
@@ -68,7 +69,8 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
     `,
   },
   {
-    // So has that of a column; a CHECK that is valid is made together with it, and waits for its turn.
+    // Since PostgreSQL 18 a NOT NULL constraint of a column has a name too. A valid CHECK constraint is created together
+    // with it and gets another name.
     since: 18,
     rows: `
       SELECT

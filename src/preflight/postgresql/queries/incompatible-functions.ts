@@ -5,7 +5,7 @@ import { whenPresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
-/** Code of the server itself, by the names that functions in the language internal call it; it is looked for when they are made. */
+/** Functions of the server that a function in the language internal can name; CREATE FUNCTION verifies that they exist. */
 const removedInternalFunctions: readonly { readonly since: number; readonly names: string }[] = [
   {
     since: 13,
@@ -27,7 +27,7 @@ const removedInternalFunctions: readonly { readonly since: number; readonly name
   { since: 18, names: 'pg_timezone_abbrevs' },
 ];
 
-/** Settings that a function may bring, as pg_proc has them. */
+/** Removed settings of SET clauses, as patterns over pg_proc.proconfig. */
 const removedSettings: readonly { readonly since: number; readonly settings: string; readonly says?: string }[] = [
   { since: 10, settings: 'sql_inheritance=.*' },
   { since: 11, settings: 'replacement_sort_tuples=.*' },
@@ -37,7 +37,7 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
 ];
 
 export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
-  id: 'outdated-functions',
+  id: 'incompatible-functions',
   scope: 'database',
   when: whenPresent('functions'),
   sql: (version) => {

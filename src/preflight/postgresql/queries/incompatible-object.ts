@@ -1,15 +1,15 @@
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 
-/** What a release after that of the source cannot make again. */
+/** An object that a later release cannot create. */
 export interface IncompatibleObject {
   /** `view public.load`, `operator public.!!!(integer,NONE)`. */
   readonly object: string;
-  /** `column pg_stat_bgwriter.buffers_backend`; a definition the release refuses. */
+  /** What the object uses and the release lacks: `column pg_stat_bgwriter.buffers_backend`. */
   readonly needs: string;
-  /** The first release without it; 0: none could make it anew. */
+  /** The first major version that cannot create it; 0: no version can. */
   readonly since: number;
-  /** The error of that release, where `needs` does not tell it. */
+  /** The error message of that release, when `needs` does not imply it. */
   readonly says?: string;
 }
 

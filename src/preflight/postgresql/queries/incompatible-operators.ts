@@ -12,7 +12,7 @@ const polymorphicTypes = [typeOid.anyarray, typeOid.anyelement].join(', ');
  * array_cat take anycompatible types instead of anyarray and anyelement.
  */
 export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
-  id: 'outdated-operators',
+  id: 'incompatible-operators',
   scope: 'database',
   sql: (version) =>
     version >= 140_000

@@ -6,11 +6,11 @@ import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
 /**
- * A query with a star was written out when the view was made, so that it names every column there was; so are functions of SQL
- * that have a body instead of a text (14 and newer).
+ * Views that name removed columns: `SELECT *` was expanded when the view was created. SQL-standard function bodies (since
+ * PostgreSQL 14) likewise.
  */
 export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
-  id: 'outdated-views',
+  id: 'incompatible-views',
   scope: 'database',
   when: whenPresent('views', 'functions'),
   sql: (version) => {
@@ -57,8 +57,8 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
 };
 
 /**
- * By CREATE OR REPLACE a view can select from itself, which no CREATE can. Without a column of its own nobody knows: until 15
- * every view depends on itself. 2618 is pg_rewrite.
+ * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to one of its
+ * columns proves it: before PostgreSQL 15 every view depends on itself.
  */
 const ownViews = `
   SELECT
@@ -80,7 +80,10 @@ const ownViews = `
     )
 `;
 
-/** Columns of the system, as they went; those of pg_stat_statements go with the version of it that a release brings. */
+/**
+ * Removed columns of system views. Those of pg_stat_statements depend on the version of the extension that a release
+ * contains.
+ */
 const removedColumns: readonly {
   readonly relation: string;
   readonly columns: readonly string[];

@@ -4,18 +4,18 @@ import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An index that is written to and never used: what CREATE or REINDEX CONCURRENTLY leaves when it breaks off. */
+/** An index that is updated but never read: an interrupted CREATE or REINDEX INDEX CONCURRENTLY leaves it. */
 export interface InvalidIndex {
   readonly name: string;
   readonly table: string;
   readonly unique: boolean;
-  /** Of an exclusion constraint, which cannot be rebuilt concurrently. */
+  /** Of an exclusion constraint: REINDEX CONCURRENTLY does not support it. */
   readonly exclusion: boolean;
-  /** Somebody holds what building it, or vacuuming its table, holds: it may be valid in a moment. */
+  /** A session holds the lock that building the index takes, so that it may become valid. */
   readonly busy: boolean;
 }
 
-/** That of a partitioned table is invalid until every partition has its own, which is no harm; 99 is pg_toast. */
+/** An index of a partitioned table is invalid until every partition has its own, and does no harm. */
 export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',

@@ -4,15 +4,15 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A text of the schema that is no UTF-8. */
+/** A text of the schema that is not valid UTF-8. */
 export interface InvalidUtf8Text {
   /** `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger`, `policy`. */
   readonly kind: string;
-  /** What can be read of it. */
+  /** The text with replacement characters. */
   readonly shown: string;
 }
 
-/** What a schema is written with: who reads it as UTF-8 reads all of them. */
+/** All texts that a dump of the schema contains. */
 const texts: readonly (readonly [kind: string, query: string])[] = [
   ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalObjectId}'`],
   ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalObjectId}'`],
@@ -46,9 +46,9 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
   ],
 ];
 
-/** In such a database alone, and with bytes that are no ASCII alone; in hex, since our own session reads UTF-8 too. */
+/** Only texts with bytes outside of ASCII; encoded as hex, because the client encoding of our session is UTF-8. */
 export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> = {
-  id: 'raw-texts',
+  id: 'invalid-utf8-texts',
   scope: 'database',
   when: whenPresent('any-bytes'),
   sql: () => `

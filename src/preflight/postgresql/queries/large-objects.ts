@@ -3,7 +3,7 @@ import { whenPresent } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** More are not counted: the number would not change what is to be done. */
+/** More large objects are not counted, because the fix would be the same. */
 export const largeObjectCountLimit = 100_000;
 
 export const largeObjectsQuery: PostgresqlQuery<number> = {
@@ -19,9 +19,9 @@ export const largeObjectsQuery: PostgresqlQuery<number> = {
   grant: grantMonitorRole,
 };
 
-/** Oids of large objects that this role may not read; pg_read_all_data does not open them. */
+/** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
 export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
-  id: 'closed-large-objects',
+  id: 'unreadable-large-objects',
   scope: 'database',
   when: whenPresent('large-objects'),
   sql: (_version, { superuser }) =>

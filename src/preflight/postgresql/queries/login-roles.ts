@@ -3,7 +3,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A role somebody made, which logs in or is a superuser. */
+/** A role of a user that can log in or is a superuser. */
 export interface LoginRole {
   readonly name: string;
   readonly superuser: boolean;
@@ -11,7 +11,7 @@ export interface LoginRole {
 }
 
 export const loginRolesQuery: PostgresqlQuery<readonly LoginRole[]> = {
-  id: 'logins',
+  id: 'login-roles',
   scope: 'server',
   sql: () => `
     SELECT rolname, rolsuper, rolcanlogin

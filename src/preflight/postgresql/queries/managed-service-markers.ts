@@ -4,7 +4,7 @@ import { grantMonitorRole } from './grants.ts';
 
 /** Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that only managed services have. */
 export const managedServiceMarkersQuery: PostgresqlQuery<readonly string[]> = {
-  id: 'marks',
+  id: 'managed-service-markers',
   scope: 'server',
   sql: () => `
     SELECT 'role:' || rolname AS mark

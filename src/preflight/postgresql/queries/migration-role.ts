@@ -2,26 +2,26 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeList, decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** The role of the migration. */
+/** The role that the migration logs in with. */
 export interface MigrationRole {
   readonly name: string;
   readonly superuser: boolean;
   readonly replication: boolean;
   readonly bypassRls: boolean;
-  /** It has the rights of what it is granted without asking (INHERIT). */
+  /** INHERIT: it has the privileges of the roles that it is a member of. */
   readonly inherits: boolean;
   /** -1: no limit. */
   readonly connectionLimit: number;
-  /** Until the password expires, negative once it has; undefined: never. */
+  /** Seconds until the password expires, negative after that; undefined: it never expires. */
   readonly secondsLeft: number | undefined;
-  /** As the server writes it. */
+  /** As the server formats it. */
   readonly validUntil: string;
-  /** Roles it is a member of, itself included; a superuser is no member of what it was not granted. */
+  /** Roles that it is a member of, itself included. A superuser is not a member of every role. */
   readonly memberOf: readonly string[];
 }
 
 export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
-  id: 'role',
+  id: 'migration-role',
   scope: 'server',
   sql: () => `
     WITH RECURSIVE mine(oid) AS (

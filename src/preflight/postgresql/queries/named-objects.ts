@@ -4,16 +4,16 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
-/** What words of those texts can mean outside of pg_catalog, which every search_path has. */
+/** An object outside of pg_catalog that a name in a function body may refer to. */
 export interface NamedObject {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
 }
 
-/** Names that need quotes may be more than one word, so that all of these are told. */
+/** Names that need quotes may contain several words, so that all of them are returned. */
 export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
-  id: 'name-meanings',
+  id: 'named-objects',
   scope: 'database',
   when: whenPresent('called-functions'),
   sql: () => `

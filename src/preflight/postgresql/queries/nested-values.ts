@@ -4,9 +4,9 @@ import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';
 
 /**
- * Values of some types in the rows of tables, wherever they stand: in the column itself, in a domain, an array or a composite.
- * Columns: `relid`, `attname`, `type`; `steps` from the column to the value; `sources`, what is joined to the table `r` for it,
- * and `expr`, what gives the value there.
+ * Values of some types in rows of tables: in a column, in a domain, an array or a composite. Columns: `relid`, `attname`,
+ * `type`; `steps` from the column to the value; `sources`, joins to the table `r` that reach it; `expr`, the expression of
+ * the value.
  */
 export function nestedValuesSql(version: number, types: readonly number[]): string {
   const whole = `

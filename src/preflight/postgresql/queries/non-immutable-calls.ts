@@ -9,13 +9,16 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An expression that has to be immutable, and calls what is not: here any more, or on a target. */
+/** An expression that must be immutable, and calls a function that is not, on this server or on the target. */
 export interface NonImmutableCall {
   /** `index public.t_name`, `column public.t.g`, `partition key of public.p`. */
   readonly object: string;
-  /** With its argument types. */
+  /** With argument types. */
   readonly calls: string;
-  /** `here`: it is not immutable any more; `system`, `extension`: it was made so, and is another on every other server. */
+  /**
+   * `here`: the function is not immutable on this server; `system`, `extension`: it was declared immutable, and is not on
+   * any other server.
+   */
   readonly where: 'here' | 'system' | 'extension';
 }
 
@@ -42,11 +45,11 @@ const generated = `
 `;
 
 /**
- * What is written in SQL (14) may be put into the expression, and counts as what it is made of. The extension unaccent says of its
- * functions that they are stable.
+ * Functions in SQL may be inlined, so that their bodies count instead. The extension unaccent declares its functions
+ * STABLE.
  */
 export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]> = {
-  id: 'mutable-calls',
+  id: 'non-immutable-calls',
   scope: 'database',
   when: whenPresent('expressions', 'columns', 'relations'),
   sql: (version) =>

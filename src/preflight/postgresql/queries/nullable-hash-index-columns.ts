@@ -6,19 +6,22 @@ import { grantMonitorRole } from './grants.ts';
 import { replicaIdentityIndexSql } from './replica-identities.ts';
 import { canScanRowsSql, hasRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
 
-/** A hash index, which knows no NULL, and by which a target looks for rows that have no other identity than the whole of them. */
+/**
+ * A hash index on a nullable column of a table without another replica identity than the whole row. The target finds rows
+ * by this index, and a hash index does not find NULL.
+ */
 export interface NullableHashIndexColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
   readonly index: string;
-  /** `violate`: a row has NULL there. */
+  /** `violate`: a row holds NULL in the column. */
   readonly rows: RowScanResult;
 }
 
 /**
- * A target takes the first index that is whole and begins with a column; they are made in the order of their names there, and
- * those of constraints before.
+ * The target uses the first index that is not partial and begins with a column. Indexes are created in the order of their
+ * names, those of constraints first.
  */
 const earlier = `
   EXISTS (
@@ -37,7 +40,7 @@ const earlier = `
 `;
 
 export const nullableHashIndexColumnsQuery: PostgresqlQuery<readonly NullableHashIndexColumn[]> = {
-  id: 'hashed-nulls',
+  id: 'nullable-hash-index-columns',
   scope: 'database',
   when: whenPresent('relations'),
   sql: () => `

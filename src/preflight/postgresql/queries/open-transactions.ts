@@ -2,21 +2,21 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A transaction that wrote and is not over: no slot of any database can be made before it ends. */
+/** An open transaction that has written. No replication slot can be created before it ends. */
 export interface OpenTransaction {
   readonly kind: 'session' | 'prepared';
-  /** Process of a session, or the global identifier of a prepared one. */
+  /** Process id of a session, or the global identifier of a prepared transaction. */
   readonly id: string;
   readonly database: string;
   readonly owner: string;
-  /** `idle in transaction` and the like; empty: hidden from this role. */
+  /** State of the session, as `idle in transaction`; empty: hidden from this role. */
   readonly state: string;
   /** undefined: hidden from this role. */
   readonly seconds: number | undefined;
 }
 
 export const openTransactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
-  id: 'transactions',
+  id: 'open-transactions',
   scope: 'server',
   sql: () => `
     SELECT

@@ -5,25 +5,24 @@ import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './d
 import { grantMonitorRole } from './grants.ts';
 import { queryIsTrueSql, type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
 
-/** A partitioned table. */
 export interface PartitionedTable {
   readonly name: string;
   readonly strategy: 'range' | 'list' | 'hash';
   readonly partitions: number;
-  /** Rows that fit nowhere have a partition too. */
+  /** It has a DEFAULT partition. */
   readonly hasDefault: boolean;
-  /** By the hash of an enum, whose numbers are others in every database. */
+  /** Partitioned by the hash of an enum, whose values have other object ids in every database. */
   readonly enumHashed: boolean;
-  /** By the number of a table, a type, a role …, which objects have anew in every database: whether rows name such. */
+  /** Partitioned by object ids, as regclass, which differ in every database: whether rows hold any. */
   readonly numbered: RowScanResult;
-  /** By LIST over a boolean whose values have their places, so that no other partition is ever needed. */
+  /** Partitioned by LIST over a boolean with a partition for each value, so that no other partition is needed. */
   readonly closed: boolean;
-  /** An EXCLUDE constraint of its own, quoted. */
+  /** Name of an exclusion constraint of the partitioned table, quoted. */
   readonly excluding: string | undefined;
 }
 
 export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
-  id: 'partitions',
+  id: 'partitioned-tables',
   scope: 'database',
   when: whenPresent('relations'),
   sql: (version) =>
@@ -68,7 +67,10 @@ const keyColumns = `
     AND a.attnum = ANY (p.partattrs::int2[])
 `;
 
-/** Below 10000 an object has its number from the release, and is the same everywhere. In a LIST the names are understood anew. */
+/**
+ * Objects below FirstGenbkiObjectId have the same id on every server. LIST values are dumped as names, which the target
+ * resolves.
+ */
 const numbered = `
   CASE
     WHEN p.partstrat <> 'l'
@@ -119,7 +121,6 @@ const numbered = `
   END
 `;
 
-/** 16 is boolean. */
 const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOid.bool}')`;
 
 const excluding = `
@@ -133,8 +134,8 @@ const excluding = `
 `;
 
 /**
- * 3500 is anyenum: a domain over an enum is hashed as the enum, and arrays, composites and ranges by what they are made of, where
- * their operator class is that of any array, record or range (2277, 2249, 3831, 4537).
+ * A domain over an enum is hashed as the enum. Arrays, composites and ranges are hashed by their elements when their
+ * operator class is that of any array, record or range.
  */
 const hashesEnum = `
   (

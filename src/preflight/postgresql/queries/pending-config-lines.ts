@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 
-/** A line of a configuration file that is not in force. */
+/** A line of a configuration file that the server could not apply. */
 export interface PendingConfigLine {
   readonly name: string;
   readonly value: string;
@@ -12,7 +12,7 @@ export interface PendingConfigLine {
 }
 
 export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine[]> = {
-  id: 'pending',
+  id: 'pending-config-lines',
   scope: 'server',
   sql: () => `
     SELECT name, setting, error, sourcefile, sourceline
@@ -28,8 +28,8 @@ export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine
       line: decodeNumber(row, 'sourceline'),
     })),
   absent: [],
-  grant: (user) => `
-     GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${quoteIdentifier(user)}; GRANT
-    SELECT ON pg_file_settings TO ${quoteIdentifier(user)}
-  `,
+  grant: (user) => {
+    const role = quoteIdentifier(user);
+    return `GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${role}; GRANT SELECT ON pg_file_settings TO ${role}`;
+  },
 };

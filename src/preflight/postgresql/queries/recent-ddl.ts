@@ -4,7 +4,7 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Tables made or altered within a day, a hundred at most; where commits carry no time (track_commit_timestamp) nobody knows. */
+/** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
 export const recentDdlQuery: PostgresqlQuery<readonly string[]> = {
   id: 'recent-ddl',
   scope: 'database',

@@ -6,25 +6,25 @@ import { grantMonitorRole } from './grants.ts';
 import { nestedValuesSql } from './nested-values.ts';
 import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
 
-/** A column of functions or operators, which are written by their names alone. */
+/** A column of type regproc or regoper, whose values are written as bare names. */
 export interface RegprocColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
   /** `regproc`, `regoper`, `regproc[]`, `regoper[]`. */
   readonly type: string;
-  /** The column is of a domain over it, or of a type that holds it. */
+  /** The type of the column is a domain over it, or contains it. */
   readonly isInside: boolean;
-  /** `violate`: a row holds a name that has several meanings. */
+  /** `violate`: a row holds a name that several functions or operators have. */
   readonly rows: RowScanResult;
 }
 
-/** A name is ambiguous where its schema has it twice: it is written with its schema unless it is the only one on the path. */
+/** A query for values whose name is not unique in its schema. */
 const ambiguousNameSql = (catalogue: string, name: string, schema: string): string =>
   `'SELECT EXISTS (SELECT 1 FROM ONLY %s r%s CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it) JOIN ${catalogue} p ON p.oid = x.it::oid WHERE (SELECT count(*) FROM ${catalogue} q WHERE q.${name} = p.${name} AND q.${schema} = p.${schema}) > 1) AS v'`;
 
 export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
-  id: 'callable-columns',
+  id: 'regproc-columns',
   scope: 'database',
   when: whenPresent('callables'),
   sql: (version) => `

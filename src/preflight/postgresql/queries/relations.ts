@@ -6,27 +6,27 @@ import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** What is noteworthy in pg_class; a plain table with a key is not, so that a hundred thousand of them are no row. */
+/** Relations other than ordinary tables with a primary key, so that a hundred thousand of those are no row of the result. */
 export interface NotableRelations {
   readonly unlogged: readonly string[];
   readonly foreign: readonly string[];
-  /** Of sessions that are connected now, or that broke off. */
+  /** Temporary tables of sessions, including sessions that crashed. */
   readonly temporary: readonly string[];
   readonly partitioned: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
   readonly secured: readonly RowSecurityTable[];
-  /** Tables and indexes outside pg_default; `tablespace` is an oid. */
+  /** Tables and indexes outside of pg_default; `tablespace` is an object id. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
 }
 
-/** A table with row-level security that holds for this role. */
+/** A table whose row-level security applies to this role. */
 export interface RowSecurityTable {
   readonly name: string;
-  /** It holds for the owner too. */
+  /** It applies to the owner too (FORCE ROW LEVEL SECURITY). */
   readonly forced: boolean;
 }
 
-/** A name is written as a regclass: qualified and quoted by the server, whose search_path is pg_catalog alone. */
+/** Names are cast from regclass: with the search_path pg_catalog the server qualifies and quotes them. */
 export const relationsQuery: PostgresqlQuery<NotableRelations> = {
   id: 'relations',
   scope: 'database',
@@ -78,7 +78,7 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
   grant: grantMonitorRole,
 };
 
-/** A superuser sees every row. */
+/** Row-level security does not apply to superusers. */
 function rowSecuritySql(superuser: boolean): string {
   return superuser
     ? 'false'

@@ -3,7 +3,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** What 12 took away: tables WITH OIDS, and columns of three types. */
+/** Tables WITH OIDS, and columns of the types abstime, reltime and tinterval: PostgreSQL 12 removed them. */
 export interface RemovedTypeUse {
   readonly table: string;
   /** Quoted, with its type; undefined: the table is WITH OIDS. */
@@ -20,7 +20,7 @@ const removedTypes = [
 ];
 
 export const removedTypeUsesQuery: PostgresqlQuery<readonly RemovedTypeUse[]> = {
-  id: 'removed-types',
+  id: 'removed-type-uses',
   scope: 'database',
   sql: (version) =>
     version >= 120_000

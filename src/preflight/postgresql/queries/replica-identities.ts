@@ -4,30 +4,30 @@ import { whenPresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A table whose replica identity does not serve, or may not. */
+/** A table whose replica identity does not identify rows, or may not. */
 export interface TableReplicaIdentity {
   readonly name: string;
-  /** `d` default, `i` an index, `f` full, `n` nothing. */
+  /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
   readonly unlogged: boolean;
-  /** There is an index that serves as identity, or a primary key in the case of FULL and NOTHING. */
+  /** It has an index that identifies rows: that of the replica identity, or a primary key for FULL and NOTHING. */
   readonly keyed: boolean;
-  /** That index holds a generated column, which is not sent. */
+  /** That index contains a generated column, which is not replicated. */
   readonly generatedKey: boolean;
-  /** The table has a generated column at all. */
+  /** The table has a generated column. */
   readonly generated: boolean;
-  /** The index named with USING INDEX, quoted, where it serves. */
+  /** The index of REPLICA IDENTITY USING INDEX, quoted, when it is usable. */
   readonly index: string | undefined;
-  /** The primary key serves once the identity is DEFAULT. */
+  /** The primary key is usable with REPLICA IDENTITY DEFAULT. */
   readonly primaryUsable: boolean;
-  /** Another unique index that serves with USING INDEX, quoted. */
+  /** Another unique index that is usable with REPLICA IDENTITY USING INDEX, quoted. */
   readonly usableIndex: string | undefined;
-  /** UPDATE and DELETE since the counters were reset; undefined: the server does not count (track_counts). */
+  /** Number of UPDATE and DELETE since the statistics were reset; undefined: track_counts is off. */
   readonly writes: number | undefined;
 }
 
 export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdentity[]> = {
-  id: 'identities',
+  id: 'replica-identities',
   scope: 'database',
   when: whenPresent('relations', 'columns'),
   sql: (version) => {
@@ -70,7 +70,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
         AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
     `;
   },
-  // Flags travel in one column, since a hundred thousand rows of ten would not be small.
+  // One column for all flags: a database may have a hundred thousand such tables.
   decode: (rows) =>
     rows.map((row) => {
       const flags = decodeText(row, 'flags');
@@ -91,7 +91,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
   grant: grantMonitorRole,
 };
 
-/** A column that two rows cannot be compared by, of a table that has nothing else to find a row by. */
+/** A column without an equality operator, of a table whose replica identity is the whole row. */
 export interface ColumnWithoutEquality {
   readonly table: string;
   /** `doc json`. */
@@ -99,11 +99,12 @@ export interface ColumnWithoutEquality {
 }
 
 /**
- * Follows TYPECACHE_EQ_OPR: a default btree or hash operator class of the type itself or of one it is cast to without a
- * function and implicitly; arrays, composites and domains are as good as what they are made of; enums and ranges always are.
+ * Follows TYPECACHE_EQ_OPR (src/backend/utils/cache/typcache.c): a default btree or hash operator class of the type, or of
+ * one with an implicit cast without a function. Arrays, composites and domains depend on their elements; enums and ranges
+ * always have one.
  */
 export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithoutEquality[]> = {
-  id: 'unequal-columns',
+  id: 'columns-without-equality',
   scope: 'database',
   when: whenPresent('relations'),
   sql: (version) => `
@@ -180,8 +181,8 @@ export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithout
 };
 
 /**
- * The index that names a row: the primary key, or the one told with USING INDEX; of a table with FULL or NOTHING the primary
- * key. As RelationGetIndexList chooses it: valid, and not deferrable.
+ * The index `i` that identifies rows of the table `c`: that of REPLICA IDENTITY USING INDEX, else the primary key; valid
+ * and not deferrable, as RelationGetIndexList requires.
  */
 export const replicaIdentityIndexSql = `
   i.indrelid = c.oid
@@ -191,7 +192,7 @@ export const replicaIdentityIndexSql = `
     AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END
 `;
 
-/** What ALTER TABLE … REPLICA IDENTITY takes, less generated columns, which are not sent. */
+/** Indexes that REPLICA IDENTITY USING INDEX accepts, without those over generated columns, which are not replicated. */
 function usable(version: number, which: string): string {
   const generated = version < 120_000 ? '' : " OR a.attgenerated <> ''";
   return `
@@ -215,7 +216,7 @@ function usable(version: number, which: string): string {
   `;
 }
 
-/** Without what INCLUDE adds; an int2vector counts from 0. */
+/** Without the columns of INCLUDE; an int2vector counts from 0. */
 function keyColumns(version: number, index: string): string {
   return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
 }

@@ -9,9 +9,9 @@ export interface ReplicationSlot {
   readonly database: string | undefined;
   readonly active: boolean;
   readonly temporary: boolean;
-  /** WAL kept for it, in bytes; undefined: none yet, or the server is in recovery. */
+  /** Bytes of WAL that the server keeps for it; undefined: none, or the server is in recovery. */
   readonly retained: number | undefined;
-  /** `reserved`, `extended`, `unreserved`, `lost` (13 and newer). */
+  /** `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
   readonly walStatus: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
   grant: grantMonitorRole,
 };
 
-/** The current position cannot be asked in recovery: the function fails there. */
+/** The function for the current position fails in recovery. */
 function retained(version: number, inRecovery: boolean): string {
   if (inRecovery) return 'NULL::bigint';
   return version < 100_000
@@ -53,10 +53,10 @@ function retained(version: number, inRecovery: boolean): string {
     : 'pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint';
 }
 
-/** Names that an engine of a migration gives its objects: slots of earlier tries and of initial copies. */
+/** Whether the slot was created by a migration: for a subscription or an initial copy. */
 export function isMigrationSlot(name: string): boolean {
   return migrationSlotPattern.test(name);
 }
 
-/** Means the same to PostgreSQL. */
+/** The pattern has the same meaning for PostgreSQL. */
 export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;

@@ -4,28 +4,28 @@ import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A function that only a superuser could make as it is, or that brings a locale. */
+/** A function that only a superuser can create as it is, or that sets a locale. */
 export interface RestrictedFunction {
-  /** With its argument types. */
+  /** With argument types. */
   readonly name: string;
   readonly owner: string;
   readonly securityDefiner: boolean;
-  /** Its language when that is not trusted: `c`, `internal`, `plpython3u`; undefined: trusted. */
+  /** The language when it is untrusted: `c`, `internal`, `plpython3u`; undefined: trusted. */
   readonly untrusted: string | undefined;
-  /** The file with its code, of one in the language C: `$libdir/pgcrypto`. */
+  /** The library of a function in C: `$libdir/pgcrypto`. */
   readonly library: string | undefined;
-  /** Settings that are refused where the locale, or the file, is missing: `lc_time=de_DE.UTF-8`. */
+  /** SET clauses that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
   readonly locales: readonly string[];
 }
 
 const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
 
 /**
- * Those that an extension brings are left out: it brings them on the target too; and so does a range type its constructors.
- * Anybody makes an aggregate, whose own language is internal all the same. 1255 is pg_proc.
+ * Without functions of extensions and constructors of range types, which are created with their owners. An aggregate is in
+ * the language internal, but needs no superuser.
  */
 export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFunction[]> = {
-  id: 'functions',
+  id: 'restricted-functions',
   scope: 'database',
   when: whenPresent('functions'),
   sql: () => `
@@ -62,18 +62,20 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
   grant: grantMonitorRole,
 };
 
-/** A procedural language in which a function can do anything. */
+/** A procedural language that is not trusted. */
 export interface UntrustedLanguage {
   readonly name: string;
-  /** Made without an extension, over the handler of one: a dump writes CREATE LANGUAGE alone, which means the extension of that name. */
+  /**
+   * Created without an extension, over the handler of one. A dump contains only CREATE LANGUAGE, which then creates the
+   * extension of that name.
+   */
   readonly bare: boolean;
 }
 
-/** 2612 is pg_language; what initdb has made is older than 16384. */
 export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
-  id: 'languages',
+  id: 'untrusted-languages',
   scope: 'database',
-  // A language comes with an extension, or with a handler.
+  // A language belongs to an extension or has a handler function.
   when: whenPresent('functions', 'extensions'),
   sql: () => `
     SELECT

@@ -2,7 +2,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A setting glued to the role, to a database or to the pair; undefined: to all of them. */
+/** A setting of ALTER ROLE or ALTER DATABASE SET; undefined: it applies to all databases, or to all roles. */
 export interface RoleSetting {
   readonly database: string | undefined;
   readonly role: string | undefined;

@@ -3,29 +3,32 @@ import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 
-/** The rows that would be copied: `unseen` where they are too many to look at, or looking would run what a person wrote. */
+/**
+ * Result of scanning the rows of a table. `unseen`: the table is too large, or the expression calls functions of users,
+ * which are not run.
+ */
 export type RowScanResult = 'none' | 'fit' | 'violate' | 'unseen';
 
-/** Tables that are read once by a preflight. */
+/** Bytes of the largest table that a preflight scans. */
 export const rowScanSizeLimit = 256 * 1024 * 1024;
 
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
-/** All rows of a table can be read, and in a moment. */
+/** The table can be scanned completely and quickly. */
 export const canScanRowsSql = (table: string): string => `
   pg_relation_size(${table}.oid) <= ${rowScanSizeLimit}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
 `;
 
-/** Whether a query made of text gives true: the server runs none in the middle of another otherwise. */
+/** Whether a query in a text returns true. query_to_xml runs it within the query. */
 export const queryIsTrueSql = (query: string): string =>
   `query_to_xml(${query}, false, false, '')::text LIKE '%<v>true</v>%'`;
 
 /**
- * What a constraint asks is immutable, or among `also`, and comes with the server: nothing that another person wrote is run with
- * the rights of the one who asks. Its own table and domain may be named; 1259 and 1247 are relations and types.
+ * The expression of the constraint `k` calls only built-in functions that are immutable or match `also`. Functions of users
+ * are never run with the privileges of our role. The table and the domain of the constraint are no obstacle.
  */
 const isSafeToEvaluateSql = (also: string): string => `
   (
@@ -70,7 +73,7 @@ const inTable = (also: string): string => `
   )
 `;
 
-/** A domain over a domain would be judged by both. */
+/** A domain over another domain is left out, because casting to the base type checks both. */
 const inDomain = (also: string): string => `
   (
     SELECT 'SELECT EXISTS (' || string_agg(
@@ -106,7 +109,7 @@ export const domainHasRowsSql = (types: string): string => `
   )
 `;
 
-/** Whether there are rows that it holds for. */
+/** The constraint `k` applies to existing rows. */
 const holds = `
   CASE
     WHEN k.contypid <> '0' THEN ${domainHasRowsSql('a.atttypid = t.oid')}
@@ -114,7 +117,7 @@ const holds = `
   END
 `;
 
-/** Whether there are rows with its domain inside another type, where nobody looks. */
+/** Rows contain the domain of the constraint inside another type, where no scan looks. */
 const holdsInside = (version: number): string => `
   k.contypid <> '0'
     AND EXISTS (
@@ -135,17 +138,20 @@ const holdsInside = (version: number): string => `
     )
 `;
 
-/** Whether there are rows that it holds for, in whatever type they stand. */
+/** The constraint `k` applies to existing rows, directly or inside another type. */
 export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
 
-/** Columns that `violated` and `rowsOf` need. `also`: functions that may be run beside those that are immutable. */
+/**
+ * Columns that `violatedColumn` and `decodeRowScan` need. `also`: pattern of functions that may be run although they are
+ * not immutable.
+ */
 export const rowScanColumns = (version: number, also: string): string => `
   ${holds} AS filled, ${holdsInside(version)} AS inside, CASE
     WHEN k.contype <> 'f' THEN ${violationQuerySql(also)}
   END AS query
 `;
 
-/** Of these columns as `o`: what a look at the rows gives; NULL where nobody looks, or where that is not all of them. */
+/** The result of the scan, over these columns as `o`; NULL when the rows were not scanned, or not all of them. */
 export const violatedColumn = (where = 'true'): string => `
   CASE
     WHEN o.query IS NOT NULL AND ${where}
@@ -156,11 +162,11 @@ export const violatedColumn = (where = 'true'): string => `
 export const decodeRowScan = (row: PostgresqlRow): RowScanResult =>
   rowScanResultOf(decodeText(row, 'violated'), decodeBoolean(row, 'filled') || decodeBoolean(row, 'inside'));
 
-/** The text of a query whether a row violates it; NULL where there is none, or nobody should look. */
+/** The text of the query for rows that violate the constraint; NULL when the rows must not be scanned. */
 const violationQuerySql = (also: string): string =>
   `CASE WHEN k.contypid <> '0' THEN ${inDomain(also)} ELSE ${inTable(also)} END`;
 
-/** From what a look at the rows gave: nothing where nobody looked. */
+/** The result of a scan; `violated` is empty when the rows were not scanned. */
 export function rowScanResultOf(violated: string, isFilled: boolean): RowScanResult {
   if (!isFilled) return 'none';
   if (violated === '') return 'unseen';

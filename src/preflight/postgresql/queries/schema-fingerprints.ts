@@ -3,7 +3,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** The shape of all tables of a schema in a few bytes: another one tells that a table was made, altered or dropped. */
+/** A fingerprint of all tables of a schema. It changes when a table is created, altered or dropped. */
 export interface SchemaFingerprint {
   readonly schema: string;
   readonly tables: number;
@@ -11,12 +11,9 @@ export interface SchemaFingerprint {
   readonly hash: string;
 }
 
-/**
- * For a baseline and for watching; no check asks it, since it reads every attribute. The sum of hashes does not depend on an
- * order, so that nothing has to be sorted or put together.
- */
+/** For baselines and for `db watch`; no check uses it, because it reads every attribute. A sum of hashes needs no sorting. */
 export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
-  id: 'schema-shapes',
+  id: 'schema-fingerprints',
   scope: 'database',
   sql: (version) => {
     const columnText =

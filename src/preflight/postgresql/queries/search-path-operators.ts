@@ -6,21 +6,21 @@ import { isUserFunctionSql, userFunctionDependentsCte } from './function-depende
 
 import { grantMonitorRole } from './grants.ts';
 
-/** An operator that a text finds by the search_path alone, told by what stands beside it. */
+/** An operator that a function body finds only by the search_path, for operands of some types. */
 export interface SearchPathOperator {
   readonly schema: string;
   readonly name: string;
-  /** Types, as pg_type has them; empty is anything. */
+  /** Name in pg_type; empty: any type. */
   readonly left: string;
   readonly right: string;
 }
 
 /**
- * Of the types of arguments and of such operators, those for which pg_catalog has no operator of the name: an array finds one
- * of arrays, and citext that of text, which it is cast to. Signs that stand in no text are left out first.
+ * For each combination of operand types for which pg_catalog has no operator of the name. An array matches an operator of
+ * arrays, and citext one of text, by an implicit cast. Operators that no function body contains are left out first.
  */
 export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperator[]> = {
-  id: 'lost-operators',
+  id: 'search-path-operators',
   scope: 'database',
   when: whenPresent('called-functions'),
   sql: () => `
@@ -65,7 +65,7 @@ export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperat
   grant: grantMonitorRole,
 };
 
-/** Whether an operand can be of a type: of itself, by an implicit cast, or by one of the types that stand for many. */
+/** Whether an operator accepts an operand of a type: the type itself, an implicit cast, or a polymorphic type. */
 function acceptsTypeSql(operand: string, type: string): string {
   const many = `
     CASE

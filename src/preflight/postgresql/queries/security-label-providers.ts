@@ -3,15 +3,15 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Labels of one provider; it is loaded into a server, and no dump brings it. */
+/** A security label provider, which is a library of the server: a dump does not contain it. */
 export interface SecurityLabelProvider {
   readonly provider: string;
-  /** `table public.people`: one that has a label. */
+  /** One labelled object: `table public.people`. */
   readonly object: string;
 }
 
 export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabelProvider[]> = {
-  id: 'label-providers',
+  id: 'security-label-providers',
   scope: 'database',
   when: whenPresent('labels'),
   sql: () => `

@@ -2,24 +2,23 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Where a sequence stands. */
+/** The state of a sequence. */
 export interface SourceSequence {
-  /** Qualified and quoted, as a regclass takes it. */
+  /** Qualified and quoted, as a cast to regclass expects it. */
   readonly name: string;
-  /** As text: it may be larger than a number holds exactly. */
+  /** As text, because a number in JavaScript cannot hold every bigint. */
   readonly value: string | undefined;
-  /** nextval was called; otherwise `value` is what the first call gives. */
+  /** is_called: otherwise `value` is what the first nextval returns. */
   readonly called: boolean;
-  /** The role may read it; otherwise there is no value. */
+  /** The role can read it; otherwise there is no value. */
   readonly readable: boolean;
-  /** Where it started when it was made, and starts again on the target. */
+  /** Start value, with which it begins on the target. */
   readonly start: string;
 }
 
 /**
- * For `db sequences` alone: each sequence costs a page. pg_sequence_last_value says nothing of one that was never called,
- * though ALTER SEQUENCE … RESTART may have moved it, so that one is read as a table, which takes a query that is made up on
- * the server.
+ * For `db sequences` alone, because each sequence costs a page. pg_sequence_last_value returns NULL for a sequence that was
+ * never called, although ALTER SEQUENCE … RESTART may have moved it; that one is read as a table.
  */
 export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
   id: 'sequences',

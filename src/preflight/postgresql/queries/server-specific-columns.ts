@@ -6,20 +6,20 @@ import { grantMonitorRole } from './grants.ts';
 import { nestedValuesSql } from './nested-values.ts';
 import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
 
-/** A column whose values a server writes, and another may not read. */
+/** A column whose values another server may not accept. */
 export interface ServerSpecificColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
-  /** `pg_node_tree`, `aclitem[]`, `regclass`, `money`; of a domain, an array or a composite what stands in it. */
+  /** `pg_node_tree`, `aclitem[]`, `regclass`, `money`; for a domain, an array or a composite the type inside. */
   readonly type: string;
-  /** `violate`: a row holds such a value. */
+  /** `violate`: a row holds a value that another server does not accept. */
   readonly rows: RowScanResult;
 }
 
 const query = (from: string): string => `'SELECT EXISTS (SELECT 1 FROM ONLY %s r%s${from}) AS v'`;
 
-/** Of roles by number, since they are gone; 0 is everybody. */
+/** Privileges of roles that do not exist any more, which are written as object ids. 0 stands for PUBLIC. */
 const ofNobody = query(
   `
     CROSS JOIN LATERAL aclexplode(%s) x
@@ -28,11 +28,11 @@ const ofNobody = query(
   `,
 );
 
-/** An empty array, or one with NULL, is no list of rights to the server. */
+/** aclexplode rejects an empty array and an array with NULL. */
 const oneRight = "'CASE WHEN %1$s IS NOT NULL THEN ARRAY[%1$s::aclitem] END'";
 const rights = "'CASE WHEN cardinality(%1$s) > 0 THEN %1$s::aclitem[] END'";
 
-/** Of tables that are not copied, or have another number in their name there: TOAST (99), and those of sessions. */
+/** Names of relations that the target does not have: TOAST tables and temporary tables. */
 const notCopied = query(
   `
     CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it)
@@ -43,11 +43,11 @@ const notCopied = query(
 
 const there = query(' WHERE %s IS NOT NULL');
 
-/** As money is written where nobody set anything; what the session of a role has in a database holds for the copy as well. */
+/** money in the format of the default lc_monetary. Settings of the role and the database apply to the copy as well. */
 const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
 
 export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
-  id: 'system-values',
+  id: 'server-specific-columns',
   scope: 'database',
   when: whenPresent('callables'),
   sql: (version) => `

@@ -6,21 +6,21 @@ import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
-/** A CHECK that asks what the session of whoever writes knows: who it is, what it has set, where it looks for names. */
+/** A CHECK constraint that depends on the session: on its role, its settings or its search_path. */
 export interface SessionDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table, or the domain. */
+  /** The table or the domain that has the constraint. */
   readonly owner: string;
   readonly ofDomain: boolean;
   /** `CHECK ((tenant = current_setting('app.tenant'::text)))`. */
   readonly definition: string;
-  /** Looked at by another role than the one who wrote them, with an empty search_path. */
+  /** Evaluated by our role, with an empty search_path. */
   readonly rows: RowScanResult;
 }
 
 export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionDependentConstraint[]> = {
-  id: 'session-checks',
+  id: 'session-dependent-constraints',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => `

@@ -6,31 +6,31 @@ import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
-/** A CHECK that goes by the time zone of a session, or by how it writes dates. */
+/** A CHECK constraint that depends on the time zone or the date style of the session. */
 export interface SettingsDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table, or the domain. */
+  /** The table or the domain that has the constraint. */
   readonly owner: string;
   readonly ofDomain: boolean;
   /** `CHECK (((at)::date = day))`. */
   readonly definition: string;
-  /** A text is read as a date, which fails where the order of day and month is another. */
+  /** It converts a text to a date, which fails under another DateStyle. */
   readonly readsDates: boolean;
-  /** Looked at as a server sees them that has no settings of its own. */
+  /** Evaluated with the default settings of a server. */
   readonly rows: RowScanResult;
 }
 
-/** What a server has that nobody changed, and that is what a target has. */
+/** Defaults of a server, which a target has. */
 export const defaultSessionSettings = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' } as const;
 
-/** Until the end of the transaction; before anything is read, so that constants mean the same. */
+/** Applies until the end of the transaction, and before any row is read, so that constants are parsed with it. */
 const settled = Object.entries(defaultSessionSettings)
   .map(([name, value]) => `set_config('${name}', '${value}', true) IS NOT NULL`)
   .join(' AND ');
 
 export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly SettingsDependentConstraint[]> = {
-  id: 'swayed-checks',
+  id: 'settings-dependent-constraints',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => `

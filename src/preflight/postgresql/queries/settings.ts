@@ -4,17 +4,17 @@ import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 export interface ServerSetting {
-  /** What our own session began with: in the transaction that asks, some are set otherwise. */
+  /** reset_val: the value that the session began with. The read-only transaction sets some of them. */
   readonly value: string;
-  /** What a plain number counts: `ms`, `kB`, `8kB`; undefined: nothing. */
+  /** The unit of a number without one: `ms`, `kB`, `8kB`; undefined: no unit. */
   readonly unit: string | undefined;
-  /** `postmaster`: a change needs a restart. */
+  /** `postmaster`: a change takes effect after a restart. */
   readonly context: string;
-  /** The file holds another value that waits for a restart. */
+  /** A configuration file has another value, which takes effect after a restart. */
   readonly pendingRestart: boolean;
-  /** As in `default`, `configuration file`, `command line`, `database`, `user`. */
+  /** `default`, `configuration file`, `command line`, `database`, `user` and others. */
   readonly source: string;
-  /** undefined: not from a file, or hidden from this role. */
+  /** The configuration file; undefined: none, or hidden from this role. */
   readonly file: string | undefined;
 }
 

@@ -2,9 +2,9 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** When the server was started, as it writes it. */
+/** Start time of the server, as it formats it. */
 export const startTimeQuery: PostgresqlQuery<string> = {
-  id: 'started',
+  id: 'start-time',
   scope: 'server',
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
   decode: ([row = {}]) => decodeText(row, 'started'),

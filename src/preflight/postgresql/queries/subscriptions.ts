@@ -8,7 +8,7 @@ export interface Subscription {
   readonly enabled: boolean;
 }
 
-/** Of all databases: the catalogue is shared. How each connects is not public, so columns are named. */
+/** Of all databases, because pg_subscription is a shared catalog. Columns are named, because subconninfo is not public. */
 export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
   id: 'subscriptions',
   scope: 'server',

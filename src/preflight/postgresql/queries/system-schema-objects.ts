@@ -4,11 +4,11 @@ import { whenPresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** What somebody made in a schema of the system beside tables; no dump has it. */
+/** An object of a user in a system schema, other than a table; a dump does not contain it. */
 export interface SystemSchemaObject {
-  /** `function text(integer)`, as the server describes it. */
+  /** As pg_describe_object formats it: `function text(integer)`. */
   readonly name: string;
-  /** Something outside that needs it: `cast from integer to text`; undefined: nothing that a dump would make. */
+  /** An object outside of the system schemas that depends on it: `cast from integer to text`; undefined: none. */
   readonly user: string | undefined;
 }
 
@@ -16,7 +16,10 @@ const inSystem = `
   IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR s.nspname = 'pg_catalog')
 `;
 
-/** Types of tables and of arrays go with what they are made of, and collations can be those of the machine. */
+/**
+ * Row types and array types are created with their tables and element types. Collations may be those of the operating
+ * system.
+ */
 const lost = [
   `
     SELECT '${catalogOid.pg_proc}'::oid AS class, p.oid
@@ -47,9 +50,8 @@ const lost = [
   `,
 ].join(' UNION ALL ');
 
-/** 2618 is pg_rewrite, 2604 pg_attrdef: both are parts of a table or a view. */
 export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
-  id: 'system-objects',
+  id: 'system-schema-objects',
   scope: 'database',
   when: whenPresent('system-objects'),
   sql: () => `

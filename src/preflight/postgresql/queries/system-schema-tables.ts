@@ -5,17 +5,17 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A table that somebody made in a schema of the system. */
+/** A table of a user in a system schema. */
 export interface SystemSchemaTable {
   readonly name: string;
   readonly schema: string;
-  /** Its name once it is in public. */
+  /** Its name after ALTER TABLE … SET SCHEMA public. */
   readonly moved: string;
 }
 
-/** Without those of extensions, which make their own on the target too. 1259 is pg_class. */
+/** Without tables of extensions, which the extension creates on the target as well. */
 export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
-  id: 'system-tables',
+  id: 'system-schema-tables',
   scope: 'database',
   when: whenPresent('system-tables'),
   sql: () => `

@@ -3,19 +3,19 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Somebody who keeps everybody else from reading a table. */
+/** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
 export interface TableLock {
-  /** Quoted where it must be. */
+  /** Quoted when necessary. */
   readonly table: string;
-  /** undefined: a prepared transaction, which has no process. */
+  /** Process id; undefined: a prepared transaction, which has none. */
   readonly pid: number | undefined;
-  /** Of a prepared transaction; empty: none. */
+  /** Global identifier of a prepared transaction; empty: none. */
   readonly gid: string;
-  /** Since its transaction began; undefined: hidden from this role. */
+  /** Seconds since its transaction began; undefined: hidden from this role. */
   readonly seconds: number | undefined;
 }
 
-/** Databases with such a lock: one look at all of them costs what one at each does. */
+/** Databases with such a lock: one query for all databases costs what one query in each costs. */
 export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
@@ -30,9 +30,9 @@ export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   grant: grantMonitorRole,
 };
 
-/** What a transaction makes itself is nobody else's, and not in the catalogue that we see. */
+/** A table that the locking transaction created is not visible to others. */
 export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
-  id: 'locks',
+  id: 'table-locks',
   scope: 'database',
   sql: () => `
     SELECT
@@ -70,7 +70,7 @@ export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
   grant: grantMonitorRole,
 };
 
-/** Held, on a relation of a person, against readers. */
+/** A granted ACCESS EXCLUSIVE lock on a relation of a user. */
 const isTableLockSql = `
   l.mode = 'AccessExclusiveLock'
     AND l.granted

@@ -8,35 +8,35 @@ export interface TableSize {
   readonly database: string;
   /** Qualified. */
   readonly table: string;
-  /** With what is stored out of line, without indexes. */
+  /** With TOAST, without indexes. */
   readonly bytes: number;
-  /** As the last ANALYZE counted; -1: never. */
+  /** Estimate of the last ANALYZE; -1: never analyzed. */
   readonly rows: number;
 }
 
 export interface DatabaseSizes {
-  /** Of the whole database, indexes and catalogue included. */
+  /** Of the whole database, with indexes and catalogs. */
   readonly databaseBytes: number;
-  /** What has to be copied. */
+  /** Bytes that the initial copy reads. */
   readonly bytes: number;
   readonly tables: number;
-  /** Biggest first, twenty at most; none of a database that was not measured. */
+  /** Largest first, at most 20; empty for a database whose tables were not measured. */
   readonly largest: readonly TableSize[];
 }
 
-/** A database of at most so many bytes is copied in no time: its tables are not measured. */
+/** Bytes of a database whose tables are not measured, because copying it takes no time worth estimating. */
 const small = 16 * 1024 ** 2;
 
-/** About what an empty database takes. */
+/** Bytes of an empty database, approximately. */
 const catalogue = 7.5e6;
 
 /**
- * Tables of a database that is not small, measured on disk. Each costs a file or four, so beyond a thousand only the twenty
- * biggest by the catalogue are. One that somebody holds exclusively is taken from the catalogue too: measuring it would wait
- * for the lock. undefined: not asked.
+ * Tables of a database that is not small, measured on disk. Each one costs one to four files, so beyond 1,000 tables only
+ * the 20 largest by pg_class are measured. A table with an exclusive lock is estimated by pg_class too: measuring would
+ * wait for the lock. undefined: not queried.
  */
 export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined> = {
-  id: 'sizes',
+  id: 'table-sizes',
   scope: 'database',
   when: (known) => {
     const seen = known(databaseOverviewQuery);
@@ -98,7 +98,6 @@ export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'lar
   grant: grantMonitorRole,
 };
 
-/** What is known of the sizes of one database. */
 export function databaseSizes(
   { bytes, tables }: Pick<DatabaseOverview, 'bytes' | 'tables'>,
   found: Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined,
@@ -106,7 +105,7 @@ export function databaseSizes(
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
     databaseBytes: bytes,
-    // Beyond a thousand tables the sum rests on old counts: the whole database is the safer number.
+    // Beyond 1,000 tables the sum relies on old estimates: the size of the database is the safer number.
     bytes: found === undefined ? roughly : tables > 1000 ? Math.max(found.bytes, roughly) : found.bytes,
     tables,
     largest: found?.largest ?? [],

@@ -4,9 +4,9 @@ import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 export interface Tablespaces {
-  /** Name by oid. */
+  /** Names by object id. */
   readonly names: ReadonlyMap<string, string>;
-  /** Databases whose own tablespace is not pg_default (1663): the name of it by database. */
+  /** Databases whose default tablespace is not pg_default: its name by database. */
   readonly databases: ReadonlyMap<string, string>;
 }
 

@@ -4,18 +4,17 @@ import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A text search dictionary with options. */
 export interface TextSearchDictionary {
   readonly name: string;
-  /** What it is made of: `ispell`, `thesaurus`. */
+  /** Its template: `ispell`, `thesaurus`. */
   readonly template: string;
-  /** As the server keeps them: `dictfile = 'shop', stopwords = 'english'`. */
+  /** As pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
   readonly options: string;
 }
 
-/** Without those of extensions, which make their own on the target too. 3600 is pg_ts_dict. */
+/** Without dictionaries of extensions, which the extension creates on the target as well. */
 export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDictionary[]> = {
-  id: 'dictionaries',
+  id: 'text-search-dictionaries',
   scope: 'database',
   when: whenPresent('dictionaries'),
   sql: () => `

@@ -4,22 +4,22 @@ import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A trigger that fires where a subscription applies changes. */
+/** A trigger that fires when a subscription applies changes. */
 export interface ApplyTrigger {
   readonly table: string;
   readonly name: string;
-  /** ENABLE ALWAYS; otherwise ENABLE REPLICA, which does not fire in a session of an application. */
+  /** ENABLE ALWAYS; otherwise ENABLE REPLICA, which does not fire in sessions of applications. */
   readonly always: boolean;
-  /** Its function does more than give the row back. */
+  /** Its function does more than return the row. */
   readonly acts: boolean;
-  /** Nothing is applied to its table, unless that is made logged first. */
+  /** Its table is unlogged, so that no changes are applied to it. */
   readonly unlogged: boolean;
 }
 
 /**
- * Applied changes come row by row, and the copy as one INSERT; nothing comes to foreign tables. The bits of tgtype: 1 FOR EACH
- * ROW, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. Before a DELETE there is no NEW to give back, and OLD is not what
- * came: one that fired here has held the row back here as well.
+ * Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT; nothing is applied to foreign
+ * tables. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. BEFORE DELETE has no NEW to
+ * return, so that a trigger which returns NEW cancels the DELETE.
  */
 export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
@@ -60,18 +60,18 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   grant: grantMonitorRole,
 };
 
-/** A role can make a backslash mean something else, so there is none. */
+/** Without a backslash, whose meaning depends on standard_conforming_strings. */
 const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
 export interface EventTrigger {
   readonly name: string;
-  /** The text of its function, where that is PL/pgSQL and fires when a publication or a subscription is made. */
+  /** The body of its function, when it is in PL/pgSQL and fires for CREATE PUBLICATION or CREATE SUBSCRIPTION. */
   readonly body: string | undefined;
-  /** The text of its function, where that fires at every login. */
+  /** The body of its function, when it fires at login. */
   readonly atLogin: string | undefined;
 }
 
-/** Those that an extension brings are left out: it brings them on the target too. 3466 is pg_event_trigger. */
+/** Without event triggers of extensions, which the extension creates on the target as well. */
 export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',

@@ -3,19 +3,19 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Something that pg_dump reads and this role may not. */
+/** An object that pg_dump reads and the role cannot. */
 export interface UnreadableObject {
   readonly kind: 'table' | 'sequence';
   readonly name: string;
   /** Quoted. */
   readonly schema: string;
-  /** The schema may be entered. */
+  /** The role has USAGE on the schema. */
   readonly usage: boolean;
-  /** The object itself may be read. */
+  /** The role has SELECT on the object. */
   readonly select: boolean;
 }
 
-/** Where one grant opens everything they need not all be named. */
+/** At most 1,000 objects are listed since PostgreSQL 14, where one grant (pg_read_all_data) covers them all. */
 export interface UnreadableObjects {
   readonly objects: readonly UnreadableObject[];
   readonly tables: number;
@@ -23,11 +23,11 @@ export interface UnreadableObjects {
 }
 
 /**
- * pg_dump locks every table and reads the rows of tables and sequences; of materialized views and foreign tables it writes
- * the definition only, and of an extension just the tables that it declares as configuration.
+ * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables it reads
+ * only the definition, and of extensions only the tables that they declare as configuration.
  */
 export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
-  id: 'closed',
+  id: 'unreadable-objects',
   scope: 'database',
   sql: (version, { superuser }) =>
     superuser

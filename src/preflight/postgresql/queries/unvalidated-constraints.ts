@@ -4,25 +4,28 @@ import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeRowScan, domainHasRowsSql, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
 
-/** A constraint that was never checked against the rows there are. */
+/** A constraint that is NOT VALID: existing rows were never checked. */
 export interface UnvalidatedConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table, or the domain. */
+  /** The table or the domain that has the constraint. */
   readonly owner: string;
   /** `CHECK ((b < 10)) NOT VALID` */
   readonly definition: string;
   readonly ofDomain: boolean;
-  /** Of a domain in arrays, which the server refuses to validate. */
+  /** A domain that is used in arrays, which VALIDATE CONSTRAINT rejects. */
   readonly inArrays: boolean;
-  /** Nothing looks at a foreign key while rows are copied; at all others it does. */
+  /** The initial copy does not check foreign keys, but all other constraints. */
   readonly foreignKey: boolean;
   readonly rows: RowScanResult;
 }
 
-/** 18 has others that never will be checked. Those of a partitioned table hold in its partitions, which are named themselves. */
+/**
+ * Without NOT ENFORCED constraints of PostgreSQL 18, which are never checked. A constraint of a partitioned table is found
+ * in its partitions.
+ */
 export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
-  id: 'unvalidated',
+  id: 'unvalidated-constraints',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => {

@@ -2,16 +2,16 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A process that sends WAL: a standby, a base backup, a change stream. */
+/** A WAL sender: of a standby, a base backup or logical replication. */
 export interface WalSender {
   readonly user: string;
   readonly application: string;
-  /** `sync`, `quorum`, `potential`, `async`; undefined: hidden from this role. */
+  /** `sync`, `quorum`, `potential` or `async`; undefined: hidden from this role. */
   readonly syncState: string | undefined;
 }
 
 export const walSendersQuery: PostgresqlQuery<readonly WalSender[]> = {
-  id: 'senders',
+  id: 'wal-senders',
   scope: 'server',
   sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
   decode: (rows) =>

@@ -3,13 +3,13 @@ import { decodeNumber } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 export interface WalPosition {
-  /** Bytes of WAL ever written. */
+  /** Position in the WAL, in bytes. */
   readonly bytes: number;
-  /** Seconds since the epoch, by the server's clock. */
+  /** Seconds since the epoch, by the clock of the server. */
   readonly at: number;
 }
 
-/** undefined: in recovery, where there is none of its own. */
+/** undefined: the server is in recovery. */
 export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   id: 'wal-position',
   scope: 'server',
@@ -27,7 +27,7 @@ export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   grant: grantMonitorRole,
 };
 
-/** WAL written since the counters were reset, and for how long that was (14 and newer). */
+/** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
 export interface WalHistory {
   readonly bytes: number;
   readonly seconds: number;
