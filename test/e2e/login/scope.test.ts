@@ -20,7 +20,7 @@ describe.skipIf(lacks('chromium'))('a person who edits the scope in the authoriz
       const visitor = await here.visitor();
       const login = await machine.login(['--scope', asked, '-o', 'json']);
       await visitor.logIn(withScope(recorder.behind(login.authorizationUrl), granted), maya);
-      expect(await visitor.told()).toContain('You are not signed in');
+      expect(await visitor.told()).toMatch(/\bnot signed\b/);
       const ran = await login.ended;
       expect(ran.code).toBe(4);
       expect(ran.stdout).toBe('');
@@ -40,7 +40,7 @@ describe.skipIf(lacks('chromium'))('a person who edits the scope in the authoriz
       const visitor = await here.visitor();
       const login = await machine.login(['--scope', asked, '--accept-scope', '-o', 'json']);
       await visitor.logIn(withScope(recorder.behind(login.authorizationUrl), granted), maya);
-      expect(await visitor.told()).toContain('You are signed in as Maya Lindqvist');
+      expect(await visitor.told()).toContain('Maya Lindqvist');
       expect((await login.ended).json()).toMatchObject({ scope: granted, scope_verified: true });
       expect((await machine.run(['auth', 'status', '-o', 'json'])).json()).toMatchObject({ scope: granted });
       expect(await here.requests('POST /v1/oauth/revoke')).toEqual([]);
@@ -55,13 +55,13 @@ describe.skipIf(lacks('chromium'))('a person who edits the scope in the authoriz
       const terminal = await machine.terminal(['auth', 'login', '--scope', 'read write', '--no-browser']);
       const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
       await visitor.logIn(withScope(recorder.behind(address), 'read'), maya);
-      expect(await visitor.told()).toContain('The login goes on in the terminal.');
-      await terminal.waitFor(/The granted scope is "read", you asked for "read write"\. Keep this session\?/);
+      expect(await visitor.told()).toMatch(/\bterminal\b/);
+      await terminal.waitFor(/"read".*"read write".*\?/);
       expect(machine.keepsSession()).toBe(false);
       await terminal.type('y');
       await terminal.press('Enter');
       expect(await terminal.ended()).toBe(0);
-      expect(await terminal.screen()).toContain('Logged in as Maya Lindqvist');
+      expect(await terminal.screen()).toContain('Maya Lindqvist');
       expect((await machine.run(['auth', 'status', '-o', 'json'])).json()).toMatchObject({ scope: 'read' });
     });
 
@@ -76,7 +76,7 @@ describe.skipIf(lacks('chromium'))('a person who edits the scope in the authoriz
       const terminal = await machine.terminal(['auth', 'login', '--no-browser']);
       const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
       await visitor.logIn(withScope(recorder.behind(address), 'read write'), maya);
-      await terminal.waitFor(/The granted scope is "read write", you asked for "read"\. Keep this session\?/);
+      await terminal.waitFor(/"read write".*"read".*\?/);
       await terminal.press(...keys);
       expect(await terminal.ended()).toBe(code);
       await isRevoked(fixture(), recorder.grants);

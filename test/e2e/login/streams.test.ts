@@ -70,7 +70,7 @@ async function loggedIn(fixture: LoginFixture, words: readonly string[]): Promis
   expect(ran.code).toBe(0);
   if (words.length === 0) expect(ran.stdout).toBe('');
   else expect(ran.json()).toMatchObject({ email: fixture.maya.email });
-  expect(ran.stderr).toMatch(/Waiting for the browser[\s\S]*Logged in as/);
+  expect(ran.stderr).toMatch(/^Waiting\b[\s\S]*^Logged in\b/m);
   return machine;
 }
 

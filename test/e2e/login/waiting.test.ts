@@ -66,7 +66,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
     const login = await machine.login();
     expect(new URL(login.authorizationUrl).searchParams.get('redirect_uri')).toBe(second);
     await visitor.logIn(login.authorizationUrl, maya);
-    expect(await visitor.told()).toContain('You are signed in as Maya Lindqvist');
+    expect(await visitor.told()).toContain('Maya Lindqvist');
     expect(visitor.page.url().startsWith(new URL(second).origin)).toBe(true);
     expect((await login.ended).code).toBe(0);
   });
@@ -105,7 +105,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
     expect((await getOnce(new URL(first?.location ?? '', callback).href)).status).toBe(200);
     const ran = await login.ended;
     expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('Logged in as Maya Lindqvist');
+    expect(ran.stderr).toContain('Maya Lindqvist');
     expect(await here.requests('POST /v1/oauth/token')).toHaveLength(1);
   });
 });

@@ -60,7 +60,7 @@ describe.each([
     test('login: the grant has no info, and that is said; the session works', async () => {
       const { ran, page } = await logIn();
       expect(ran).toMatchObject({ code: 0, stdout: '' });
-      expect(page).toContain('You are signed in');
+      expect(page).toMatch(/\bare signed\b/);
       expect(ran.stderr).not.toContain(server.client_secret);
       expect(await run(['actions', 'list', '-o', 'json'], options())).toMatchObject({ code: 0, stdout: '[]\n' });
       const status = await run(['auth', 'status', '-o', 'json'], options());
