@@ -8,7 +8,7 @@ import { lacks } from '../../fixtures/needs.ts';
 import { startOrizeServer } from '../../fixtures/orize-server.mjs';
 import { freePorts } from '../login/ports.ts';
 
-describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oauth2orize', () => {
+describe.skipIf(lacks('chromium'))('another authorization server: oauth2orize', () => {
   let browser: Browser;
   let home: Folders;
   beforeAll(async () => {
@@ -20,10 +20,10 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
     home.remove();
   });
 
-  async function ground(manners: { readonly life?: number; readonly issuer?: string } = {}) {
+  async function openFixture(serverOptions: { readonly life?: number; readonly issuer?: string } = {}) {
     const [port] = await freePorts(1);
     const callbackUrl = `http://127.0.0.1:${port}/callback`;
-    const server = await startOrizeServer(callbackUrl, manners);
+    const server = await startOrizeServer(callbackUrl, serverOptions);
     const folders = makeFolders();
     onTestFinished(async () => {
       await server.stop();
@@ -44,7 +44,7 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
     return {
       server,
       cloudctl: (...words: string[]) => run(words, options),
-      /** Logs in through its page; what the helper's last page says, and how the program ended. */
+      /** Logs in through the page of the server; returns the final page and the result of the command. */
       logIn: async (
         button: 'Allow' | 'Deny',
         ...words: string[]
@@ -63,8 +63,8 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
     };
   }
 
-  test('the implicit flow: the grant is in the fragment and does not say how long it lives, which is told', async () => {
-    const { logIn, cloudctl } = await ground();
+  test('the implicit flow: a token response without expires_in is assumed to be valid for 30 days', async () => {
+    const { logIn, cloudctl } = await openFixture();
     const { ran, page } = await logIn('Allow', '--flow', 'implicit');
     expect(ran).toMatchObject({ code: 0, stdout: '' });
     expect(page).toMatch(/\bare signed\b/);
@@ -74,11 +74,11 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
     expect(status.json()).toMatchObject({ state: 'valid', flow: 'implicit', scope_verified: false });
   });
 
-  test('the implicit flow: a refusal in the fragment is access_denied, and the hint asks for the same flow again', async () => {
-    const { logIn, server } = await ground();
+  test('the implicit flow: a denial in the fragment is access_denied, and the hint names the same flow', async () => {
+    const { logIn, server } = await openFixture();
     const { ran, page } = await logIn('Deny', '--flow', 'implicit');
     expect(ran).toMatchObject({ code: 4, stdout: '' });
-    expect(ran.stderr).toContain('`cloudctl auth login --flow implicit`');
+    expect(ran.stderr).toMatch(/--flow implicit/);
     expect(page).toMatch(/\bdenied\b/);
     expect(server.alive()).toEqual([0, 0]);
   });
@@ -86,15 +86,15 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
   test.each([
     ['the issuer of the profile', 'https://issuer.example', 0],
     ['another issuer', 'https://another.example', 4],
-  ])('the implicit flow: %s in the query is judged with the fragment (RFC 9207)', async (_what, issuer, code) => {
-    const { logIn, cloudctl } = await ground({ issuer });
+  ])('the implicit flow: %s in the query is compared with the profile (RFC 9207)', async (_what, issuer, code) => {
+    const { logIn, cloudctl } = await openFixture({ issuer });
     expect((await cloudctl('config', 'set', 'issuer', 'https://issuer.example')).code).toBe(0);
     expect((await logIn('Allow', '--flow', 'implicit')).ran.code).toBe(code);
     expect((await cloudctl('auth', 'token')).code).toBe(code);
   });
 
-  test('a refresh without rotation, three in a row: the refresh token lives on, and so do the words about its end', async () => {
-    const { logIn, cloudctl, server } = await ground({ life: 7200 });
+  test('three refreshes without rotation: the refresh token stays valid', async () => {
+    const { logIn, cloudctl, server } = await openFixture({ life: 7200 });
     const { ran } = await logIn('Allow');
     expect(ran.code).toBe(0);
     expect(ran.stderr).not.toMatch(/\b30 days\b/);
@@ -103,23 +103,23 @@ describe.skipIf(lacks('chromium'))('an authorization server that is not ours: oa
     expect((await cloudctl('actions', 'list')).code).toBe(0);
   });
 
-  test('grants that never say how long they live are renewed all the same', async () => {
-    const { logIn, cloudctl } = await ground();
+  test('tokens without an expiry are refreshed too', async () => {
+    const { logIn, cloudctl } = await openFixture();
     expect((await logIn('Allow')).ran.code).toBe(0);
     expect(await cloudctl('auth', 'refresh')).toMatchObject({ code: 0 });
     expect((await cloudctl('auth', 'status', '-o', 'json')).json()).toMatchObject({ state: 'valid' });
   });
 
-  test('logout: 204 for both tokens, and a resource API that forbids the dead one, are proof', async () => {
-    const { logIn, cloudctl, server } = await ground();
+  test('logout: both tokens are revoked at the server', async () => {
+    const { logIn, cloudctl, server } = await openFixture();
     expect((await logIn('Allow')).ran.code).toBe(0);
     expect(server.alive()).toEqual([1, 1]);
     expect(await cloudctl('auth', 'logout')).toMatchObject({ code: 0 });
     expect(server.alive()).toEqual([0, 0]);
   });
 
-  test('a server that does not read the query says invalid_client, and the hint names the way it reads', async () => {
-    const { logIn } = await ground();
+  test('invalid_client of a server that does not read the query: the hint names token_params body', async () => {
+    const { logIn } = await openFixture();
     const { ran } = await logIn('Allow', '--token-params', 'query');
     expect(ran).toMatchObject({ code: 4, stdout: '' });
     expect(ran.stderr).toContain('config set token_params body');
