@@ -1,4 +1,4 @@
-// `npm run completions`: writes completions/ from the built program. A test fails when they differ.
+// `npm run completions`: writes completions/ from the built program. A test fails when they are outdated.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

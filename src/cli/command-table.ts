@@ -16,7 +16,7 @@ import { formatSynopsis } from './synopsis.ts';
  * A group has `commands`, a command has `arguments` and `options`.
  */
 export interface CommandDescription {
-  /** As typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
+  /** The command as typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
   readonly words: readonly string[];
   readonly summary: string;
   readonly description?: string | undefined;

@@ -109,7 +109,7 @@ async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]>
   ]);
 }
 
-/** A value has no description of its own: that of the option reminds the reader what is being chosen. */
+/** The values of an option. Each has the description of the option, because values have none of their own. */
 function optionValues(option: OptionSpec, profileNames: () => readonly string[]): readonly Suggestion[] {
   const { description } = option;
   return valuesOf(option, profileNames).map((value) => (typeof value === 'string' ? value : { ...value, description }));

@@ -2,7 +2,7 @@ export type Shell = (typeof shells)[number];
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** What a shell needs to complete the words of the program: it asks `PROGRAM __complete` (complete.ts) at each Tab. */
+/** The completion script of a shell. It runs `PROGRAM __complete` (complete.ts) at each Tab and shows the suggestions. */
 export function completionScript(shell: Shell, program: string): string {
   return scripts[shell].replaceAll('PROGRAM', program);
 }

@@ -51,7 +51,7 @@ export const environmentVariables: readonly VariableSpec[] = [
   },
 ];
 
-/** Every variable for the program itself (no words), else those that are read by this group or command in particular. */
+/** The variables of a command or group, given by its words; every variable for the program itself (no words). */
 export function environmentVariablesOf(words: readonly string[]): readonly VariableSpec[] {
   if (words.length === 0) return environmentVariables;
   const path = words.join(' ');

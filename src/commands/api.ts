@@ -37,7 +37,7 @@ export const apiCommand: CommandSpec<Context> = {
     const [typed = '', path = ''] = args.positionals;
     const method = typed.toUpperCase();
     if (!methods.includes(method))
-      throw usageError(`method "${typed.slice(0, 20)}" is unknown`, `use one of ${methods.join(', ')}`);
+      throw usageError(`unknown method "${typed.slice(0, 20)}"`, `use one of ${methods.join(', ')}`);
     checkPath(path);
     const body = await bodyOf(context, args.value('data'));
     if (body !== undefined && (method === 'GET' || method === 'HEAD'))

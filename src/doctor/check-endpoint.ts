@@ -26,17 +26,17 @@ export async function checkEndpoint(
   deps: EndpointCheckDependencies,
 ): Promise<readonly DoctorFinding[]> {
   const { id, origin, path } = endpoint;
-  const asked = deps.now();
+  const sentAt = deps.now();
   try {
-    const answer = await deps.send(`${origin}${path}`, {
+    const response = await deps.send(`${origin}${path}`, {
       method: 'GET',
       headers: { accept: 'application/json, text/html;q=0.9' },
       signal: timeoutSignal(deps.timeout),
       redirect: 'manual',
     });
-    const date = answer.headers.get('date');
-    await answer.text();
-    return [checkResponseStatus(endpoint, answer.status), ...checkClockSkew(id, date, asked, deps.now())];
+    const date = response.headers.get('date');
+    await response.text();
+    return [checkResponseStatus(endpoint, response.status), ...checkClockSkew(id, date, sentAt, deps.now())];
   } catch (error) {
     if (!(error instanceof SendError)) throw error;
     return [{ id, status: 'failed', observed: `${origin}: ${error.message}`, ...hintOfSendError(error) }];
@@ -57,15 +57,15 @@ function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: numb
 export function checkClockSkew(
   from: CheckedEndpoint['id'],
   date: string | null,
-  asked: number,
-  answered: number,
+  sentAt: number,
+  receivedAt: number,
 ): readonly DoctorFinding[] {
   const id = from === 'auth-url' ? 'clock' : 'clock-of-base-url';
   const server = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(server)) return [{ id, status: 'skipped', observed: 'the response has no Date header' }];
   // The header has whole seconds, rounded down.
-  const early = Math.round((asked - (server + 999)) / 1000);
-  const late = Math.round((server - answered) / 1000);
+  const early = Math.round((sentAt - (server + 999)) / 1000);
+  const late = Math.round((server - receivedAt) / 1000);
   const skew = Math.max(early, late, 0);
   if (skew <= toleratedSkewSeconds)
     return [{ id, status: 'ok', observed: `the clocks differ by less than ${toleratedSkewSeconds} s` }];

@@ -32,7 +32,7 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
   }
 }
 
-/** The same for the file store, in the folder that holds the sessions. */
+/** Writes, reads and removes a test file in the folder of the file store. */
 export function probeCredentialFolder(folder: string, value: string, write = writeAtomically): DoctorFinding {
   const id = 'credential-file';
   const path = join(folder, `doctor.${process.pid}`);

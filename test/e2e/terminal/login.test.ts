@@ -38,12 +38,12 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
 
   test('runs setup first when the profile lacks something, and goes on with the login', async () => {
     const screen = await open(['auth', 'login', '--no-browser', '--credential-store', 'file'], {});
-    await screen.waitFor(/Profile default is not set up yet\./);
+    await screen.waitFor(/Profile default /);
     const answers: readonly (readonly [RegExp, string])[] = [
-      [/\? Origin of the authorization server/, sandbox.auth_url],
-      [/\? Origin of the resource API/, sandbox.base_url],
+      [/\? Origin .*authorization server/, sandbox.auth_url],
+      [/\? Origin .*resource API/, sandbox.base_url],
       [/\? Client ID/, sandbox.client_id],
-      [/\? Its callback URL/, sandbox.callback_url],
+      [/\? Callback URL/, sandbox.callback_url],
       [/\? Scope/, ''],
       [/\? Client secret/, sandbox.client_secret],
     ];
@@ -97,10 +97,10 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
     await invited(screen);
     await screen.press('C-c');
     expect(await screen.ended()).toBe(130);
-    expect(await screen.screen()).toMatch(/^error: .+$/m);
+    expect(await screen.screen()).toMatch(/error: .+$/m);
   });
 
-  test('a session that is still good is replaced only when somebody says so', async () => {
+  test('a valid session is replaced only after confirmation', async () => {
     const first = await open(['auth', 'login', '--no-browser']);
     await visit(await invited(first));
     expect(await first.ended()).toBe(0);

@@ -42,11 +42,11 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
 
   test('asks for everything, takes defaults with Enter, and never shows the secret', async () => {
     const shown = await open(['auth', 'setup', '--credential-store', 'file']);
-    await answer(shown, /\? Origin of the authorization server/, 'https://cloud.example.com');
-    await answer(shown, /\? Origin of the resource API/, 'https://api.example.com/');
+    await answer(shown, /\? Origin .*authorization server/, 'https://cloud.example.com');
+    await answer(shown, /\? Origin .*resource API/, 'https://api.example.com/');
     await answer(shown, /\? Client ID/, 'my-application');
-    await answer(shown, /\? Its callback URL .*http:\/\/127\.0\.0\.1:8765\/callback/, '');
-    await answer(shown, /\? Scope[\s\S]*❯ read: look/, '');
+    await answer(shown, /\? Callback URL .*http:\/\/127\.0\.0\.1:8765\/callback/, '');
+    await answer(shown, /\? Scope[\s\S]*❯ read: /, '');
     await shown.waitFor(/\? Client secret \(hidden\)/);
     await shown.type(secret);
     expect(await shown.screen()).not.toContain(secret);
@@ -68,11 +68,11 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
 
   test('says what is wrong with an answer, and asks again', async () => {
     const shown = await open(['auth', 'setup'], { ...given, CLOUDCTL_AUTH_URL: undefined });
-    await answer(shown, /\? Origin of the authorization server/, 'http://cloud.example.com');
-    await shown.waitFor(/That is an http address; only a loopback host may go without https\./);
+    await answer(shown, /\? Origin .*authorization server/, 'http://cloud.example.com');
+    await shown.waitFor(/http URL;/);
     for (let n = 'http://cloud.example.com'.length; n > 0; n--) await shown.press('BSpace');
-    await answer(shown, /\? Origin of the authorization server/, 'https://cloud.example.com/path');
-    await shown.waitFor(/That is an address with a path; give the origin alone\./);
+    await answer(shown, /\? Origin .*authorization server/, 'https://cloud.example.com/path');
+    await shown.waitFor(/a path;/);
     for (let n = '/path'.length; n > 0; n--) await shown.press('BSpace');
     await shown.press('Enter');
     await shown.waitFor(/\? Scope/);
@@ -82,7 +82,7 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
 
   test('takes the other scope with a key', async () => {
     const shown = await open(['auth', 'setup'], { ...given, CLOUDCTL_CLIENT_SECRET: secret });
-    await shown.waitFor(/❯ read: look/);
+    await shown.waitFor(/❯ read: /);
     await shown.press('Down');
     await shown.waitFor(/❯ read write/);
     await shown.press('Enter');
@@ -95,12 +95,12 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
     expect(await run(['auth', 'setup', '--no-input'], { folders, env })).toMatchObject({ code: 0 });
     const before = [profile(), storedSecret()];
     const shown = await open(['auth', 'setup']);
-    await answer(shown, /\? Origin of the authorization server .*\(https:\/\/cloud\.example\.com\)/, '');
-    await answer(shown, /\? Origin of the resource API .*\(https:\/\/api\.example\.com\)/, '');
+    await answer(shown, /\? Origin .*authorization server .*\(https:\/\/cloud\.example\.com\)/, '');
+    await answer(shown, /\? Origin .*resource API .*\(https:\/\/api\.example\.com\)/, '');
     await answer(shown, /\? Client ID .*\(my-application\)/, '');
-    await answer(shown, /\? Its callback URL \(http:\/\/127\.0\.0\.1:8765\/callback\)/, '');
+    await answer(shown, /\? Callback URL .*\(http:\/\/127\.0\.0\.1:8765\/callback\)/, '');
     await answer(shown, /\? Scope/, '');
-    await answer(shown, /\? Client secret \(hidden; Enter keeps the stored one\)/, '');
+    await answer(shown, /\? Client secret \(hidden; /, '');
     expect(await shown.ended()).toBe(0);
     expect([profile(), storedSecret()]).toEqual(before);
   });
@@ -127,10 +127,10 @@ describe.skipIf(lacks('tmux'))('auth setup on a terminal', () => {
   const stops = [
     {
       at: 'the first question',
-      pattern: /\? Origin of the authorization server/,
+      pattern: /\? Origin .*authorization server/,
       env: { CLOUDCTL_CREDENTIAL_STORE: 'file' },
     },
-    { at: 'a choice', pattern: /❯ read: look/, env: given },
+    { at: 'a choice', pattern: /❯ read: /, env: given },
     { at: 'the secret', pattern: /\? Client secret/, env: { ...given, CLOUDCTL_SCOPE: 'read' } },
   ];
   for (const key of ['C-c', 'C-d']) {
