@@ -29,7 +29,7 @@ const redis: MigrationJournalEntry = {
   settings: { masterauth: 'old' },
 };
 
-test('what was intended and not cleared is there for the next process, passwords included', () => {
+test('entries that were not removed are read by the next process, with their passwords', () => {
   const path = place();
   const first = openMigrationJournal(path);
   first.recordIntent(entry);

@@ -6,13 +6,13 @@ import { watchedPostgres, watchedRedis } from './run-watch.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-it('slots that are there before the start are told', async () => {
+it('slots that exist before the start are listed', async () => {
   const server = await startPostgres({ version: 16, settings: ready });
   await server.query("SELECT pg_create_logical_replication_slot('cdc', 'pgoutput')");
   expect(await listExistingSlots(watchedPostgres(server, 'postgres'), 5000)).toEqual(['cdc']);
 });
 
-it('replicas that are there before the start are told', async () => {
+it('replicas that exist before the start are listed', async () => {
   const [source, replica] = await Promise.all([startRedis(), startRedis()]);
   onTestFinished(async () => void (await Promise.all([source.stop(), replica.stop()])));
   expect(await listExistingSlots(watchedRedis(source), 5000)).toEqual([]);
@@ -20,7 +20,7 @@ it('replicas that are there before the start are told', async () => {
   await expect.poll(() => listExistingSlots(watchedRedis(source), 5000)).toEqual([`127.0.0.1:${replica.port}`]);
 });
 
-it('a source that does not answer is no reason not to start', async () => {
+it('an unreachable source does not prevent the start', async () => {
   const port = await freePort();
   const source = {
     host: '127.0.0.1',

@@ -57,14 +57,14 @@ it.each(['', '{', '[]', '{"version":2,"engine":"redis","source":"x"}', '{"versio
   },
 );
 
-it('one that cannot be read is none', () => {
+it('an unreadable record counts as missing', () => {
   const file = path();
   // As root every file can be read; a folder in its place cannot by anybody.
   mkdirSync(file, { recursive: true });
   expect(readWatchRecord(file)).toBeUndefined();
 });
 
-it('parts that are damaged are left out', () => {
+it('damaged parts of a record are left out', () => {
   const file = path();
   writeWatchRecord(file, record);
   const json = JSON.parse(readFileSync(file, 'utf8'));

@@ -118,7 +118,7 @@ test('what is written right before the clock jumps past the idle minute is not l
   expect(await objectsOn(source)).toEqual([]);
 });
 
-test('a source that nobody can enter ends it at once, in words without the password', async () => {
+test('a source that refuses the login ends the migration at once, without quoting the password', async () => {
   const target = await startTarget();
   const nobody = postgresEndpointOf(target, { port: 1, password: new Secret('s3cretWord') });
   expect(await beginMigration(makePostgresJob(nobody, postgresEndpointOf(target))).ended).toMatchObject({

@@ -30,7 +30,7 @@ async function dumpOf(database: string, role: string) {
   return beginMigration(await job([database], { source: door }));
 }
 
-test('a role without the right to replicate gets a dump, which is said, and which ends by itself', async () => {
+test('a role that may not replicate gets a dump with a warning, which ends by itself', async () => {
   const { source, target, fresh } = servers();
   await fresh(
     'whole',
@@ -68,7 +68,7 @@ test('a table that the role may not read ends the dump with an error', async () 
   });
 });
 
-test('rows that a policy hides from the role are not left out in silence', async () => {
+test('rows that a policy hides from the role are an error', async () => {
   const { fresh } = servers();
   await fresh(
     'hidden',
@@ -80,7 +80,7 @@ test('rows that a policy hides from the role are not left out in silence', async
   });
 });
 
-test('any other reason against replication is an error, and nothing is dumped', async () => {
+test('any other error of the replication set-up is reported, and nothing is dumped', async () => {
   const { source, target, fresh, job } = servers();
   await fresh('full', 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)');
   const slots = Array.from({ length: 20 }, (_, at) => `taken_${at}`);
@@ -112,7 +112,7 @@ test('a dump that is stopped ends at once and keeps what has arrived', async () 
   expect(await target.query('SELECT id FROM a', 'halted')).toEqual([{ id: 1 }]);
 });
 
-test('the target holds the source back instead of the memory of this process', async () => {
+test('a slow target slows the source down instead of filling the memory', async () => {
   const { fresh, target } = servers();
   await fresh(
     'wide',

@@ -17,7 +17,7 @@ import { useServerPair } from '../server-pair.ts';
 const servers = useServerPair();
 const table = 'CREATE TABLE t (id int PRIMARY KEY, name text); INSERT INTO t VALUES (1, $$one$$)';
 
-test('databases and tables of odd names arrive', async () => {
+test('databases and tables with unusual names are migrated', async () => {
   const { source, target, fresh, job } = servers();
   const name = `O'dd "data\\base" é`;
   await fresh(
@@ -63,7 +63,7 @@ test('every database moves but templates and those left out, and roles come with
   }
 });
 
-test('a database that fails tells why and leaves the others on their way', async () => {
+test('a failed database reports its reason and does not stop the others', async () => {
   const { source, target, fresh, job } = servers();
   for (const name of ['good', 'taken']) await fresh(name, table);
   await target.query('CREATE DATABASE taken');
@@ -79,7 +79,7 @@ test('a database that fails tells why and leaves the others on their way', async
   expect(await objectsOn(source)).toEqual([]);
 });
 
-test('when every database has failed, so has the migration', async () => {
+test('a migration fails when all its databases have failed', async () => {
   const { fresh, job } = servers();
   await fresh('refused', table);
   const schemaCopy = async () => ({ kind: 'refused' as const, objects: ['operator public.+', 'type public.x'] });
@@ -90,7 +90,7 @@ test('when every database has failed, so has the migration', async () => {
   expectGolden('db-migrate', reason ?? '');
 });
 
-test('sequences, materialized views and large objects come at the end', async () => {
+test('sequences, materialized views and large objects are copied at the end', async () => {
   const { source, target, fresh, job } = servers();
   await fresh(
     'rest',

@@ -30,7 +30,7 @@ test('a name fits a slot, and tells migrations and databases apart', () => {
   expect(replicationObjectName(id, '4294967295')).toMatch(/^[a-z0-9_]{1,63}$/);
 });
 
-test('a reason never quotes a password', () => {
+test('a reason never contains a password', () => {
   const words = 'FATAL: hunter22 is wrong';
   expect(redactedReason(new MigrationError(words), undefined, new Secret('hunter22'))).toBe('FATAL: [secret] is wrong');
 });

@@ -13,7 +13,7 @@ const source: RedisSource = {
   ssl: 'require',
 };
 
-test('a target enters the source as the person would', () => {
+test('a target connects to the source with the credentials of the request', () => {
   expect(replicaSettingsFor(source)).toEqual({ masteruser: 'mover', masterauth: 'hunter22', 'tls-replication': 'yes' });
   const open = { ...source, username: undefined, password: undefined, ssl: 'disable' } as const;
   expect(replicaSettingsFor(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });

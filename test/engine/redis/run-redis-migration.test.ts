@@ -70,7 +70,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     expect(target.cli('CONFIG', 'GET', 'tls-replication')).toBe('tls-replication\nno');
   });
 
-  test('ends with the reason when the target cannot follow', async () => {
+  test('ends with a reason when the target cannot replicate', async () => {
     const source = await server({ config: ['rename-command PSYNC ""', 'rename-command SYNC ""'] });
     const target = await server();
     const ports = testEngineDependencies({ limits: { ...shortEngineLimits, outageTimeout: 1500 } });
@@ -80,7 +80,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     expect(target.cli('INFO', 'replication')).toContain('role:master');
   });
 
-  test('does not make a target forget what it holds', async () => {
+  test('refuses a target that contains keys', async () => {
     const [source, target] = await Promise.all([server(), server()]);
     target.cli('SET', 'mine', '1');
     const state = await beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target))).ended;
@@ -99,7 +99,7 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     await migration.stop();
   });
 
-  test('does not give a target more databases than it has, which would end it', async () => {
+  test('refuses a target with too few databases, which would end it', async () => {
     const [source, target] = await Promise.all([server(), server({ config: ['databases 1'] })]);
     source.cli('-n', '3', 'SET', 'a', '1');
     const state = await beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target))).ended;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop(), 60_000);
 
-test('what is left behind on purpose is told', async () => {
+test('properties that are not copied are reported', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await server.query(`CREATE ROLE owner_of_it`);
   await runStatements(server, source, [

@@ -54,7 +54,7 @@ describe('a pg_dump', () => {
     ]);
   });
 
-  test('is looked for only where a person says', async () => {
+  test('is searched only in the given folder', async () => {
     const places = { env: { PATH: '/b' }, folder: '/a', namesIn, run: answer };
     expect(await findPgDumpPrograms(places, signal())).toEqual([{ path: '/a/pg_dump', major: 14 }]);
   });
@@ -85,7 +85,7 @@ describe('the script of a pg_dump', () => {
   });
 });
 
-test('what a password file or libpq cannot hold is left to the catalogue', () => {
+test('a password or CA that libpq cannot take leaves the copy to the catalog', () => {
   const door = { host: 'h', port: 1, dbname: 'd', username: 'u', password: undefined, ssl: 'require' } as const;
   expect(canConnectByPgDump(door)).toBe(true);
   expect(canConnectByPgDump({ ...door, password: new Secret('a\nb') })).toBe(false);
@@ -152,7 +152,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
     expect(before.length).toBeGreaterThan(500);
   }, 60_000);
 
-  test('goes up a release', async () => {
+  test('copies to a newer major version', async () => {
     const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(younger)];
     await runStatements(server, source, ['CREATE TABLE t (a int PRIMARY KEY)']);
     const copy = chooseSchemaCopier({ env: process.env });

@@ -31,7 +31,7 @@ it('a healthy migration breaks no rule, however long it is watched', () => {
   ).toEqual([]);
 });
 
-describe('what is altered on the server', () => {
+describe('changes on the server', () => {
   const role = makeServerFacts().role!;
   it.each<[string, Partial<ServerFacts>, string]>([
     [
@@ -83,7 +83,7 @@ describe('what is altered on the server', () => {
     ['a password that has ended', { role: { ...role, secondsLeft: -1 } }, 'password-expires'],
     ['another password', { role: { ...role, revision: '2' } }, 'role-altered'],
     [
-      'a closed door',
+      'a refused connection',
       { connection: { addresses: '10.0.0.1', certificate: undefined, refused: { code: '28P01', message: 'no' } } },
       'login-refused',
     ],
@@ -93,7 +93,7 @@ describe('what is altered on the server', () => {
       { connection: { addresses: '10.0.0.1', certificate: 'b', refused: undefined } },
       'certificate-replaced',
     ],
-  ])('%s is named', (_what, more, rule) => {
+  ])('%s is reported', (_what, more, rule) => {
     const violations = judge(makeRuleInput(then(more)));
     expect(violations.map((one) => one.rule)).toEqual([rule]);
     expectGolden('db-watch', describeViolations(violations));
@@ -111,7 +111,7 @@ describe('what is altered on the server', () => {
     expect(named(makeRuleInput(then({ role: undefined, hostRules: undefined, connection: undefined })))).toEqual([]);
   });
 
-  it('a restart is told for a while, and then it is old', () => {
+  it('a restart is reported for a while', () => {
     const window = makeWindow(400, (at) => (at < 10 ? {} : { startedAt: 'Tuesday' }));
     expect(named(makeRuleInput(window.slice(0, 100)))).toEqual(['source-restarted']);
     expect(named(makeRuleInput(window))).toEqual([]);
@@ -137,12 +137,12 @@ describe('slots, publications and tables', () => {
   it.each([
     ['dropped', new Map<string, string>(), 'publication-dropped'],
     ['altered', new Map([['p', 'other']]), 'publication-changed'],
-  ])('a publication that the target reads and that was %s is named', (_what, publications, rule) => {
+  ])('a publication that the target reads and that was %s is reported', (_what, publications, rule) => {
     const database = makeSeenDatabase({ now: makeDatabaseFacts({ publications }) });
     expect(named(makeRuleInput(then({}), { databases: [database] }))).toEqual([rule]);
   });
 
-  it("somebody else's publication may come and go", () => {
+  it('publications of other consumers may be created and dropped', () => {
     const publications = new Map([
       ['p', 'all'],
       ['theirs', 'x'],
@@ -175,7 +175,7 @@ describe('slots, publications and tables', () => {
       'replica-identity-changed',
     ],
     ['a dropped table', new Map(), 'table-dropped'],
-  ])('%s is named', (_what, now, rule) => {
+  ])('%s is reported', (_what, now, rule) => {
     const shapes = { first: new Map([[1, shape()]]), now };
     const violations = judge(makeRuleInput(then({}), { databases: [makeSeenDatabase({ shapes })] }));
     expect(violations).toMatchObject([{ rule, database: 'shop' }]);
@@ -183,7 +183,7 @@ describe('slots, publications and tables', () => {
   });
 });
 
-describe('a target that does not follow', () => {
+describe('a target that does not apply changes', () => {
   const frozen = (more: (at: number) => object) => (at: number) => ({
     walPosition: 2000 + at,
     senders: [],
@@ -207,7 +207,7 @@ describe('a target that does not follow', () => {
     ['17', { inactiveSince: 'once' }, 'target-disconnected'],
     ['14', { decoded: 5 }, 'target-disconnected'],
     ['13', { decoded: undefined }, 'apply-failing-or-disconnected'],
-  ])('a target that is gone is named after a minute on %s', (_version, more, rule) => {
+  ])('a disconnected target is reported after a minute on %s', (_version, more, rule) => {
     const window = makeWindow(
       62,
       frozen(() => more),
@@ -217,7 +217,7 @@ describe('a target that does not follow', () => {
     expect(named(makeRuleInput(window.slice(0, 55)))).toEqual([]);
   });
 
-  it('a slot that nobody has used yet, or that has nothing left, is not stuck', () => {
+  it('an unused slot, or one without changes, is not failing', () => {
     const window = makeWindow(
       90,
       frozen(() => ({ inactiveSince: 'once' })),
@@ -235,7 +235,7 @@ describe('a target that does not follow', () => {
     expect(named(makeRuleInput(window.slice(0, 110)))).toEqual([]);
   });
 
-  it('causes that the preflight warned of come first', () => {
+  it('causes of preflight warnings come first', () => {
     const window = makeWindow(
       75,
       frozen((at) => ({ decoded: attempt(at) })),
@@ -262,7 +262,7 @@ describe('WAL and commits', () => {
     ['extended and growing', { walStatus: 'extended', safeWalBytes: 10_000 }, 100],
     ['unreserved', { walStatus: 'unreserved', safeWalBytes: -5 }, 0],
     ['extended without a limit', { walStatus: 'extended' }, 100],
-  ])('WAL that is %s is named', (_what, more, rate) => {
+  ])('WAL that is %s is reported', (_what, more, rate) => {
     const window = makeWindow(11, (at) => ({ slots: [makeSlot({ ...more, retained: 1000 + at * rate })] }));
     const violations = judge(makeRuleInput(window));
     expect(violations).toMatchObject([{ rule: 'wal-disk' }]);
@@ -288,7 +288,7 @@ describe('WAL and commits', () => {
   });
 
   const traffic = (commits: number, rollbacks: number) => [{ name: 'shop', commits, rollbacks }];
-  it('statements that begin to fail are a jump, and suspects are tables without an identity', () => {
+  it('a rise of failing statements is a violation and names tables without a replica identity', () => {
     const shapes = new Map([[1, { name: 'public.log', columns: '', identity: 'd', hasReplicaIdentity: false }]]);
     const window = makeWindow(45, (at) => ({ databases: traffic(1000 + at, 1 + at) }));
     const violations = judge(
@@ -316,7 +316,7 @@ describe('WAL and commits', () => {
   });
 });
 
-describe('a source that does not answer', () => {
+describe('a source that cannot be reached', () => {
   it.each([
     ['ECONNREFUSED', 'source-unreachable'],
     ['57P03', 'source-unreachable'],
@@ -326,13 +326,13 @@ describe('a source that does not answer', () => {
     ['3D000', 'database-dropped'],
     ['ENOTFOUND', 'dns-changed'],
     ['ETIMEDOUT', 'source-unreachable'],
-  ])('%s is told as %s', (code, rule) => {
+  ])('%s is reported as %s', (code, rule) => {
     const violations = postgresOutageViolations({ at: 9000, code, reason: 'no' }, 0, undefined);
     expect(violations).toMatchObject([{ rule }]);
     expectGolden('db-watch', describeViolations(violations));
   });
 
-  it('after wal_level was lowered it is said why the server does not start', () => {
+  it('after wal_level was lowered the hint explains why the server does not start', () => {
     const last = makeServerFacts({
       settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })),
     });

@@ -162,7 +162,7 @@ it('a slot that is dropped ends the watch, and says what to do', async () => {
   expect(watch.looks.at(-1)?.ending?.message).toContain('cloudctl_shop');
 });
 
-it.each([12, 15, 18] as const)('PostgreSQL %i refuses no question', async (version) => {
+it.each([12, 15, 18] as const)('PostgreSQL %i rejects no query', async (version) => {
   const server = await startPostgres({ version, settings: ready });
   await server.query('CREATE TABLE t (id int PRIMARY KEY)');
   const watch = startWatchRun(watchedPostgres(server, 'postgres'));

@@ -94,7 +94,7 @@ it('an outage stalls, keeps the numbers, and is gone after a while; the deadline
   expect(steps[3]?.sample.violations).toEqual([]);
 });
 
-it('a source that never answered is told as well', () => {
+it('a source that was never reached is reported as well', () => {
   expect(all([outage(0)])[0]?.sample).toMatchObject({ phase: 'stalled', percent: 0, deadline: null, databases: [] });
 });
 
@@ -113,14 +113,14 @@ it('every slot gone ends the watch; one of several does not', () => {
   expectGolden('db-watch', `${steps[4]?.ending?.message}\nhint: ${steps[4]?.ending?.hint}`);
 });
 
-it('a slot that an earlier run saw and that is not there was dropped meanwhile', () => {
+it('a slot of an earlier run that does not exist was dropped in between', () => {
   const remembered = { slots: [{ name: 's', database: 'shop' }], otherSlots: undefined, firstSeen: 5 };
   const [, second] = all([begin, look({ at: 2000, slots: [], senders: [] })], { remembered });
   expect(second?.sample.violations).toMatchObject([{ rule: 'slot-dropped', database: 'shop' }]);
   expect(second?.ending).toBeDefined();
 });
 
-it("somebody else's slot that was there before is left alone, also when the migration's comes later", () => {
+it('an earlier slot of another consumer is ignored, also when the slot of the migration appears later', () => {
   const cdc = makeSlot({ name: 'cdc', plugin: 'pgoutput' });
   const steps = all([look({ at: 0, slots: [cdc] }), look({ at: 2000, slots: [cdc, makeSlot()] })], {
     remembered: { ...nothing, otherSlots: ['cdc'] },
@@ -129,7 +129,7 @@ it("somebody else's slot that was there before is left alone, also when the migr
   expect(steps[1]?.sample.databases[0]).toMatchObject({ slot: 's' });
 });
 
-it('slots that cannot be told apart are named, and so is what the source does not answer', () => {
+it('ambiguous slots and unreadable facts are reported', () => {
   const [step] = all([look({ slots: [makeSlot(), makeSlot({ name: 'other' })], denied: ['host-rules'] })]);
   expectGolden('db-watch', step?.sample.notes?.join('\n') ?? '');
 });

@@ -28,7 +28,7 @@ function server(code: string, lost = false) {
   return { sent, asking };
 }
 
-it('all questions travel in one read-only message', async () => {
+it('all queries are sent in one read-only message', async () => {
   const { sent, asking } = server('42501');
   const { read } = await runWatchQueries([good, question('other')], asking);
   expect([read(good), read(question('other'))]).toEqual(['SELECT good', 'SELECT other']);
@@ -43,7 +43,7 @@ it('no limit of the role ends the session, where the version knows the setting',
   expect(sent.map((text) => text.includes("; SET LOCAL transaction_timeout='0'; "))).toEqual([true, false]);
 });
 
-it('one that is denied costs the others nothing, and is not asked again', async () => {
+it('a denied query does not affect the others and is not sent again', async () => {
   const { sent, asking } = server('42501');
   const { read, failure } = await runWatchQueries([good, bad], asking);
   expect([read(good), read(bad)]).toEqual(['SELECT good', 'absent']);
@@ -54,20 +54,20 @@ it('one that is denied costs the others nothing, and is not asked again', async 
   expect(sent.length - before).toBe(1);
 });
 
-it('one that was only too slow is asked again', async () => {
+it('a query that timed out is sent again', async () => {
   const { asking } = server('57014');
   expect((await runWatchQueries([good, bad], asking)).failure(bad)?.code).toBe('57014');
   expect(asking.deniedIds.size).toBe(0);
 });
 
-it('a question that a version does not know is absent and no failure', async () => {
+it('a query that the version does not support has its fallback and no failure', async () => {
   const { asking, sent } = server('42501');
   const unknown = { ...good, sql: () => undefined };
   const { read, failure } = await runWatchQueries([unknown], asking);
   expect([read(unknown), failure(unknown), sent]).toEqual(['absent', undefined, []]);
 });
 
-it('a session that is lost is told as such', async () => {
+it('a lost session is reported as lost', async () => {
   const { asking } = server('57P01', true);
   await expect(runWatchQueries([good, bad], asking)).rejects.toMatchObject({ code: '57P01', lost: true });
 });

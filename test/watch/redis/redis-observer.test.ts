@@ -3,7 +3,7 @@ import { createRedisObserver } from '../../../src/watch/redis/redis-observer.ts'
 import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 
-it('a setting that may not be read is asked for once, and the rest is seen all the same', async () => {
+it('a setting that may not be read is requested once, and the others are still read', async () => {
   const server = await startRedis({ acl: ['user default on nopass ~* &* +@all -config|get'] });
   onTestFinished(() => server.stop());
   const { host, port } = server;

@@ -60,15 +60,15 @@ it.each<[string, Partial<RedisFacts>, string]>([
   ['another maxmemory', { config: new Map([['maxmemory', '100']]) }, 'maxmemory-changed'],
   ['another limit of buffers', { config: new Map([['repl-timeout', '5']]) }, 'repl-timeout-changed'],
   ['logins that are refused', { deniedLogins: 2 }, 'login-refused'],
-  ['a closed door', { connection: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
+  ['a refused connection', { connection: { ...door, refused: { code: 'WRONGPASS', message: 'no' } } }, 'login-refused'],
   ['half of the keys gone', { keyspace: [] }, 'keys-dropped'],
-])('%s is named', (_what, more, rule) => {
+])('%s is reported', (_what, more, rule) => {
   const violations = judge(more);
   expect(violations.map((one) => one.rule)).toEqual([rule]);
   expectGolden('db-watch', describeViolations(violations));
 });
 
-it('full copies one after the other are named, unless the last has held', () => {
+it('repeated full synchronizations are a violation, unless the last one succeeded', () => {
   const copies = { started: 3, since: -3_598_000, online: undefined };
   const copying = { replicas: [{ ...replica, state: 'wait_bgsave' }] };
   const violations = judge(copying, 0, copies);
@@ -80,7 +80,7 @@ it('full copies one after the other are named, unless the last has held', () => 
 it.each([
   ['WRONGPASS', 'login-refused'],
   ['ECONNREFUSED', 'source-unreachable'],
-])('an outage with %s is told as %s', (code, rule) => {
+])('an outage with %s is reported as %s', (code, rule) => {
   expect(redisOutageViolations({ at: 5000, code, reason: 'no' }, 0)[0]).toMatchObject({
     rule,
     observed: expect.stringContaining('5 s'),
