@@ -2,17 +2,17 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import type { FindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
-/** What of an earlier report is compared. */
+/** The parts of a saved report that later runs are compared with. */
 export interface Baseline {
   readonly engine: string;
   readonly source: string;
   readonly startedAt: string;
   readonly findings: readonly BaselineFinding[];
-  /** The shape of each schema, by `database.schema`; undefined in a report that was not saved as a baseline. */
+  /** A fingerprint of each schema, by `database.schema`; undefined in a report that was not saved as a baseline. */
   readonly schemas: SchemaFingerprints | undefined;
 }
 
-/** Tables, columns and a hash of both, as text, by `database.schema`. */
+/** The numbers of tables and columns and a hash of both, as text, by `database.schema`. */
 export type SchemaFingerprints = Readonly<Record<string, string>>;
 
 interface BaselineFinding {
@@ -22,7 +22,7 @@ interface BaselineFinding {
   readonly observed: string;
 }
 
-/** A finding that is not what it was; `before` or `after` is missing when the check or the database is. */
+/** A finding that changed; `before` or `after` is missing when the check or the database was missing then. */
 export interface BaselineChange {
   readonly id: string;
   readonly database?: string;
@@ -30,7 +30,7 @@ export interface BaselineChange {
   readonly after?: { readonly status: FindingStatus; readonly observed: string };
 }
 
-/** Decodes a report that was saved; undefined when the text is none. */
+/** Decodes a saved report; undefined when the text is not one. */
 export function decodeBaseline(text: string): Baseline | undefined {
   const json = parseJson(text);
   if (!json.ok || !isRecord(json.value) || json.value.schema_version !== 1) return undefined;
@@ -45,7 +45,7 @@ export function decodeBaseline(text: string): Baseline | undefined {
   return { engine, source: `${stringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
-/** What changed since: another status, or another value observed. */
+/** The findings with another status or another observed value, and the schemas that changed. */
 export function changesSince(
   before: Baseline,
   after: PreflightReport,
@@ -62,7 +62,7 @@ export function changesSince(
   return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
 
-/** Schemas in which a table was made, altered or dropped: a migration that runs would stall on it. */
+/** Schemas in which a table was created, altered or dropped: such a change stops a running migration. */
 function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly BaselineChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names.flatMap((name): readonly BaselineChange[] => {

@@ -1,31 +1,31 @@
-/** A way to migrate. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
+/** A method to migrate. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
-/** `unknown` is never read as `pass`: something could not be asked, and `fix` holds what would answer it. */
+/** `unknown`: a query had no result; `fix` holds what would give one. It never counts as `pass`. */
 export type FindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
 
-/** How a finding is cured, and how the values observed before come back. */
+/** How to correct the cause of a finding, and how to restore the observed values. */
 export interface Fix {
-  /** Statements in order, each whole and idempotent; for Redis: redis-cli lines. */
+  /** Idempotent statements in order; for Redis: lines of redis-cli. */
   readonly sql?: readonly string[];
-  /** Statements that restore what was observed. */
+  /** Statements that restore the observed values. */
   readonly undo?: readonly string[];
   /** The database the statements run in; absent: any (server-wide). */
   readonly database?: string;
-  /** What SQL cannot do: lines for a shell or a file on the server, such as a host rule. */
+  /** What SQL cannot do: lines for a shell or for a file on the server, such as pg_hba.conf. */
   readonly shell?: readonly string[];
   readonly undoShell?: readonly string[];
-  /** After it the server must be restarted. */
+  /** The server must be restarted for it to take effect. */
   readonly restart?: boolean;
-  /** After it the configuration must be loaded again: no restart, nobody notices. */
+  /** The configuration must be reloaded; no restart, no connection ends. */
   readonly reload?: boolean;
-  /** Who must run it: `superuser` unless it says something else. */
+  /** Who must run it (default: a superuser). */
   readonly by?: string;
-  /** The cure in words. */
+  /** The fix as an instruction. */
   readonly text: string;
 }
 
-/** What a judge decides. `observed` and `required` are short values a person can compare. */
+/** The outcome of a check. `observed` and `required` are short values that a reader can compare. */
 export interface CheckOutcome {
   readonly status: FindingStatus;
   /** The methods a `fail` blocks; empty otherwise. */
@@ -34,18 +34,18 @@ export interface CheckOutcome {
   /** Instead of the headline of the check, where one check finds different problems. */
   readonly headline?: string;
   readonly required?: string;
-  /** What breaks, in the words the server will use; the arithmetic. */
+  /** What will fail, with the message of the server, and the calculation. */
   readonly detail?: string;
-  /** Names of tables, slots, roles and the like, at most as many as fit a screen; `detail` counts the rest. */
+  /** Names of tables, slots or roles, at most as many as fit a screen; `detail` counts the rest. */
   readonly objects?: readonly string[];
   readonly fix?: Fix;
-  /** What the method loses without failing: `3 unlogged tables`, `sequence values`. */
+  /** What the method does not copy, without failing: `3 unlogged tables`, `sequence values`. */
   readonly dataLoss?: string;
-  /** The only databases a server-wide outcome concerns; absent: all. A `fail` blocks no other. */
+  /** The databases that an outcome of the server concerns; absent: all. A `fail` blocks no other. */
   readonly only?: readonly string[];
 }
 
-/** An outcome with the check it belongs to (preflight.md, `findings`). */
+/** An outcome with the description of its check; an entry of `findings` in the report. */
 export interface Finding extends CheckOutcome {
   readonly id: string;
   /** What is true when the check passes, as a clause: `wal_level is logical`. */
@@ -54,7 +54,7 @@ export interface Finding extends CheckOutcome {
   readonly headline: string;
   readonly scope: 'server' | 'database';
   readonly database?: string;
-  /** Section of the specification the check stands on. */
+  /** Section of the specification that the check rests on. */
   readonly spec?: string;
   /** Waived by `--accept`. */
   readonly accepted?: boolean;
@@ -78,7 +78,7 @@ export function fail(blocks: readonly MigrationMethod[], observed: string, more:
   return { status: 'fail', blocks, observed, ...more };
 }
 
-/** The check does not apply, or something before it failed; `reason` is a whole clause. */
+/** The check does not apply, or an earlier step failed; `reason` is a clause. */
 export function skip(reason: string): CheckOutcome {
   return { status: 'skip', blocks: [], observed: reason };
 }

@@ -1,9 +1,9 @@
 import type { Finding, Fix } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
-/** One part of a script: who runs it, where, and what must follow. */
+/** One part of a fix script: who runs it and where. */
 export interface FixSection {
-  /** `sql` and `redis` run as they stand; `shell` is for a person on the server; `reload` and `restart` make the rest count. */
+  /** `sql` and `redis` are statements; `shell` lines are run on the server; `reload` and `restart` apply the changes. */
   readonly kind: 'sql' | 'redis' | 'shell' | 'reload' | 'restart';
   readonly title: string;
   /** Who must run it. */
@@ -11,16 +11,16 @@ export interface FixSection {
   /** The database it runs in; absent: any. */
   readonly database?: string;
   readonly lines: readonly string[];
-  /** Ids of the findings it cures. */
+  /** Ids of the findings that it fixes. */
   readonly findingIds: readonly string[];
 }
 
-/** What cures every finding that has a cure: in order, each statement once, one reload and one restart at the end. */
+/** The fixes of all findings in order: each statement once, then one reload or one restart. */
 export function fixSections(report: PreflightReport): readonly FixSection[] {
   return sections(report, (fix) => ({ sql: fix.sql ?? [], shell: fix.shell ?? [] }));
 }
 
-/** What brings back the values observed before, last change first (spec §4.6: restore afterwards). */
+/** The statements that restore the observed values, in reverse order (spec §4.6: restore afterwards). */
 export function undoSections(report: PreflightReport): readonly FixSection[] {
   return sections(report, (fix) => ({ sql: fix.undo ?? [], shell: fix.undoShell ?? [] }), true);
 }
@@ -39,7 +39,7 @@ function sections(
 ): readonly FixSection[] {
   const found: FindingWithFix[] = report.findings.flatMap((finding) => {
     const { fix, status, accepted } = finding;
-    // What is waived stays as it is.
+    // An accepted finding is left as it is.
     if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return [];
     const parts = take(fix);
     return parts.sql.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
@@ -66,8 +66,8 @@ function sections(
       : [
           {
             kind: 'shell',
-            title: 'what SQL cannot do',
-            by: 'whoever administers the server',
+            title: 'changes on the server',
+            by: 'the administrator of the server',
             lines: [...new Set(rules.flatMap(({ shell }) => shell))],
             findingIds: idsOf(rules),
           },
@@ -75,7 +75,7 @@ function sections(
   return [...statements, ...onServer, ...closingSections(pieces, language)];
 }
 
-/** One reload, or one restart, which loads the configuration as well. */
+/** One reload, or one restart, which also reloads the configuration. */
 function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly FixSection[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
   const reloads = pieces.filter(({ fix }) => fix.reload === true);
@@ -83,8 +83,8 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
     return [
       {
         kind: 'restart',
-        title: 'one restart for all of it',
-        by: 'whoever administers the server',
+        title: 'one restart for all changes',
+        by: 'the administrator of the server',
         lines:
           language === 'redis'
             ? ['systemctl restart redis-server']
@@ -97,7 +97,7 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
   return [
     {
       kind: 'reload',
-      title: 'load the configuration; nobody notices',
+      title: 'reload the configuration; connections stay open',
       by: 'a superuser',
       lines: ['SELECT pg_reload_conf();'],
       findingIds: idsOf(reloads),
@@ -105,7 +105,7 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
   ];
 }
 
-/** Server-wide statements first, then database by database; by whoever must run them. */
+/** Statements for the server first, then for each database, separated by who must run them. */
 function groupByRunner(pieces: readonly FindingWithFix[]): Iterable<readonly FindingWithFix[]> {
   const groups = new Map<string, FindingWithFix[]>();
   const sorted = [
@@ -119,7 +119,7 @@ function groupByRunner(pieces: readonly FindingWithFix[]): Iterable<readonly Fin
   return groups.values();
 }
 
-/** Each statement once; of several values for one number of the configuration the largest serves all. */
+/** Each statement once; of several values of one numeric setting the largest. */
 function mergeStatements(lines: readonly string[]): readonly string[] {
   const largest = new Map<string, { readonly line: string; readonly value: number }>();
   const setting = /^ALTER SYSTEM SET (\w+) = '?(\d+)'?;?$/i;
@@ -133,7 +133,7 @@ function mergeStatements(lines: readonly string[]): readonly string[] {
   return [...new Set(wanted)];
 }
 
-/** Each line once, where it stands last: what writes the configuration to its file comes after all that changes it. */
+/** Each line once, at its last position: CONFIG REWRITE and ACL SAVE come after all changes. */
 function lastOfEach(lines: readonly string[]): readonly string[] {
   return lines.filter((line, at) => lines.lastIndexOf(line) === at);
 }

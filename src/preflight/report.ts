@@ -2,18 +2,18 @@ import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
 
 export type PreflightVerdict = MigrationMethod | 'blocked';
 
-/** The report of one preflight (schema_version 1; preflight.md). The body of every format. */
+/** The report of one preflight (schema_version 1), as JSON and as the source of every other format. */
 export interface PreflightReport {
   readonly schema_version: 1;
   readonly engine: 'postgresql' | 'redis';
-  /** The best method open; the worst of all databases that are not ignored. */
+  /** The best possible method; of several databases the worst verdict counts. */
   readonly verdict: PreflightVerdict;
   readonly methods: Readonly<Partial<Record<MigrationMethod, boolean>>>;
-  /** The method asked for. */
+  /** The requested method. */
   readonly method: MigrationMethod;
-  /** The method asked for is possible. */
+  /** The requested method is possible. */
   readonly ok: boolean;
-  /** false: something that the verdict stands on could not be asked. */
+  /** false: a check that could change the verdict is unknown. */
   readonly proven: boolean;
   readonly data_loss: readonly string[];
   readonly source: {
@@ -41,9 +41,9 @@ export interface PreflightReport {
 }
 
 export interface IgnoreAdvice {
-  /** What to add to `ignore_dbs`. */
+  /** Databases to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
-  /** What the verdict is then. */
+  /** The verdict without them. */
   readonly verdict: PreflightVerdict;
 }
 
@@ -52,8 +52,8 @@ export interface DatabaseVerdict {
   readonly verdict: PreflightVerdict;
   readonly size_bytes?: number;
   readonly tables?: number;
-  /** Of a Redis database. */
+  /** Number of keys of a Redis database. */
   readonly keys?: number;
-  /** Ids of the findings that took a method away. */
+  /** Ids of the findings that block a method. */
   readonly reasons: readonly string[];
 }

@@ -3,18 +3,18 @@ import type { DatabaseVerdict, PreflightReport, PreflightVerdict } from './repor
 
 export interface VerdictInput {
   readonly findings: readonly Finding[];
-  /** Those that are to be migrated; empty: the findings are about the whole. */
+  /** The databases to migrate; empty: not known. */
   readonly databases: readonly string[];
-  /** Of this engine, best first. */
+  /** The methods of the engine, best first. */
   readonly methods: readonly MigrationMethod[];
-  /** The method asked for. */
+  /** The requested method. */
   readonly method: MigrationMethod;
-  /** Ids that are waived. */
+  /** Ids of accepted findings. */
   readonly accept: readonly string[];
   readonly strict: boolean;
-  /** The methods a check can block: an `unknown` of one that only warns leaves the verdict proven. */
+  /** The methods that a check can block: an `unknown` of a check that only warns leaves the verdict proven. */
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
-  /** Checks that miss a fact only the person can tell, which leaves the verdict proven too. */
+  /** Checks that need a fact only the user knows; their `unknown` leaves the verdict proven too. */
   readonly undetermined: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export type Conclusion = Pick<
   'verdict' | 'methods' | 'ok' | 'proven' | 'data_loss' | 'summary' | 'findings' | 'databases'
 >;
 
-/** The verdict over all findings (preflight.md): best method open, per database and for all of them together. */
+/** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
 export function deriveVerdict(weighing: VerdictInput): Conclusion {
   const { databases, methods, method, strict, accept } = weighing;
   const findings = weighing.findings.map((finding) => markAccepted(finding, accept));
@@ -52,7 +52,7 @@ export function deriveVerdict(weighing: VerdictInput): Conclusion {
   };
 }
 
-/** Whether a finding says something about this database. */
+/** Whether a finding concerns this database. */
 export function concernsDatabase({ database, only }: Finding, name: string): boolean {
   return database === undefined ? only === undefined || only.includes(name) : database === name;
 }

@@ -6,15 +6,15 @@ import { rejectUnknownCheckIds } from '../../src/preflight/unknown-check-ids.ts'
 
 const ids = { postgresql: postgresql.map(({ id }) => id), redis: redis.map(({ id }) => id) };
 
-test('an id in --accept that no check has ends the run, with the one that was meant', () => {
+test('an unknown id in --accept is a usage error with the closest id', () => {
   expect(() => rejectUnknownCheckIds(['wal-rat'], ['wal-rate', 'wal-level'], nearestWord)).toThrow(
-    expect.objectContaining({ code: 'usage', hint: 'did you mean "wal-rate"?' }),
+    expect.objectContaining({ code: 'usage', hint: expect.stringContaining('"wal-rate"') }),
   );
   expect(() => rejectUnknownCheckIds(['wal-rate'], ['wal-rate'], nearestWord)).not.toThrow();
 });
 
-test.each(['postgresql', 'redis'] as const)('for %s the example in the hint is a check that it has', (engine) => {
+test.each(['postgresql', 'redis'] as const)('for %s the hint has a known id as its example', (engine) => {
   expect(() => rejectUnknownCheckIds(['zzzzzzzzzzzz'], ids[engine], nearestWord)).toThrow(
-    expect.objectContaining({ hint: `take the ids from the report, as in --accept ${ids[engine][0]}` }),
+    expect.objectContaining({ hint: expect.stringMatching(new RegExp(`--accept ${ids[engine][0]}$`)) }),
   );
 });

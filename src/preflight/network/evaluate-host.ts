@@ -4,129 +4,131 @@ import { isRecordAbsent } from './name-resolver.ts';
 import type { AddressFacts, NameLookupResult } from './network-facts.ts';
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
-/** `every`: the methods of the engine, all of which a bad address blocks. */
-export function evaluateHostParse(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
+/** @param methods the methods of the engine, all of which a wrong address blocks */
+export function evaluateHostParse(address: AddressFacts, methods: readonly MigrationMethod[]): CheckOutcome {
   if (address.contradictions.length === 0) return pass(`${address.host}, port ${address.port}`);
-  return fail(every, address.contradictions.join('; '), {
+  return fail(methods, address.contradictions.join('; '), {
     required: 'one host, one port, one database, one user',
-    detail:
-      'The host holds a connection string that says something else than the other options; which of the two is meant?',
-    fix: { text: 'Give the connection string alone as --source, or the bare host name as --host.' },
+    detail: 'The host contains a connection string that contradicts the other options.',
+    fix: { text: 'Give the connection string with --source only, or the host name alone with --host.' },
   });
 }
 
 export function evaluatePublicAddress(
   address: AddressFacts,
-  wish: PreflightOptions,
-  every: readonly MigrationMethod[],
+  options: PreflightOptions,
+  methods: readonly MigrationMethod[],
 ): CheckOutcome {
   const seen = publicDnsResult(address);
-  if (address.lookup.kind === 'failed' && seen.kind === 'failed') return unresolved(address, seen, every);
+  if (address.lookup.kind === 'failed' && seen.kind === 'failed') return notResolved(address, seen, methods);
   const here = address.lookup.kind === 'found' ? address.lookup.addresses : [];
-  if (!wish.isOverInternet) return pass(listed(here, address.host));
-  const nameless = address.kind === 'name' ? nonPublicNameReason(address.host) : undefined;
-  if (nameless !== undefined) return closed(every, address.host, nameless, wish);
+  if (!options.isOverInternet) return pass(addressList(here, address.host));
+  const privateName = address.kind === 'name' ? nonPublicNameReason(address.host) : undefined;
+  if (privateName !== undefined) return notReachable(methods, address.host, privateName, options);
   if (seen.kind === 'failed') {
     if (isRecordAbsent(seen))
-      return closed(every, address.host, 'the name is known to this machine and not to DNS', wish);
-    return judgeAddresses(here, `${seen.reason}, so this is what this machine knows`);
+      return notReachable(methods, address.host, 'the name is known on this machine and not in DNS', options);
+    return evaluateAddresses(here, `${seen.reason}, so these are the addresses that this machine knows`);
   }
-  return judgeAddresses(seen.addresses);
+  return evaluateAddresses(seen.addresses);
 
-  function judgeAddresses(addresses: readonly string[], note?: string): CheckOutcome {
-    const away = addresses.map((each) => [each, nonPublicAddressReason(each)] as const);
-    const bad = away.flatMap(([each, why]) => (why === undefined ? [] : [`${each} is ${why}`]));
-    if (bad.length === away.length) return closed(every, listed(addresses, address.host), bad.join('; '), wish);
+  function evaluateAddresses(addresses: readonly string[], note?: string): CheckOutcome {
+    const reasons = addresses.map((each) => [each, nonPublicAddressReason(each)] as const);
+    const bad = reasons.flatMap(([each, reason]) => (reason === undefined ? [] : [`${each} is ${reason}`]));
+    if (bad.length === reasons.length)
+      return notReachable(methods, addressList(addresses, address.host), bad.join('; '), options);
     if (bad.length > 0) {
-      return warn(listed(addresses, address.host), {
+      return warn(addressList(addresses, address.host), {
         required: 'public addresses only',
-        detail: `${bad.join('; ')}. The service fails whenever it picks that one.`,
+        detail: `${bad.join('; ')}. The service fails when it uses that address.`,
         fix: { text: `Remove the record from the name, or give the public address instead of ${address.host}.` },
       });
     }
-    return pass(listed(addresses, address.host), note === undefined ? {} : { detail: note });
+    return pass(addressList(addresses, address.host), note === undefined ? {} : { detail: note });
   }
 }
 
-export function evaluateSplitHorizon(address: AddressFacts, wish: PreflightOptions): CheckOutcome {
+export function evaluateSplitHorizon(address: AddressFacts, options: PreflightOptions): CheckOutcome {
   if (address.kind === 'address') return pass('an address, not a name');
-  if (!wish.isOverInternet) return skip('the service is taken to be on this network, so it sees the same names');
-  if (address.lookup.kind === 'failed') return skip(`this machine cannot look the name up: ${address.lookup.reason}`);
+  if (!options.isOverInternet) return skip('the service is on this network and resolves the same names');
+  if (address.lookup.kind === 'failed') return skip(`this machine cannot resolve the name: ${address.lookup.reason}`);
   const here = address.lookup.addresses;
   const seen = publicDnsResult(address);
   if (seen.kind === 'failed') {
-    if (!isRecordAbsent(seen)) return skip(`DNS could not be asked: ${seen.reason}`);
-    return warn(`here ${here.join(', ')}, in DNS nothing`, different(address));
+    if (!isRecordAbsent(seen)) return skip(`could not query DNS: ${seen.reason}`);
+    return warn(`here ${here.join(', ')}, no address in DNS`, differenceDetails(address));
   }
-  // A name of many servers gives another few of them each time it is asked: one in common is enough.
+  // A name with many addresses may resolve to different ones each time: one in common is enough.
   if (here.some((each) => seen.addresses.includes(each))) return pass(here.join(', '));
-  return warn(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, different(address));
+  return warn(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
 }
 
-export function evaluateIpv6Only(address: AddressFacts, wish: PreflightOptions): CheckOutcome {
+export function evaluateIpv6Only(address: AddressFacts, options: PreflightOptions): CheckOutcome {
   const seen = publicDnsResult(address);
   const known = seen.kind === 'found' ? seen : address.lookup;
   if (known.kind === 'failed') return skip(`the host has no address: ${known.reason}`);
   const listing = known.addresses.join(', ');
   if (known.addresses.some((each) => !each.includes(':'))) return pass(listing);
-  if (!wish.isOverInternet) return pass(`${listing} (IPv6, on this network)`);
+  if (!options.isOverInternet) return pass(`${listing} (IPv6, on this network)`);
   return warn(`${listing} (IPv6 only)`, {
     required: 'an IPv4 address',
-    detail: 'The service asks for an IPv4 host rule (0.0.0.0/0), so it may have no IPv6: it would then never connect.',
+    detail: 'The service requires a host rule for IPv4 (0.0.0.0/0), so it may not use IPv6 and could then not connect.',
     fix: { text: `Give ${address.host} an A record, or use the IPv4 address of the server.` },
   });
 }
 
-/** No try failed to reach a server on the machine itself. */
+/** Every successful connection was to a loopback address. */
 export function isConnectedOverLoopback(address: AddressFacts): boolean {
   const used = address.connects.filter(({ error }) => error === undefined);
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
-/** What DNS says of both kinds of address, which is what the service will see. */
+/** The IPv4 and IPv6 addresses in DNS, which is what the service resolves. */
 function publicDnsResult({ dns4, dns6 }: AddressFacts): NameLookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };
   return isRecordAbsent(dns4) ? dns6 : dns4;
 }
 
-function unresolved(
+function notResolved(
   address: AddressFacts,
   seen: NameLookupResult & { kind: 'failed' },
-  every: readonly MigrationMethod[],
+  methods: readonly MigrationMethod[],
 ): CheckOutcome {
   const reason = address.lookup.kind === 'failed' ? address.lookup.reason : seen.reason;
-  return fail(every, `${address.host}: ${reason}`, {
+  return fail(methods, `${address.host}: ${reason}`, {
     required: 'a name with a public address',
-    detail: 'Neither this machine nor DNS knows an address of the host, so nobody can connect to it.',
-    fix: { text: 'Correct the spelling of the host, or give its address.' },
+    detail: 'Neither this machine nor DNS has an address of the host, so no connection is possible.',
+    fix: { text: 'Correct the host name, or give the address.' },
   });
 }
 
-function closed(
-  every: readonly MigrationMethod[],
+function notReachable(
+  methods: readonly MigrationMethod[],
   observed: string,
   why: string,
-  wish: PreflightOptions,
+  options: PreflightOptions,
 ): CheckOutcome {
-  return fail(every, observed, {
+  return fail(methods, observed, {
     required: 'an address that is reachable from the public internet',
-    detail: `${why}. The service would wait for an answer until it times out.`,
+    detail: `${why}. The service would run into a timeout.`,
     fix: {
-      text: `Use the public name or address of the source, or put a tunnel with a public end in front of it.${wish.target === undefined ? ' If the service runs on this network, say --allow-private.' : ''}`,
+      text: `Use the public name or address of the source, or put a tunnel with a public end in front of it.${options.target === undefined ? ' If the service is on this network, use --allow-private.' : ''}`,
     },
   });
 }
 
-function different(address: AddressFacts) {
+function differenceDetails(address: AddressFacts) {
   return {
-    required: 'the same answer here and in public DNS',
+    required: 'the same addresses here and in public DNS',
     detail:
-      'A hosts file, a VPN or an inner name server answers on this machine: what this report proves holds for that address, and the service will use the other.',
-    fix: { text: `Use a name or an address that means the same everywhere, instead of ${address.host}.` },
+      'A hosts file, a VPN or an internal name server resolves the name on this machine. The report is about that address, and the service uses the other.',
+    fix: {
+      text: `Use a name that resolves to the same addresses everywhere, or an address, instead of ${address.host}.`,
+    },
   };
 }
 
-function listed(addresses: readonly string[], host: string): string {
+function addressList(addresses: readonly string[], host: string): string {
   return addresses.length === 1 && addresses[0] === host ? host : `${host} is ${addresses.join(', ')}`;
 }

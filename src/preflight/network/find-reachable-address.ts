@@ -13,35 +13,35 @@ export interface AddressSearchOptions {
 }
 
 export interface AddressSearch {
-  /** The address to dial: the first that took a connection, IPv4 before IPv6. undefined: none did, or there is none. */
+  /** The first address that accepted a connection, IPv4 preferred; undefined: none did, or there is none. */
   readonly firstReachable: Promise<string | undefined>;
-  /** Everything, once every name server and every address had its time. Never rejects. */
+  /** All facts, after every name server and every address has responded or timed out. Never rejects. */
   readonly facts: Promise<AddressFacts>;
 }
 
-/** Looks the host up and tries every address once, all at the same time. */
+/** Resolves the host and connects to every address once, all at the same time. */
 export function findReachableAddress(host: string, port: number, options: AddressSearchOptions): AddressSearch {
   const literal: NameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
   const names = options.names ?? systemNameResolver(options.limit);
-  const ask = (question: (host: string) => Promise<readonly string[]>) =>
-    literal === undefined ? lookupWithin(question(host), options.limit) : Promise.resolve(literal);
-  // A name server far away knows nothing of such a name, and one that is not there would be waited for.
+  const resolve = (query: (host: string) => Promise<readonly string[]>) =>
+    literal === undefined ? lookupWithin(query(host), options.limit) : Promise.resolve(literal);
+  // A public name server has no such name, and an unreachable one would cost its whole timeout.
   const own = literal === undefined ? nonPublicNameReason(host) : undefined;
-  const askDns = (question: (host: string) => Promise<readonly string[]>) =>
+  const resolveDns = (query: (host: string) => Promise<readonly string[]>) =>
     own === undefined
-      ? ask(question)
+      ? resolve(query)
       : Promise.resolve<NameLookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
-  const lookup = ask(names.lookup);
+  const lookup = resolve(names.lookup);
   const tries = lookup.then((answer) =>
     answer.kind === 'found' ? answer.addresses.map((address) => tryConnect(address, port, options)) : [],
   );
-  return { firstReachable: tries.then(firstConnected), facts: gather() };
+  return { firstReachable: tries.then(firstConnected), facts: collect() };
 
-  async function gather(): Promise<AddressFacts> {
+  async function collect(): Promise<AddressFacts> {
     const [found, dns4, dns6, connects] = await Promise.all([
       lookup,
-      askDns(names.resolve4),
-      askDns(names.resolve6),
+      resolveDns(names.resolve4),
+      resolveDns(names.resolve6),
       tries.then((all) => Promise.all(all)),
     ]);
     const kind = literal === undefined ? 'name' : 'address';
@@ -49,7 +49,7 @@ export function findReachableAddress(host: string, port: number, options: Addres
   }
 }
 
-/** One TCP connection, closed as soon as it stands. */
+/** One TCP connection, closed as soon as it is established. */
 function tryConnect(address: string, port: number, options: AddressSearchOptions): Promise<ConnectAttempt> {
   const began = performance.now();
   const socket = new Socket();
@@ -71,7 +71,7 @@ function tryConnect(address: string, port: number, options: AddressSearchOptions
   });
 }
 
-/** IPv4 has a head start: it is what the service is documented to use, and what its host rule names. */
+/** IPv4 has a head start: the documentation of the service names it, and so does its host rule. */
 async function firstConnected(tries: readonly Promise<ConnectAttempt>[]): Promise<string | undefined> {
   const opened = tries.map(async (each) => {
     const { address, error } = await each;
@@ -82,4 +82,5 @@ async function firstConnected(tries: readonly Promise<ConnectAttempt>[]): Promis
   return Promise.any(opened).catch(() => undefined);
 }
 
+/** Milliseconds. */
 const headStart = 250;

@@ -2,14 +2,14 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { systemErrorCode } from '../../platform/network-failure.ts';
 import type { NameLookupResult } from './network-facts.ts';
 
-/** Who answers for names. `lookup` is this machine's resolver with its hosts file, the others ask DNS itself. */
+/** Resolves names. `lookup` is this machine's resolver with its hosts file; the others query DNS itself. */
 export interface NameResolver {
   readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly resolve4: (host: string) => Promise<readonly string[]>;
   readonly resolve6: (host: string) => Promise<readonly string[]>;
 }
 
-/** @param limit milliseconds a name server may take */
+/** @param limit milliseconds for a name server */
 export function systemNameResolver(limit: number): NameResolver {
   const resolver = new Resolver({ timeout: limit / 2, tries: 2 });
   return {
@@ -19,7 +19,7 @@ export function systemNameResolver(limit: number): NameResolver {
   };
 }
 
-/** An answer as a value, within `limit` milliseconds. */
+/** The result of a lookup within `limit` milliseconds, failures included. */
 export async function lookupWithin(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<NameLookupResult>((resolve) => {
@@ -37,21 +37,21 @@ export async function lookupWithin(asked: Promise<readonly string[]>, limit: num
   }
 }
 
-/** The name has no such record: that is an answer. */
+/** DNS responded that the name has no such record. */
 export function isRecordAbsent(answer: NameLookupResult): boolean {
   return answer.kind === 'failed' && (answer.code === 'ENOTFOUND' || answer.code === 'ENODATA');
 }
 
 function failed(code: string): NameLookupResult {
-  return { kind: 'failed', code, reason: reasons[code] ?? `the name service failed (${code})` };
+  return { kind: 'failed', code, reason: reasons[code] ?? `DNS failed (${code})` };
 }
 
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name does not exist',
   ENODATA: 'the name has no such address',
-  EAI_AGAIN: 'the name service does not answer',
-  ETIMEOUT: 'the name service does not answer',
-  ECONNREFUSED: 'no name service can be reached',
-  ESERVFAIL: 'the name service failed to answer',
-  EBADNAME: 'it is not a name',
+  EAI_AGAIN: 'the name server does not respond',
+  ETIMEOUT: 'the name server does not respond',
+  ECONNREFUSED: 'no name server can be reached',
+  ESERVFAIL: 'the name server failed',
+  EBADNAME: 'it is not a valid name',
 };

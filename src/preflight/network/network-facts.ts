@@ -1,18 +1,18 @@
-/** What the network says about the source, before anybody logs in. */
+/** What is known about the source before the login: its addresses and connections. */
 export interface AddressFacts {
-  /** As given, brackets of IPv6 removed. */
+  /** As given, without the brackets of IPv6. */
   readonly host: string;
   readonly port: number;
   /** `address`: an IP literal; `name`: a DNS name. */
   readonly kind: 'address' | 'name';
   /** Contradictions between a connection string in the host field and the other fields; empty when there are none. */
   readonly contradictions: readonly string[];
-  /** What this machine's resolver says (hosts file, VPN and all). */
+  /** The result of this machine's resolver, including hosts file and VPN. */
   readonly lookup: NameLookupResult;
-  /** What DNS itself says; for an address literal the literal. */
+  /** The result of DNS itself; for an address literal the literal. */
   readonly dns4: NameLookupResult;
   readonly dns6: NameLookupResult;
-  /** One try per address, in the order tried; empty when there was none to try. */
+  /** One attempt for each address, in order; empty when there is no address. */
   readonly connects: readonly ConnectAttempt[];
 }
 
@@ -25,12 +25,12 @@ export interface ConnectAttempt {
   readonly address: string;
   /** Milliseconds. */
   readonly took: number;
-  /** undefined: connected. Otherwise the system's code: ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH. */
+  /** undefined: connected. Otherwise the error code of the system: ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH. */
   readonly error?: string;
 }
 
 export interface TlsFacts {
-  /** `not_asked`: the connection failed before. */
+  /** `not_asked`: the connection failed before TLS was requested. */
   readonly offered: 'yes' | 'no' | 'not_asked';
   readonly version?: string;
   readonly certificate?: {
@@ -40,8 +40,8 @@ export interface TlsFacts {
     readonly validTo: number;
     readonly selfSigned: boolean;
   };
-  /** Why a handshake that was offered failed. */
+  /** Why the handshake failed, although the server offered TLS. */
   readonly failure?: string;
-  /** Whether a connection without TLS got past the host rules; undefined: not tried. */
+  /** Whether the host rules accepted a connection without TLS; undefined: not tried. */
   readonly plaintext?: 'accepted' | 'refused';
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Why nobody on the internet can reach the address, as in `a private address (10.0.0.0/8)`; undefined: it is public. */
+/** Why the address cannot be reached from the internet: `a private address (10.0.0.0/8)`; undefined: it is public. */
 export function nonPublicAddressReason(address: string): string | undefined {
   const version = isIP(address);
   if (version === 4) return found(ranges4, address, 'ipv4');
@@ -9,17 +9,17 @@ export function nonPublicAddressReason(address: string): string | undefined {
   return version === 6 ? found(ranges6, address, 'ipv6') : undefined;
 }
 
-/** Only the machine itself reaches it. */
+/** Whether only the machine itself can reach the address. */
 export function isLoopbackAddress(address: string): boolean {
   return nonPublicAddressReason(address)?.startsWith('a loopback address') ?? false;
 }
 
-/** Why the name means nothing outside, whatever an address it has here; undefined: it may be a public name. */
+/** Why the name does not exist in public DNS; undefined: it may be a public name. */
 export function nonPublicNameReason(name: string): string | undefined {
   const bare = name.toLowerCase().replace(/\.$/, '');
-  if (!bare.includes('.')) return 'a name of one word is known on its own network only';
+  if (!bare.includes('.')) return 'a name without a dot exists on its own network only';
   const suffix = privateSuffixes.find((end) => bare.endsWith(end));
-  return suffix === undefined ? undefined : `names in ${suffix} are known on their own network only`;
+  return suffix === undefined ? undefined : `names in ${suffix} exist on their own network only`;
 }
 
 const privateSuffixes = [
@@ -62,7 +62,7 @@ const ranges4: readonly Range[] = [
 /** The first and the last address, as numbers. */
 export type Ipv4Range = readonly [from: number, to: number];
 
-/** What is left of IPv4, in order. */
+/** The other IPv4 addresses, in order. */
 export const publicIpv4Ranges: readonly Ipv4Range[] = gaps(
   ranges4.map(([, network, prefix]): Ipv4Range => {
     const from = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);

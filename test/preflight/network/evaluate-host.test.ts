@@ -7,6 +7,7 @@ import {
   isConnectedOverLoopback,
 } from '../../../src/preflight/network/evaluate-host.ts';
 import type { AddressFacts } from '../../../src/preflight/network/network-facts.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';
 
 const every = ['continuous', 'dump'] as const;
@@ -20,7 +21,7 @@ describe('host-parse', () => {
       observed: 'db.example.com, port 5432',
     });
   });
-  test('fails with each contradiction told', () => {
+  test('fails and lists each contradiction', () => {
     const contradictions = ['--host says port 1, and --port says 2', '--host says dbname a, and --dbname says b'];
     expect(evaluateHostParse(address({ contradictions }), every)).toMatchObject({
       status: 'fail',
@@ -34,17 +35,17 @@ describe('host-public-address', () => {
   const outside = 'fail';
   test.each([
     ['a public name', {}, 'pass', /8\.8\.4\.4/],
-    ['a private answer of DNS', { dns4: found('10.0.0.5') }, outside, /private address/],
-    ['a private and a public answer', { dns4: found('10.0.0.5', '8.8.4.4') }, 'warn', /10\.0\.0\.5 is a private/],
-    ['a public answer of DNS and a private one here', { lookup: found('10.0.0.5') }, 'pass', /8\.8\.4\.4/],
-    ['a name that DNS does not know', { dns4: failed(), dns6: failed() }, outside, /not to DNS/],
+    ['a private address in DNS', { dns4: found('10.0.0.5') }, outside, /private address/],
+    ['a private and a public address', { dns4: found('10.0.0.5', '8.8.4.4') }, 'warn', /10\.0\.0\.5 is a private/],
+    ['a public address in DNS and a private one here', { lookup: found('10.0.0.5') }, 'pass', /8\.8\.4\.4/],
+    ['a name that is not in DNS', { dns4: failed(), dns6: failed() }, outside, /db\.example\.com/],
     [
-      'a name nobody knows',
+      'a name without any address',
       { lookup: failed(), dns4: failed(), dns6: failed(), connects: [] },
       outside,
       /does not exist/,
     ],
-    ['a name of one word', { host: 'postgres' }, outside, /one word/],
+    ['a name without a dot', { host: 'postgres' }, outside, /postgres/],
     ['a name of the local network', { host: 'db.local' }, outside, /\.local/],
     [
       'no name server',
@@ -63,11 +64,12 @@ describe('host-public-address', () => {
     const outcome = evaluatePublicAddress(address(facts), healthyWish, every);
     expect(outcome.status).toBe(status);
     expect(`${outcome.observed} ${outcome.detail ?? ''}`).toMatch(words);
+    expectGolden('db-preflight-network', JSON.stringify(outcome, null, 1));
     expect(outcome.blocks).toEqual(status === 'fail' ? every : []);
   });
 
   test.each(['127.0.0.1', '::1', '10.0.0.5', '192.168.1.4', 'fd00::1', '::ffff:10.0.0.1'])(
-    '%s fails for a service far away and passes for one near by',
+    '%s fails for a service on the internet and passes for one on this network',
     (host) => {
       expect(evaluatePublicAddress(literal(host), healthyWish, every).status).toBe('fail');
       expect(evaluatePublicAddress(literal(host), near, every).status).toBe('pass');
