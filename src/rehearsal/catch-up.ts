@@ -3,44 +3,44 @@ import type { RunningMigration } from '../engine/running-migration.ts';
 import type { Clock } from '../platform/host.ts';
 
 export interface CatchUpResult {
-  /** `over`: nothing replicates any more; `stuck`: nothing has come nearer for so long. */
+  /** `arrived`: all tables are replicated; `over`: the migration ended; `stuck`: no progress within the stall timeout. */
   readonly kind: 'arrived' | 'over' | 'stuck';
-  /** Of each database, until everything it had was there, or it ended. */
+  /** Seconds until each database was replicated or ended. */
   readonly seconds: ReadonlyMap<string, number>;
 }
 
 export interface CatchUpOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly poll: number;
-  /** Milliseconds without any progress until it is given up. */
+  /** Milliseconds without progress after which the wait ends. */
   readonly stallTimeout: number;
   readonly onState?: (state: MigrationState) => void;
 }
 
-/** Waits until every table of every database that still lives has arrived. Rejects when the signal comes. */
+/** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
 export async function waitForCatchUp(
   migration: RunningMigration,
-  { clock, signal, poll, stallTimeout: patience, onState }: CatchUpOptions,
+  { clock, signal, poll, stallTimeout, onState }: CatchUpOptions,
 ): Promise<CatchUpResult> {
-  const begun = clock.now();
+  const startedAt = clock.now();
   const seconds = new Map<string, number>();
-  const furthest = createProgressTracker();
-  let since = begun;
+  const isProgress = createProgressTracker();
+  let progressAt = startedAt;
   for (;;) {
     signal.throwIfAborted();
     const state = migration.state();
     onState?.(state);
     const now = clock.now();
     for (const { name, phase } of state.databases) {
-      if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - begun) / 1000);
+      if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
     }
     if (state.status !== 'running' && state.status !== 'syncing') return { kind: 'over', seconds };
     if (state.status === 'syncing') return { kind: 'arrived', seconds };
-    if (furthest(state)) since = now;
-    if (now - since >= patience) {
-      for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - begun) / 1000);
+    if (isProgress(state)) progressAt = now;
+    if (now - progressAt >= stallTimeout) {
+      for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);
       return { kind: 'stuck', seconds };
     }
     await clock.sleep(poll, signal);
@@ -49,16 +49,16 @@ export async function waitForCatchUp(
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);
 
-/** Whether a look is further than every one before it: a copy that fails begins again and again and gets nowhere. */
+/** Detects progress beyond the best state so far: a copy that fails and restarts makes none. */
 function createProgressTracker(): (state: MigrationState) => boolean {
   const stages: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
-  const most = new Map<string, number>();
+  const best = new Map<string, number>();
   return ({ databases }) => {
-    let isFurther = false;
+    let hasProgress = false;
     const note = (key: string, value: number) => {
-      if (value <= (most.get(key) ?? -1)) return;
-      most.set(key, value);
-      isFurther = true;
+      if (value <= (best.get(key) ?? -1)) return;
+      best.set(key, value);
+      hasProgress = true;
     };
     for (const { name, phase, tables } of databases) {
       note(`${name} ${phase}`, 0);
@@ -67,6 +67,6 @@ function createProgressTracker(): (state: MigrationState) => boolean {
         note(`${name} ${table.name} rows`, table.rows);
       }
     }
-    return isFurther;
+    return hasProgress;
   };
 }

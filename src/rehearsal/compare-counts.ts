@@ -1,25 +1,30 @@
 import type { ComparisonState, SequenceComparison, TableCount } from './rehearsal-report.ts';
 
-/** Rows of tables by name. */
+/** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/** The source before and after the target was counted; all that the first count saw had arrived by then. */
+/** Counts of the source before and after the count of the target. What the first count saw was replicated before the target was counted. */
 export interface CountRound {
   readonly before: RowCounts;
   readonly target: RowCounts;
   readonly after: RowCounts;
 }
 
-/** Whether another try may find it equal. */
+/** Whether another round may find the table equal. */
 export function isUnsettled({ state }: Pick<TableCount, 'state'>): boolean {
   return state === 'differs' || state === 'moving';
 }
 
 export function compareCounts({ before, target, after }: CountRound): readonly TableCount[] {
   return [...before].map(([name, first]) => {
-    const there = target.get(name) ?? null;
+    const targetRows = target.get(name) ?? null;
     const last = after.get(name) ?? null;
-    return { name, rows_source: last ?? first, rows_target: there, state: comparisonState(first, there, last) };
+    return {
+      name,
+      rows_source: last ?? first,
+      rows_target: targetRows,
+      state: comparisonState(first, targetRows, last),
+    };
   });
 }
 
@@ -30,22 +35,28 @@ function comparisonState(before: number, target: number | null, after: number | 
   return target >= Math.min(before, after) && target <= Math.max(before, after) ? 'moving' : 'differs';
 }
 
-/** A sequence that goes on is where it was when it was brought, or between that and now. */
+/** A sequence in use has on the target its value at the time of the copy, or one between that and the current value. */
 export function compareSequences(
   before: ReadonlyMap<string, string>,
   target: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
 ): readonly SequenceComparison[] {
   return [...before].map(([name, first]) => {
-    const there = target.get(name) ?? null;
+    const targetRows = target.get(name) ?? null;
     const last = after.get(name) ?? first;
     const state =
-      there === null ? 'differs' : there === last ? 'equal' : isBetween(first, there, last) ? 'moving' : 'differs';
-    return { name, source: last, target: there, state };
+      targetRows === null
+        ? 'differs'
+        : targetRows === last
+          ? 'equal'
+          : isBetween(first, targetRows, last)
+            ? 'moving'
+            : 'differs';
+    return { name, source: last, target: targetRows, state };
   });
 }
 
-/** `last_value`, and a dot when it has not been given out. */
+/** Compares states of sequences: `last_value`, with a dot if `is_called` is false. */
 function isBetween(one: string, value: string, other: string): boolean {
   if (one === other) return false;
   const [a, x, b] = [one, value, other].map((text) => BigInt(text.replace('.', '')));

@@ -5,7 +5,7 @@ import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
 
-/** Something that was made on the target. Without an oid it was only about to be made, and may be somebody else's. */
+/** An object that the rehearsal created on the target. Without an oid its creation is not certain, and it may belong to another user. */
 export interface CreatedObject {
   readonly name: string;
   readonly oid?: string;
@@ -15,28 +15,28 @@ export interface FilledDatabase extends EmptyDatabaseState {
   readonly name: string;
 }
 
-/** What a rehearsal has made and not removed yet. It holds no secret. */
+/** What a rehearsal has created and not removed yet. It has no secrets. */
 export interface RehearsalRecord {
   readonly id: string;
   readonly engine: 'postgresql' | 'redis';
-  /** `HOST:PORT` of both. */
+  /** `HOST:PORT` of both servers. */
   readonly source: string;
   readonly target: string;
-  /** What a person types to have it removed. */
+  /** The command that removes everything in the record. */
   readonly command: string;
-  /** Of the target: its system identifier, of Redis nothing. */
+  /** The system identifier of the target; empty for Redis. */
   readonly system: string;
   readonly databases: readonly CreatedObject[];
   readonly roles: readonly CreatedObject[];
-  /** Databases that were there, empty. */
+  /** Databases that existed on the target and were empty. */
   readonly filled: readonly FilledDatabase[];
-  /** Of publication, slot and subscription, each with its database. */
+  /** Names that publication, slot and subscription share, each with its database. */
   readonly objects: readonly { readonly name: string; readonly database: string }[];
-  /** Of a Redis target that follows the source: the settings it had. */
+  /** The former settings of a Redis target that replicates the source. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The record on the disk; every change is durable when it returns. */
+/** The record on the disk. Every change is synced when `change` returns. */
 export interface RehearsalRecordFile {
   current(): RehearsalRecord;
   change(part: Partial<RehearsalRecord>): void;
@@ -47,7 +47,7 @@ export function rehearsalFolder(stateFolder: string): string {
   return join(stateFolder, 'rehearsals');
 }
 
-/** `rehearsals/<fingerprint>.json`: one for every source with every target. */
+/** `rehearsals/<fingerprint>.json`, one for each pair of source and target. */
 export function rehearsalPath(stateFolder: string, source: string, target: string): string {
   const fingerprint = createHash('sha256').update(`${source} ${target}`).digest('hex').slice(0, 32);
   return join(rehearsalFolder(stateFolder), `${fingerprint}.json`);
@@ -70,7 +70,7 @@ export function openRehearsalRecord(path: string, first: RehearsalRecord): Rehea
   };
 }
 
-/** undefined: there is none. `damaged`: it cannot be read, and is left as it is. */
+/** undefined: there is no record. `damaged`: it cannot be read, and stays unchanged. */
 export function readRehearsalRecord(path: string): RehearsalRecord | 'damaged' | undefined {
   let text: string | undefined;
   try {

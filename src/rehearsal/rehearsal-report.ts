@@ -1,13 +1,13 @@
-/** `moving`: written to at every try, and the target lay between two counts of the source. */
+/** `moving`: the source was written to in every round, and the count of the target was between two counts of the source. */
 export type ComparisonState = 'equal' | 'moving' | 'differs' | 'not_carried' | 'not_copied';
 
 export interface TableCount {
-  /** `schema.table`; of a Redis database `keys`. */
+  /** `schema.table`; `keys` for a Redis database. */
   readonly name: string;
   readonly rows_source: number | null;
   readonly rows_target: number | null;
   readonly state: ComparisonState;
-  /** What the target said to its rows. */
+  /** The error of the target for the rows of the table. */
   readonly error?: string;
 }
 
@@ -21,7 +21,7 @@ export interface SequenceComparison {
 export interface DatabaseRehearsal {
   readonly name: string;
   readonly method: 'continuous' | 'dump' | null;
-  /** Until every row had arrived, or until it was given up. */
+  /** Seconds until all rows were replicated, or the rehearsal failed. */
   readonly seconds: number;
   readonly tables: readonly TableCount[];
   readonly sequences: readonly SequenceComparison[];
@@ -36,7 +36,7 @@ export interface RehearsalFailure {
   readonly reason: string;
 }
 
-/** What a rehearsal made and could not remove; the statement does. */
+/** An object that the rehearsal created and could not remove. `statement` removes it. */
 export interface Leftover {
   readonly side: 'source' | 'target';
   readonly database: string;
@@ -58,7 +58,7 @@ export interface RehearsalServer {
   readonly version: string;
 }
 
-/** The report of one rehearsal (schema_version 1), as `-o json` and `--report FILE` have it. */
+/** The report of a rehearsal (schema_version 1) for `-o json` and `--report FILE`. */
 export interface RehearsalReport {
   readonly schema_version: 1;
   readonly ok: boolean;
@@ -68,20 +68,20 @@ export interface RehearsalReport {
   readonly target: RehearsalServer;
   readonly databases: readonly DatabaseRehearsal[];
   readonly failures: readonly RehearsalFailure[];
-  /** Rules of the service that were broken while it ran, seen from the source. */
+  /** Rules of the service that were broken during the rehearsal. */
   readonly violations: readonly ObservedViolation[];
   readonly warnings: readonly string[];
-  /** Empty: nothing of the rehearsal is left. */
+  /** What could not be removed. */
   readonly left: readonly Leftover[];
   /** The copies stay on the target. */
   readonly kept: boolean;
-  /** As `db preflight -o json` prints it. */
+  /** The report of the preflight, as `db preflight -o json` prints it. */
   readonly preflight: object;
   readonly started_at: string;
   readonly seconds: number;
 }
 
-/** Everything that would have failed, in the order of the databases. */
+/** The reasons why the migration would have failed, in the order of the databases. */
 export function failuresOf(databases: readonly DatabaseRehearsal[]): readonly RehearsalFailure[] {
   return databases.flatMap(({ name: database, errors, tables, sequences }) => [
     ...errors.map((reason) => ({ database, reason })),
@@ -91,7 +91,7 @@ export function failuresOf(databases: readonly DatabaseRehearsal[]): readonly Re
       .map(({ name, source, target }) => ({
         database,
         object: name,
-        reason: `the sequence is at ${source} on the source and ${target === null ? 'not there' : `at ${target}`} on the target`,
+        reason: `the sequence is at ${source} on the source, and ${target === null ? 'missing' : `at ${target}`} on the target`,
       })),
   ]);
 }
@@ -101,9 +101,9 @@ function failureOf(
   { name: object, state, rows_source, rows_target, error }: TableCount,
 ): RehearsalFailure[] {
   if (state === 'not_copied') {
-    return [{ database, object, reason: error ?? 'its rows were not copied' }];
+    return [{ database, object, reason: error ?? 'the rows were not copied' }];
   }
   if (state !== 'differs') return [];
-  const there = rows_target === null ? 'is not there' : `has ${rows_target}`;
-  return [{ database, object, reason: `the source has ${rows_source} rows, the target ${there}` }];
+  const onTarget = rows_target === null ? 'the table is missing on the target' : `the target has ${rows_target}`;
+  return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }

@@ -1,41 +1,41 @@
 import { sanitizeLine } from '../cli/sanitize.ts';
 import type { DatabaseRehearsal, Leftover, RehearsalFailure, RehearsalReport, TableCount } from './rehearsal-report.ts';
 
-/** Styles of the terminal; each gives its text back where there is no colour. */
+/** Terminal styles. Without colours each function returns its text unchanged. */
 export interface RehearsalTextStyles {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
   readonly yellow: (text: string) => string;
 }
 
-/** The report for a person: the outcome first, then the databases, then what would have failed. */
-export function rehearsalText(report: RehearsalReport, ink: RehearsalTextStyles): string {
+/** The report as text: the result first, then the databases, then what would have failed. */
+export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyles): string {
   const { failures, violations, warnings, left, databases, kept } = report;
   const parts = [
-    [ink.bold(outcome(report)), serversLine(report)].join('\n'),
+    [styles.bold(outcome(report)), serversLine(report)].join('\n'),
     databases.map(databaseLines).join('\n'),
-    ...section('Would have failed', failures.map(failureLine), ink.red),
+    ...section('Would have failed', failures.map(failureLine), styles.red),
     ...section(
-      'Rules that were broken while it ran',
+      'Rules of the service that were broken during the rehearsal',
       violations.map(({ rule, database, observed, hint }) => `${rule}${inDatabase(database)}: ${observed}; ${hint}`),
-      ink.red,
+      styles.red,
     ),
     ...section(
       'Warnings',
       [...warnings, ...databases.flatMap(({ name, warnings: own }) => own.map((one) => `${name}: ${one}`))],
-      ink.yellow,
+      styles.yellow,
     ),
-    ...section('Could not be removed', left.map(leftoverLine), ink.red),
+    ...section('Could not be removed', left.map(leftoverLine), styles.red),
     left.length > 0
-      ? 'Give these statements where they are named, or run the same command again: it removes first what is left.'
+      ? 'To remove them, run these statements on the servers named, or run the same command again.'
       : kept
-        ? 'Nothing is left on the source; the copies stay on the target (--keep).'
-        : 'Nothing of it is left, neither on the source nor on the target.',
+        ? 'Everything is removed from the source. The copies stay on the target (--keep).'
+        : 'Everything that the rehearsal created is removed from source and target.',
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-/** One line of what is left and what removes it. */
+/** One line: an object that could not be removed, and the statement that removes it. */
 export function leftoverLine({ side, database, object, statement, reason }: Leftover): string {
   return `${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`;
 }
@@ -46,7 +46,7 @@ function outcome({ ok, method, failures, databases, seconds }: RehearsalReport):
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   return ok
-    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')} arrived and are equal, ${took}.`
+    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')} are equal on both servers, ${took}.`
     : `The ${how} would have failed: ${formatQuantity(failures.length, 'reason')}, ${took}.`;
 }
 
@@ -57,26 +57,26 @@ function serversLine({ engine, source, target }: RehearsalReport): string {
   );
 }
 
-/** Tables that are equal are counted; every other is named. */
+/** Equal tables are counted; every other table has a line. */
 function databaseLines({ name, method, seconds, tables, sequences }: DatabaseRehearsal): string {
-  const [rows, there] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
+  const [rows, onTarget] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
   const what =
     tables.length > 0 && tables.every((table) => table.name === 'keys')
-      ? `${rows.toLocaleString('en')} keys on the source, ${there.toLocaleString('en')} on the target`
-      : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${there.toLocaleString('en')} on the target`;
+      ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
+      : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
   const equal = sequences.filter(({ state }) => state !== 'differs').length;
   const counted = sequences.length === 0 ? '' : `, ${equal} of ${formatQuantity(sequences.length, 'sequence')} equal`;
   const how = method === null ? '' : `  ${method}`;
-  const odd = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
-  return [sanitizeLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...odd].join('\n');
+  const unequal = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
+  return [sanitizeLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
 function unequalTableLine({ name, state, rows_source: source, rows_target: target }: TableCount): string {
   const words = {
     equal: '',
-    moving: `written to meanwhile: ${source} on the source, ${target} on the target between two counts`,
-    differs: `${source} on the source, ${target ?? 'none'} on the target`,
-    not_carried: `${source} rows are not carried over: the table is unlogged`,
+    moving: `changed during the comparison: ${source} on the source, ${target} on the target`,
+    differs: `${source} rows on the source, ${target ?? 'no table'} on the target`,
+    not_carried: `${source} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;
   return `  ${sanitizeLine(`${name}: ${words[state]}`)}`;

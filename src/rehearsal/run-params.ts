@@ -2,25 +2,25 @@ import type { MigrationState } from '../engine/migration-state.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 import type { DatabaseRehearsal } from './rehearsal-report.ts';
 
-/** What a rehearsal of either engine works with. */
+/** The parameters of a rehearsal that both engines share. */
 export interface RehearsalRunParams {
   readonly clock: Clock;
   readonly env: Environment;
   readonly random: (bytes: number) => Uint8Array;
-  /** The person wants it to end. */
+  /** Aborted by the user. */
   readonly signal: AbortSignal;
-  /** Milliseconds without progress until it is given up. */
+  /** Milliseconds without progress after which the rehearsal fails. */
   readonly stallTimeout: number;
-  /** Rounds of counting, as long as the source is written to. */
+  /** The largest number of counting rounds while applications write to the source. */
   readonly maxRounds: number;
   readonly onState: (state: MigrationState) => void;
-  /** Everything was counted: what follows is the end of it. */
+  /** Called when all data is compared and the migration is about to be stopped. */
   readonly onCompared: () => void;
 }
 
 export interface RehearsalRunResult {
   readonly databases: readonly DatabaseRehearsal[];
-  /** Why nothing could be begun. */
+  /** Why the migration could not start. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }

@@ -18,7 +18,7 @@ export interface RehearsalEndpoints<S> {
   readonly target: S;
 }
 
-/** The engine's journal, kept in the record of the rehearsal: without passwords, which whoever removes things has typed again. */
+/** A journal of the engine that is stored in the record of the rehearsal. It has no passwords: the command that removes the objects supplies them again. */
 export function createRecordJournal(
   file: RehearsalRecordFile,
   doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
@@ -29,7 +29,7 @@ export function createRecordJournal(
         const added = { name: entry.name, database: entry.source.dbname };
         file.change({ objects: [...file.current().objects, added] });
       } else {
-        // A password the target had for another source is nothing for a file.
+        // A former masterauth is a password, which is not written to a file.
         const hidden = entry.settings.masterauth === undefined ? {} : { masterauth: '' };
         const filled = [{ name: 'keys', extensions: [], schemas: [], publications: [] }];
         file.change({
@@ -65,9 +65,9 @@ export function createRecordJournal(
 }
 
 /**
- * Removes everything a rehearsal of PostgreSQL has made, in whatever state it is. What could not be removed stays in the
- * record, which is gone when there is none.
- * @param keep what was made on the target stays, and is no longer ours
+ * Removes everything that a rehearsal of PostgreSQL created, in whatever state it is. What could not be removed stays in the
+ * record; otherwise the record is deleted.
+ * @param keep the databases and roles on the target stay
  */
 export async function cleanUpPostgresql(
   file: RehearsalRecordFile,
@@ -91,7 +91,8 @@ async function cleanUpTarget(
   try {
     return await withEngineSession(target, ports, { name: engineApplicationName }, async (session) => {
       const server = await readServerIdentity(session);
-      if (server.system !== system) throw new Error('it is another server than the one that was filled');
+      if (server.system !== system)
+        throw new Error('this is not the server of the rehearsal: its system identifier differs');
       const left: Leftover[] = [];
       for (const one of filled) {
         const rest = await restoreFilledDatabase(one, target, ports);
@@ -139,9 +140,9 @@ async function restoreFilledDatabase(
       { name: engineApplicationName },
       (session) => restoreEmptyDatabase(session, before),
     );
-    return rest.map((object) => told(object, 'it could not be dropped'));
+    return rest.map((object) => told(object, 'could not be dropped'));
   } catch (error) {
-    return [told('what was copied into it', redactedReason(error, target.password))];
+    return [told('the copied objects', redactedReason(error, target.password))];
   }
 }
 

@@ -17,26 +17,26 @@ export interface CompareRowsOptions {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
   readonly ports: EngineDependencies;
   readonly signal: AbortSignal;
-  /** Rounds, as long as the source is written to. */
-  readonly tries: number;
+  /** The largest number of rounds while applications write to the source. */
+  readonly maxRounds: number;
   readonly stallTimeout: number;
-  /** Waits until all that was written up to now has arrived; undefined: nothing more will come. */
+  /** The slot whose position is awaited before the target is counted; undefined after a dump. */
   readonly slot: { readonly name: string; readonly version: number } | undefined;
 }
 
 export interface CompareRowsResult {
   readonly tables: readonly TableCount[];
-  /** What the source had written did not come. */
+  /** The target did not receive what the source wrote. */
   readonly isBehind: boolean;
 }
 
-/** Exact counts on both sides, again where the source was written to in between. */
+/** Counts the rows on both servers, and again the tables that changed during the count. */
 export async function compareRows({
   endpoints: doors,
   ports,
   signal,
-  tries,
-  stallTimeout: patience,
+  maxRounds,
+  stallTimeout,
   slot,
 }: CompareRowsOptions): Promise<CompareRowsResult> {
   const opening = { name: engineApplicationName, signal };
@@ -47,11 +47,10 @@ export async function compareRows({
       const found = new Map<string, TableCount>();
       let open: readonly CountedTable[] = carried;
       let isBehind = false;
-      for (let attempt = 0; attempt < tries && open.length > 0; attempt++) {
+      for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
         if (attempt > 0) await ports.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
         const before = await countRows(source, open, migrationStatementTimeout);
-        isBehind =
-          slot !== undefined && !(await waitUntilReplicated(source, slot, { ports, signal, stallTimeout: patience }));
+        isBehind = slot !== undefined && !(await waitUntilReplicated(source, slot, { ports, signal, stallTimeout }));
         const there = await countRows(target, open, migrationStatementTimeout);
         const after = await countRows(source, open, migrationStatementTimeout);
         const judged = compareCounts({ before, target: there, after });
@@ -68,14 +67,14 @@ export async function compareRows({
   );
 }
 
-/** Whether the subscription has taken all that was written up to now. */
+/** Waits until the subscription has confirmed the current WAL position; false after the stall timeout. */
 async function waitUntilReplicated(
   session: CopySession,
   slot: { readonly name: string; readonly version: number },
-  { ports, signal, stallTimeout: patience }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
+  { ports, signal, stallTimeout }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
 ): Promise<boolean> {
   const end = firstRowOf(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
-  for (const limit = performance.now() + patience; performance.now() < limit; ) {
+  for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
     const look = await readSourceStatus(session, [slot.name], end, slot.version);
     if (look.slots.get(slot.name)?.caughtUp === true) return true;
     await ports.sleep(100, signal);
@@ -83,7 +82,7 @@ async function waitUntilReplicated(
   return false;
 }
 
-/** Copies one table as a worker does, into a transaction that is taken back: what the target says to it, or undefined. */
+/** Copies one table as a replication worker does, and rolls back. Resolves with the error, or undefined when the copy works. */
 export async function findCopyError(
   entry: Pick<PostgresJournalEntry, 'source' | 'target'>,
   table: CountedTable,
@@ -97,7 +96,7 @@ export async function findCopyError(
         const columns = await columnsOf(from, table);
         await to.query("BEGIN; SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${columns} FROM STDIN`);
-        // The target may have refused already: then there is no use in sending the rest.
+        // The write fails once the target has refused, so the rest is not sent.
         await from.copyOut(`COPY ${table.quoted} ${columns} TO STDOUT`, (bytes) => sink.write(bytes));
         await sink.finish();
         await to.query('ROLLBACK');

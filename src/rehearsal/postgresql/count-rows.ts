@@ -4,18 +4,18 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
 export interface CountedTable {
-  /** `schema.table` as the server holds both names. */
+  /** `schema.table`, unquoted. */
   readonly name: string;
   readonly quoted: string;
-  /** Unlogged: replication leaves it out. */
+  /** Replication skips unlogged tables. */
   readonly isUnlogged: boolean;
 }
 
-/** What people made; tables of extensions come with the extension. */
+/** Relations of users; tables of an extension are created with it. */
 const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
 
-/** Every table that holds rows itself. */
+/** Every table that stores rows. */
 export async function listTables(session: QuerySession): Promise<readonly CountedTable[]> {
   const rows = await session.query(
     `SELECT n.nspname, c.relname, c.relpersistence FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -29,26 +29,26 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
 }
 
 /**
- * Exact rows by name; a table that is not there is left out.
- * @param limit milliseconds a count may take
+ * Exact row counts by table name, without tables that do not exist.
+ * @param limit milliseconds for one count
  */
 export async function countRows(
   session: QuerySession,
   tables: readonly CountedTable[],
   limit: number,
 ): Promise<ReadonlyMap<string, number>> {
-  // Rows that a policy hides are rows: without it the server refuses to count them.
+  // With row security off the server reports an error instead of hiding rows.
   await session.query('SET row_security = off');
-  const there = new Set((await listTables(session)).map(({ name }) => name));
+  const existing = new Set((await listTables(session)).map(({ name }) => name));
   const counts = new Map<string, number>();
-  for (const { name, quoted } of tables.filter((table) => there.has(table.name))) {
+  for (const { name, quoted } of tables.filter((table) => existing.has(table.name))) {
     const rows = await session.query(`SELECT count(*) AS rows FROM ONLY ${quoted}`, limit);
     counts.set(name, Number(rows.at(-1)?.[0]?.rows));
   }
   return counts;
 }
 
-/** Where each sequence stands: its last value, with a dot behind when it was not given out yet. */
+/** The state of each sequence: `last_value`, with a dot if `is_called` is false. */
 export async function readSequences(session: QuerySession): Promise<ReadonlyMap<string, string>> {
   const rows = await session.query(
     `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

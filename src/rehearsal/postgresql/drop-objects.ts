@@ -6,13 +6,13 @@ import type { Leftover } from '../rehearsal-report.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
-/** What of a rehearsal is gone now, by name, and what is not. */
+/** Names of dropped objects, and objects that could not be dropped. */
 export interface DropResult {
   readonly dropped: readonly string[];
   readonly leftovers: readonly Leftover[];
 }
 
-/** Drops databases the rehearsal made. One of that name with another oid is somebody else's and stays. */
+/** Drops databases of the rehearsal. A database with the same name and another oid belongs to another user and stays. */
 export function dropDatabases(
   session: QuerySession,
   databases: readonly CreatedObject[],
@@ -26,9 +26,9 @@ export function dropDatabases(
   });
 }
 
-/** Roles come after everything they may own or have been granted. */
+/** Drops roles, after everything that they may own or have privileges on. */
 export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]): Promise<DropResult> {
-  // One may hold the other, so those that fail are tried again after the others.
+  // A role that another role depends on fails and is reported.
   return dropEach(session, roles, {
     what: 'role',
     found: (name) => `SELECT oid FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`,
@@ -42,17 +42,17 @@ interface ObjectKind {
   readonly statement: (name: string) => string;
 }
 
-/** Of a database; long, because a big one takes a while to be unlinked. */
+/** Dropping a large database takes long, because its files are unlinked. */
 const dropLimitMs = 300_000;
 
 async function dropEach(
   session: QuerySession,
-  things: readonly CreatedObject[],
+  objects: readonly CreatedObject[],
   kind: ObjectKind,
 ): Promise<DropResult> {
   const gone: string[] = [];
   const left: Leftover[] = [];
-  for (const { name, oid } of things) {
+  for (const { name, oid } of objects) {
     const reason = await dropOne(session, { name, oid }, kind).catch(errorText);
     if (reason === undefined) gone.push(name);
     else {
@@ -63,7 +63,7 @@ async function dropEach(
   return { dropped: gone, leftovers: left };
 }
 
-/** undefined: it is not there any more, or was never ours. */
+/** Resolves with the reason of a failure; undefined when the object does not exist or belongs to another user. */
 async function dropOne(
   session: QuerySession,
   { name, oid }: { readonly name: string; readonly oid: string | undefined },
@@ -71,7 +71,8 @@ async function dropOne(
 ): Promise<string | undefined> {
   const found = firstRowOf(await session.query(kind.found(name)))?.oid;
   if (found == null || (oid !== undefined && found !== oid)) return undefined;
-  if (oid === undefined) return 'it was about to be made when the rehearsal was cut off, and may be somebody else’s';
+  if (oid === undefined)
+    return 'the rehearsal was interrupted while it created the object, so it may belong to another user';
   await session.query(kind.statement(name), dropLimitMs);
   return undefined;
 }

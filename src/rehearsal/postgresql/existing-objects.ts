@@ -3,14 +3,14 @@ import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
-/** What an empty database has all the same, so that it can be put back to that. */
+/** What an empty database contains, so that this state can be restored. */
 export interface EmptyDatabaseState {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
 }
 
-/** Things of people in this database, as `table public.t`, twenty at most; what belongs to an extension is not theirs. */
+/** At most 20 user objects of the database, as `table public.t`. Objects of extensions do not count. */
 export async function describeExistingObjects(session: QuerySession): Promise<readonly string[]> {
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
@@ -24,7 +24,7 @@ export async function readEmptyDatabase(session: QuerySession): Promise<EmptyDat
   };
 }
 
-/** Takes away all that came since. Resolves with what is still there. */
+/** Drops everything that was created since. Resolves with the objects that still exist. */
 export async function restoreEmptyDatabase(
   session: QuerySession,
   before: EmptyDatabaseState,
@@ -41,7 +41,7 @@ export async function restoreEmptyDatabase(
   return describeExistingObjects(session);
 }
 
-/** What was dropped with another thing, or cannot be dropped, is seen by the look that follows. */
+/** A failure is ignored: the listing that follows shows what still exists. */
 async function tryStatement(session: QuerySession, statement: string): Promise<void> {
   await session.query(statement).catch(() => {});
 }

@@ -10,28 +10,31 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { FilledDatabase } from '../rehearsal-record.ts';
 import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';
 
-/** The target before anything was done to it. */
+/** The target before the rehearsal. */
 export interface TargetState {
-  /** As the person wrote it, without TLS where it has none and nothing was said of it. */
+  /** As typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
   readonly server: ServerIdentity;
   readonly databases: readonly string[];
   readonly extensions: readonly string[];
 }
 
-/** Looks at the target; it is only read. Throws a CliError when nobody is let in, and when the signal comes. */
+/**
+ * Reads the target. Throws a CliError when the connection fails. Rejects when the signal aborts.
+ * @param isTlsFixed a connection without TLS is not tried
+ */
 export async function inspectTarget(
-  door: PostgresqlSource,
-  isTlsSaid: boolean,
+  target: PostgresqlSource,
+  isTlsFixed: boolean,
   ports: EngineDependencies,
   signal: AbortSignal,
 ): Promise<TargetState> {
   try {
-    return await withEngineSession(door, ports, { name: engineApplicationName, signal }, async (session) => {
+    return await withEngineSession(target, ports, { name: engineApplicationName, signal }, async (session) => {
       const server = await readServerIdentity(session);
       const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
       return {
-        target: door,
+        target,
         server,
         databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
         extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
@@ -39,28 +42,28 @@ export async function inspectTarget(
     });
   } catch (error) {
     const isPlain = error instanceof ConnectError && error.code === connectErrorCodes.noTls;
-    if (isPlain && !isTlsSaid) return inspectTarget({ ...door, ssl: 'disable' }, true, ports, signal);
-    throw new CliError('unreachable', `could not enter the target: ${redactedReason(error, door.password)}`, {
-      detail: `${door.host}:${door.port}, database ${door.dbname}, user ${door.username}`,
-      hint: 'put right what --into says, or the target; nothing was touched',
+    if (isPlain && !isTlsFixed) return inspectTarget({ ...target, ssl: 'disable' }, true, ports, signal);
+    throw new CliError('unreachable', `could not connect to the target: ${redactedReason(error, target.password)}`, {
+      detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
+      hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
     });
   }
 }
 
-/** What a rehearsal will make on the target. */
+/** What a rehearsal will create on the target. */
 export interface RehearsalPlan {
   readonly source: ServerIdentity;
   readonly databases: readonly DatabaseDefinition[];
-  /** Those that are not there. */
+  /** Databases that do not exist on the target. */
   readonly missing: readonly DatabaseDefinition[];
-  /** Those that are there, and empty. */
+  /** Databases that exist on the target and are empty. */
   readonly filled: readonly FilledDatabase[];
 }
 
-/** Throws a CliError for a target that must not be filled, naming what it holds. */
+/** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
 export async function planRehearsal(
   source: PostgresqlSource,
-  stage: TargetState,
+  targetState: TargetState,
   ignoreDbs: readonly string[],
   ports: EngineDependencies,
   signal: AbortSignal,
@@ -74,30 +77,30 @@ export async function planRehearsal(
       databases: await listSourceDatabases(session, ignoreDbs),
     }),
   );
-  if (server.system === stage.server.system && server.startedAt === stage.server.startedAt) {
-    throw usageError('source and target are the same server', 'name a server of its own with --into');
+  if (server.system === targetState.server.system && server.startedAt === targetState.server.startedAt) {
+    throw usageError('source and target are the same server', 'give another server with `--into`');
   }
   if (databases.length === 0)
-    throw usageError('every database of the source is left out', 'take one out of --ignore-dbs');
-  const fresh = databases.filter(({ name }) => !stage.databases.includes(name));
+    throw usageError('--ignore-dbs contains every database of the source', 'remove one of them from `--ignore-dbs`');
+  const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
   const filled: FilledDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
     await withEngineSession(
-      { ...stage.target, dbname: name },
+      { ...targetState.target, dbname: name },
       ports,
       { name: engineApplicationName, signal },
       async (session) => {
         const found = await describeExistingObjects(session);
         if (found.length > 0)
-          taken.push(`${name} holds ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`);
+          taken.push(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`);
         else filled.push({ name, ...(await readEmptyDatabase(session)) });
       },
     );
   }
   if (taken.length === 0) return { source: server, databases, missing: fresh, filled };
-  throw new CliError('preflight_blocked', 'the target is not empty where the rehearsal would write', {
+  throw new CliError('preflight_blocked', 'the target databases are not empty', {
     detail: taken.join('\n'),
-    hint: 'name an empty server with --into, or leave these databases out with `--ignore-dbs`; nothing was touched',
+    hint: 'give an empty server with `--into`, or skip these databases with `--ignore-dbs`; nothing was changed',
   });
 }

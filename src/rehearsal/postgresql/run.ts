@@ -19,7 +19,7 @@ import { compareRows, findCopyError } from './compare-rows.ts';
 import { listTables, readSequences } from './count-rows.ts';
 import type { RehearsalPlan, TargetState } from './plan.ts';
 
-/** What one rehearsal of PostgreSQL works with. */
+/** The parameters of a rehearsal of PostgreSQL. */
 export interface PostgresRunParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
   readonly targetState: TargetState;
@@ -32,28 +32,28 @@ export interface PostgresRunParams extends RehearsalRunParams {
 export function createPostgresPorts(
   { clock, env, random }: Pick<RehearsalRunParams, 'clock' | 'env' | 'random'>,
   file: RehearsalRecordFile,
-  doors: RehearsalEndpoints<PostgresqlSource>,
+  endpoints: RehearsalEndpoints<PostgresqlSource>,
 ) {
   return createEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRecordJournal(file, doors),
+    journal: createRecordJournal(file, endpoints),
     schemaCopy: chooseSchemaCopier({ env }),
     limits: { ...defaultEngineLimits, pollInterval: 500 },
   });
 }
 
-/** Makes, moves, compares and stops; what it made on the target is still there when it resolves, and is in the record. */
-export async function runPostgresRehearsal(course: PostgresRunParams): Promise<RehearsalRunResult> {
-  const { endpoints: doors, plan, file, ignoreDbs, method, signal, clock } = course;
-  const ports = createPostgresPorts(course, file, doors);
-  await createRolesAndDatabases(course, ports);
+/** Creates roles and databases, migrates, compares and stops. The objects on the target still exist when it resolves, and are in the record. */
+export async function runPostgresRehearsal(params: PostgresRunParams): Promise<RehearsalRunResult> {
+  const { endpoints, plan, file, ignoreDbs, method, signal, clock } = params;
+  const ports = createPostgresPorts(params, file, endpoints);
+  await createRolesAndDatabases(params, ports);
   const { id } = file.current();
   const migration = startMigrationJob(
     {
       engine: 'postgresql',
       id,
-      ...doors,
+      ...endpoints,
       ignoreDbs,
       method,
       deadline: Number.POSITIVE_INFINITY,
@@ -66,22 +66,22 @@ export async function runPostgresRehearsal(course: PostgresRunParams): Promise<R
       clock,
       signal,
       poll: 250,
-      stallTimeout: course.stallTimeout,
-      onState: course.onState,
+      stallTimeout: params.stallTimeout,
+      onState: params.onState,
     });
-    const looks = new Map<string, DatabaseComparison>();
+    const comparisons = new Map<string, DatabaseComparison>();
     for (const state of migration.state().databases) {
-      looks.set(state.name, await compareDatabase(course, state, plan, ports));
+      comparisons.set(state.name, await compareDatabase(params, state, plan, ports));
     }
-    course.onCompared();
+    params.onCompared();
     const last = migration.state();
     await migration.stop('stopped_by_user');
     const ended = migration.state();
     const databases: DatabaseRehearsal[] = [];
     for (const state of last.databases) {
-      const look = looks.get(state.name) ?? emptyComparison;
+      const look = comparisons.get(state.name) ?? emptyComparison;
       databases.push(
-        await buildDatabaseResult(course, state, look, { ended, seconds: arrival.seconds.get(state.name) ?? 0 }, ports),
+        await buildDatabaseResult(params, state, look, { ended, seconds: arrival.seconds.get(state.name) ?? 0 }, ports),
       );
     }
     const failed = last.databases.length === 0 && ended.reason !== undefined && ended.status === 'error';
@@ -93,14 +93,14 @@ export async function runPostgresRehearsal(course: PostgresRunParams): Promise<R
 
 type Ports = ReturnType<typeof createPostgresPorts>;
 
-/** Roles and databases are made by us, so that what is removed in the end is what was made in the beginning. */
+/** Creates roles and databases itself, so that the record lists exactly what must be removed. */
 async function createRolesAndDatabases(
-  { endpoints: doors, plan, file, signal }: PostgresRunParams,
+  { endpoints, plan, file, signal }: PostgresRunParams,
   ports: Ports,
 ): Promise<void> {
   const opening = { name: engineApplicationName, signal };
-  await withEngineSession(doors.source, ports, opening, (source) =>
-    withEngineSession(doors.target, ports, opening, async (target) => {
+  await withEngineSession(endpoints.source, ports, opening, (source) =>
+    withEngineSession(endpoints.target, ports, opening, async (target) => {
       const roles = async (session: typeof target) =>
         (await queryLastRows(session, 'SELECT rolname AS name, oid FROM pg_roles WHERE oid >= 16384 ORDER BY 1')).map(
           ({ name, oid }): CreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }),
@@ -130,71 +130,71 @@ interface DatabaseComparison {
 
 const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), errors: [] };
 
-/** Counts while it replicates; the tables of a database that has failed are not counted. */
+/** Compares a database while it is replicated. The tables of a failed database are not counted. */
 async function compareDatabase(
-  course: PostgresRunParams,
+  params: PostgresRunParams,
   state: DatabaseMigrationState,
   plan: RehearsalPlan,
   ports: Ports,
 ): Promise<DatabaseComparison> {
-  const { signal, stallTimeout: patience, maxRounds: tries } = course;
+  const { signal, stallTimeout, maxRounds } = params;
   if (state.phase === 'error') return emptyComparison;
   const isCopied = state.phase === 'streaming' || state.phase === 'done';
   const isStuck = state.phase === 'copying' && state.method === 'continuous' && state.tables.length > 0;
-  if (!isCopied && !isStuck) return { ...emptyComparison, errors: [stalledText(state, patience)] };
-  const doors = endpointsFor(course.endpoints, state.name);
+  if (!isCopied && !isStuck) return { ...emptyComparison, errors: [stalledText(state, stallTimeout)] };
+  const endpoints = endpointsFor(params.endpoints, state.name);
   const isLive = state.phase !== 'done';
   const oid = plan.databases.find(({ name }) => name === state.name)?.oid ?? '';
   const waiting = new Set(state.tables.filter(({ stage }) => stage !== 'r').map(({ name }) => name));
   const slot = isLive
-    ? { name: replicationObjectName(course.file.current().id, oid), version: plan.source.version }
+    ? { name: replicationObjectName(params.file.current().id, oid), version: plan.source.version }
     : undefined;
   const sequences = await withEngineSession(
-    doors.source,
+    endpoints.source,
     ports,
     { name: engineApplicationName, signal },
     readSequences,
   );
   if (isLive && waiting.size > 0) {
-    const stuck = await findCopyErrors(doors, waiting, ports, signal);
+    const stuck = await findCopyErrors(endpoints, waiting, ports, signal);
     return { tables: stuck, sequences: new Map(), errors: [] };
   }
   const { tables, isBehind } = await compareRows({
-    endpoints: doors,
+    endpoints,
     ports,
     signal,
-    tries,
-    stallTimeout: patience,
+    maxRounds,
+    stallTimeout,
     slot,
   });
   const errors = isBehind
-    ? ['what the source writes does not arrive on the target any more; the log of the target says why']
+    ? ['the target no longer receives changes of the source; the log of the target has the reason']
     : [];
   return { tables, sequences, errors };
 }
 
-function stalledText({ phase, method }: DatabaseMigrationState, patience: number): string {
+function stalledText({ phase, method }: DatabaseMigrationState, stallTimeout: number): string {
   const why =
     phase === 'connecting'
-      ? ': a transaction that is open anywhere on the source holds up the making of a replication slot'
+      ? ': an open transaction on the source blocks the creation of a replication slot'
       : method === 'dump'
-        ? ': the dump stood still'
+        ? ': the dump made no progress'
         : '';
-  return `nothing came nearer for ${Math.round(patience / 1000)} s in the phase ${phase}${why}`;
+  return `no progress for ${Math.round(stallTimeout / 1000)} s in the phase ${phase}${why}`;
 }
 
-/** Tables that never came are tried by ourselves, so that the target says why; those that came are not counted. */
+/** Copies tables that were not replicated directly, to get the error of the target. */
 async function findCopyErrors(
-  doors: RehearsalEndpoints<PostgresqlSource>,
+  endpoints: RehearsalEndpoints<PostgresqlSource>,
   waiting: ReadonlySet<string>,
   ports: Ports,
   signal: AbortSignal,
 ): Promise<readonly TableCount[]> {
-  const all = await withEngineSession(doors.source, ports, { name: engineApplicationName, signal }, listTables);
+  const all = await withEngineSession(endpoints.source, ports, { name: engineApplicationName, signal }, listTables);
   const found: TableCount[] = [];
   for (const table of all.filter(({ name }) => waiting.has(name))) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
-    const error = found.length < 10 ? await findCopyError(doors, table, ports, limit) : undefined;
+    const error = found.length < 10 ? await findCopyError(endpoints, table, ports, limit) : undefined;
     signal.throwIfAborted();
     const reason = limit.aborted ? undefined : error;
     found.push({
@@ -208,18 +208,20 @@ async function findCopyErrors(
   return found;
 }
 
-/** The end brings the sequences; they are compared when it has. */
+/** Sequences are copied when the migration stops, so they are compared last. */
 async function buildDatabaseResult(
-  course: PostgresRunParams,
+  params: PostgresRunParams,
   { name, method, error }: DatabaseMigrationState,
   { tables, sequences, errors }: DatabaseComparison,
   { ended, seconds }: { readonly ended: MigrationState; readonly seconds: number },
   ports: Ports,
 ): Promise<DatabaseRehearsal> {
-  const opening = { name: engineApplicationName, signal: course.signal };
-  const doors = endpointsFor(course.endpoints, name);
-  const after = sequences.size === 0 ? sequences : await withEngineSession(doors.source, ports, opening, readSequences);
-  const there = sequences.size === 0 ? sequences : await withEngineSession(doors.target, ports, opening, readSequences);
+  const opening = { name: engineApplicationName, signal: params.signal };
+  const endpoints = endpointsFor(params.endpoints, name);
+  const after =
+    sequences.size === 0 ? sequences : await withEngineSession(endpoints.source, ports, opening, readSequences);
+  const there =
+    sequences.size === 0 ? sequences : await withEngineSession(endpoints.target, ports, opening, readSequences);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

@@ -22,7 +22,7 @@ export interface RedisRunParams extends RehearsalRunParams {
   readonly file: RehearsalRecordFile;
 }
 
-/** The target before anything was done to it; throws a CliError when it must not be filled. */
+/** Reads the target before the rehearsal. Throws a CliError when it is not empty, is a replica, or cannot be reached. */
 export async function inspectRedisTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
@@ -33,21 +33,21 @@ export async function inspectRedisTarget(
   });
   const there = await withTargetSession(target, look, signal);
   const run = there.info.get('run_id');
-  // A source that cannot be entered is the preflight's to tell.
+  // The preflight reports a source that cannot be reached.
   const from = await withRehearsalSession(source, readServerInfo, signal).catch(() => undefined);
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
-    throw usageError('source and target are the same server', 'name a server of its own with --into');
+    throw usageError('source and target are the same server', 'give another server with `--into`');
   }
-  const keys = parseKeyspace(there.info).map(({ index, keys: count }) => `database ${index} holds ${count} keys`);
+  const keys = parseKeyspace(there.info).map(({ index, keys: count }) => `database ${index} has ${count} keys`);
   const held = [
     ...keys,
     ...there.functions.map((name) => `function library ${name}`),
-    ...(there.info.get('role') === 'slave' ? [`it is a replica of ${there.info.get('master_host')}`] : []),
+    ...(there.info.get('role') === 'slave' ? [`the target is a replica of ${there.info.get('master_host')}`] : []),
   ];
   if (held.length > 0) {
-    throw new CliError('preflight_blocked', 'the target is not empty: following a source loses what it holds', {
+    throw new CliError('preflight_blocked', 'the target is not empty', {
       detail: held.join('\n'),
-      hint: 'name an empty server with --into; nothing was touched',
+      hint: 'give an empty server with `--into`: replication deletes existing keys; nothing was changed',
     });
   }
   const version = parseServerVersion(there.info);
@@ -57,36 +57,35 @@ export async function inspectRedisTarget(
 export function createRedisPorts(
   { clock, random }: Pick<RehearsalRunParams, 'clock' | 'random'>,
   file: RehearsalRecordFile,
-  doors: RehearsalEndpoints<RedisSource>,
+  endpoints: RehearsalEndpoints<RedisSource>,
 ): EngineDependencies {
   return createEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRecordJournal(file, doors),
+    journal: createRecordJournal(file, endpoints),
     schemaCopy: () => Promise.reject(new Error('Redis has no schema')),
     limits: { ...defaultEngineLimits, pollInterval: 500 },
   });
 }
 
-export async function runRedisRehearsal(course: RedisRunParams): Promise<RehearsalRunResult> {
-  const { endpoints: doors, file, signal, clock, stallTimeout: patience, maxRounds: tries } = course;
-  const ports = createRedisPorts(course, file, doors);
+export async function runRedisRehearsal(params: RedisRunParams): Promise<RehearsalRunResult> {
+  const { endpoints, file, signal, clock, stallTimeout, maxRounds } = params;
+  const ports = createRedisPorts(params, file, endpoints);
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
-  const migration = startMigrationJob({ engine: 'redis', ...order, ...doors }, ports);
+  const migration = startMigrationJob({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
     const arrival = await waitForCatchUp(migration, {
       clock,
       signal,
       poll: 250,
-      stallTimeout: patience,
-      onState: course.onState,
+      stallTimeout,
+      onState: params.onState,
     });
-    const tables =
-      arrival.kind === 'arrived' ? await compareKeys(doors, { maxRounds: tries, clock, signal }) : new Map();
-    course.onCompared();
+    const tables = arrival.kind === 'arrived' ? await compareKeys(endpoints, { maxRounds, clock, signal }) : new Map();
+    params.onCompared();
     const last = migration.state();
     await migration.stop('stopped_by_user');
-    const stuck = arrival.kind === 'stuck' ? ['the target does not follow the source; its log says why'] : [];
+    const stuck = arrival.kind === 'stuck' ? ['the target does not replicate the source; its log has the reason'] : [];
     const names = new Set([...last.databases.map(({ name }) => name), ...tables.keys()]);
     const databases = [...names].map((name): DatabaseRehearsal => {
       const keys = tables.get(name);
@@ -107,13 +106,13 @@ export async function runRedisRehearsal(course: RedisRunParams): Promise<Rehears
   }
 }
 
-/** Keys of each database on both sides, at a moment when the stream of the source has arrived. */
+/** Counts the keys of each database on both servers, after the target has reached the replication offset of the source. */
 async function compareKeys(
   { source, target }: RehearsalEndpoints<RedisSource>,
-  { maxRounds: tries, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
+  { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableCount>> {
   let found: readonly TableCount[] = [];
-  for (let attempt = 0; attempt < tries; attempt++) {
+  for (let attempt = 0; attempt < maxRounds; attempt++) {
     if (attempt > 0) await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
     const before = await withRehearsalSession(source, readServerInfo);
     const end = infoNumber(before, 'master_repl_offset') ?? 0;
@@ -137,12 +136,12 @@ function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
 }
 
 /**
- * Ends the following and empties the target, which was empty.
- * @param isLate of a rehearsal that was cut off: what is there is only dropped while it still follows our source
+ * Ends the replication and empties the target, which was empty before.
+ * @param isLate the rehearsal was interrupted: keys are deleted only while the target still replicates the source
  */
 export async function cleanUpRedis(
   file: RehearsalRecordFile,
-  doors: RehearsalEndpoints<RedisSource>,
+  endpoints: RehearsalEndpoints<RedisSource>,
   ports: EngineDependencies,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
 ): Promise<readonly Leftover[]> {
@@ -151,15 +150,17 @@ export async function cleanUpRedis(
   try {
     const isOurs =
       !isLate ||
-      (await withRehearsalSession(doors.target, async (one) => isReplicaOf(await readServerInfo(one), doors.source)));
+      (await withRehearsalSession(endpoints.target, async (one) =>
+        isReplicaOf(await readServerInfo(one), endpoints.source),
+      ));
     left = [...(await cleanUpFromJournal(ports))];
-    if (isFilled && isOurs && left.length === 0) await withRehearsalSession(doors.target, flushTarget);
-    // Somebody has detached it since, or the end was near: the keys may be theirs by now.
+    if (isFilled && isOurs && left.length === 0) await withRehearsalSession(endpoints.target, flushTarget);
+    // The target was detached since, so the keys may belong to another user.
     else if (isFilled && left.length === 0)
-      left = [keysLeftover('it follows the source no more, so they may be somebody else’s')];
+      left = [keysLeftover('the target no longer replicates the source, so the keys may belong to another user')];
     if (isLate && left.length === 1 && !isOurs) file.remove();
   } catch (error) {
-    left = [keysLeftover(redactedReason(error, doors.target.password))];
+    left = [keysLeftover(redactedReason(error, endpoints.target.password))];
   }
   if (left.length === 0) file.remove();
   return left;
@@ -169,7 +170,7 @@ function keysLeftover(reason: string): Leftover {
   return {
     side: 'target',
     database: '',
-    object: 'the keys that were copied',
+    object: 'the copied keys',
     statement: formatRedisCommand('FLUSHALL'),
     reason,
   };
@@ -180,33 +181,33 @@ async function flushTarget(session: RedisSession): Promise<void> {
   if ((await listFunctionLibraries(session)).length > 0) await session.send(['FUNCTION', 'FLUSH']);
 }
 
-/** None, where the server knows no functions. */
+/** Empty for a server without functions. */
 async function listFunctionLibraries(session: RedisSession): Promise<readonly string[]> {
   const reply = await session.send(['FUNCTION', 'LIST']).catch(() => []);
   return Array.isArray(reply) ? reply.flatMap((one) => (Array.isArray(one) ? [String(one[1])] : [])) : [];
 }
 
 async function withTargetSession<T>(
-  door: RedisSource,
+  server: RedisSource,
   work: (session: RedisSession) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   try {
-    return await withRehearsalSession(door, work, signal);
+    return await withRehearsalSession(server, work, signal);
   } catch (error) {
-    throw new CliError('unreachable', `could not enter the target: ${redactedReason(error, door.password)}`, {
-      detail: `${door.host}:${door.port}`,
-      hint: 'put right what --into says, or the target; nothing was touched',
+    throw new CliError('unreachable', `could not connect to the target: ${redactedReason(error, server.password)}`, {
+      detail: `${server.host}:${server.port}`,
+      hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
     });
   }
 }
 
 async function withRehearsalSession<T>(
-  door: RedisSource,
+  server: RedisSource,
   work: (session: RedisSession) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const session = await connectRedis(door, { limit: defaultEngineLimits.connectTimeout, signal });
+  const session = await connectRedis(server, { limit: defaultEngineLimits.connectTimeout, signal });
   try {
     return await work(session);
   } finally {
