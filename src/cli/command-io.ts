@@ -16,6 +16,3 @@ export interface CommandIo {
   readonly prompts: Prompts;
   readonly progress: ProgressReporter;
 }
-
-/** Limit, in characters, for text that must be printed whole: longer than any message or report. */
-export const maxTextLength = 10_000_000;

@@ -58,3 +58,6 @@ function truncate(text: string, max: number): string {
   const characters = Array.from(text);
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
+
+/** Limit, in characters, for text that must be printed whole: longer than any message or report. */
+export const maxTextLength = 10_000_000;

@@ -37,7 +37,9 @@ export async function waitForCatchUp(
       if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
     }
     if (state.status !== 'running' && state.status !== 'syncing') return { kind: 'over', seconds };
-    if (state.status === 'syncing') return { kind: 'arrived', seconds };
+    // A dump counts as syncing while it is finished, but its rows can be compared only afterwards.
+    const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
+    if (state.status === 'syncing' && !isFinishing) return { kind: 'arrived', seconds };
     if (isProgress(state)) progressAt = now;
     if (now - progressAt >= stallTimeout) {
       for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);

@@ -1,5 +1,6 @@
 import type { ParsedArgs } from '../cli/command.ts';
-import { type CommandIo, maxTextLength } from '../cli/command-io.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { maxTextLength } from '../cli/sanitize.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';

@@ -1,5 +1,5 @@
 import type { CommandIo } from '../cli/command-io.ts';
-import { maxTextLength } from '../cli/command-io.ts';
+import { maxTextLength } from '../cli/sanitize.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceUrl } from '../db-source/source-url.ts';

@@ -1,8 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { maxTextLength } from '../../cli/command-io.ts';
-import { sanitizeLines } from '../../cli/sanitize.ts';
+import { maxTextLength, sanitizeLines } from '../../cli/sanitize.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-width.ts';
 import type { StatusSample } from '../status-sample.ts';
