@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { readRehearsalTarget } from '../../src/rehearsal/rehearsal-target.ts';
+import { commandIo } from '../fixtures/command-io.ts';
+import { testHost } from '../fixtures/host.ts';
+
+function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Readonly<Record<string, string>> = {}) {
+  const host = testHost({ env });
+  return readRehearsalTarget(commandIo(host), url, engine).then((target) => ({ target, host }));
+}
+
+it('the variable names the target when no option does', async () => {
+  const { target } = await read(undefined, 'redis', { CLOUDCTL_REHEARSE_INTO: 'redis://staging' });
+  expect(target).toMatchObject({ engine: 'redis', source: { host: 'staging' } });
+});
+
+it('its own password variable comes before those of the source', async () => {
+  const env = { CLOUDCTL_REHEARSE_INTO_PASSWORD: 'target', PGPASSWORD: 'source', REDISCLI_AUTH: 'source' };
+  for (const [url, engine] of [['postgres://u@h/d', 'postgresql'] as const, ['redis://h', 'redis'] as const]) {
+    const { target } = await read(url, engine, env);
+    expect(target.source.password?.reveal()).toBe('target');
+  }
+});
+
+it('a password in the option is used, and is a warning', async () => {
+  const { target, host } = await read('postgres://u:p4ss@h/d', 'postgresql');
+  expect(target.source.password?.reveal()).toBe('p4ss');
+  expect(host.err()).toMatch(/^warning: .*--into/);
+  expect(host.err()).not.toContain('p4ss');
+});
+
+it.each([
+  ['no target', undefined, 'postgresql'],
+  ['a target of another engine', 'redis://h', 'postgresql'],
+  ['an address that cannot be parsed', 'postgres://u@h:port/d', 'postgresql'],
+] as const)('%s is a usage error about the target', async (_what, url, engine) => {
+  const failed = await read(url, engine).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 'usage' });
+  expect(String(failed)).not.toContain('--source');
+});
