@@ -5,12 +5,12 @@ import { type Ran, type Running, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
 
-/** A computer on which a sandbox is started, killed and started again. */
+/** Folders and commands of one user who starts, kills and restarts a sandbox. */
 export interface SandboxMachine {
   readonly folders: Folders;
   /** The state folder. */
   readonly state: string;
-  /** Starts the sandbox and waits for its ready line; nothing but `words` is said about ports. */
+  /** Starts the sandbox with the arguments and waits for its ready line. */
   readonly startSandbox: (words?: readonly string[]) => Promise<StartedSandbox>;
   readonly run: (...words: readonly string[]) => Promise<Ran>;
 }
@@ -18,7 +18,7 @@ export interface SandboxMachine {
 export interface StartedSandbox {
   readonly ready: Ready;
   readonly running: Running;
-  /** Ends it the hard way, and resolves when it is gone. */
+  /** Sends SIGKILL and resolves when the process has ended. */
   readonly kill: () => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export interface Tokens {
   readonly refresh_token: string;
 }
 
-/** A grant by the authorization code flow; the consent script answers for the person. */
+/** Tokens of the authorization code flow, which the consent script approves. */
 export async function logIn(ready: Ready): Promise<Tokens> {
   const application = { client_id: ready.client_id, redirect_uri: ready.callback_url };
   const wish = new URLSearchParams({ ...application, response_type: 'code', state: randomBytes(8).toString('hex') });
@@ -84,7 +84,7 @@ async function post(ready: Ready, parameters: Readonly<Record<string, string>>):
   return { status: answer.status, body: JSON.parse(await answer.text()) };
 }
 
-/** The status of a call of the resource API. */
+/** The status of a resource API request with the tokens. */
 export async function callWith(ready: Ready, { access_token: token }: Tokens): Promise<number> {
   const answer = await fetch(`${ready.base_url}/v2/droplets`, { headers: { authorization: `Bearer ${token}` } });
   await answer.text();
