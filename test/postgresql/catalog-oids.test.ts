@@ -20,7 +20,7 @@ const folders = [
   'engine/schema/parts',
 ];
 
-test('no query names an object of the system by a bare number', () => {
+test('no query contains a bare object id of a system catalog', () => {
   const found = folders
     .map((folder) => new URL(`../../src/${folder}/`, import.meta.url).pathname)
     .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))

@@ -80,7 +80,7 @@ describe('the startup message', () => {
     ]);
   });
 
-  test('asks for a logical walsender when told to', async () => {
+  test('requests a replication connection on demand', async () => {
     let seen = '';
     const source = await serve((text) => {
       if (isStartup(text)) seen = text.toString();
@@ -90,7 +90,7 @@ describe('the startup message', () => {
     expect(seen).toContain('replication\0database\0');
   });
 
-  test('takes no NUL, which would begin another parameter', async () => {
+  test('refuses a NUL, which would begin another parameter', async () => {
     const source = await serve(() => hello);
     expect(await failing(source, { dbname: 'd\0options\0-c x=y' })).toMatchObject({
       phase: 'startup',
@@ -101,7 +101,7 @@ describe('the startup message', () => {
 });
 
 describe('a connection that fails', () => {
-  test('for want of a listener is of the network', async () => {
+  test('because nothing listens has the phase network', async () => {
     const source = await serve(() => undefined);
     await servers.splice(0)[0]?.stop();
     expect(await failing(source)).toMatchObject({
@@ -111,7 +111,7 @@ describe('a connection that fails', () => {
     });
   });
 
-  test('for want of an answer ends at its limit', async () => {
+  test('without a response ends at its limit', async () => {
     const silent = await serve(() => undefined);
     const began = Date.now();
     const error = await failing(silent, { limit: 200 });
@@ -130,7 +130,7 @@ describe('a connection that fails', () => {
     expect(await failing(silent, { signal: AbortSignal.timeout(100) })).toMatchObject({ code: 'ABORTED' });
   });
 
-  test('because the server has no TLS says so', async () => {
+  test('because the server has no TLS has a code of its own', async () => {
     const source = await serve(() => Buffer.from('N'));
     expect(await failing({ ...source, ssl: 'require' })).toMatchObject({ phase: 'tls', code: 'NO_TLS' });
   });
@@ -140,7 +140,7 @@ describe('a connection that fails', () => {
     ['Sjunk', 'PROTOCOL'],
     ['E', 'PROTOCOL'],
     ['HTTP/1.1 400 Bad Request', 'PROTOCOL'],
-  ])('after %j to the question for TLS is %s', async (reply, code) => {
+  ])('after the response %j to SSLRequest has the code %s', async (reply, code) => {
     const source = await serve((text, socket) => {
       if (text.length !== 8) socket.end(Buffer.from('nonsense'));
       return text.length === 8 ? Buffer.from(reply) : undefined;
@@ -155,7 +155,7 @@ describe('a connection that fails', () => {
     ['zeros', Buffer.alloc(64), 'PROTOCOL'],
     ['ones', Buffer.alloc(64, 0xff), 'PROTOCOL'],
     ['a negative length', Buffer.from([0x52, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]), 'ETIMEDOUT'],
-  ])('because %s answers ends in bounded time with an error', async (_who, reply, code) => {
+  ])('because of %s ends in bounded time with an error', async (_who, reply, code) => {
     const source = await serve(() => reply);
     expect(await failing(source, { limit: 500 })).toMatchObject({ phase: 'startup', code });
   });
@@ -164,12 +164,12 @@ describe('a connection that fails', () => {
     ['Kerberos', 7],
     ['SSPI', 9],
     ['a kind yet unknown', 99],
-  ])('because %s is asked for names the authentication', async (_kind, number) => {
+  ])('because the server requires %s has the code of authentication', async (_kind, number) => {
     const source = await serve(() => message('R', int32(number)));
     expect(await failing(source)).toMatchObject({ phase: 'startup', code: 'AUTHENTICATION' });
   });
 
-  test('because a password is asked for and there is none never looks for one elsewhere', async () => {
+  test('because the password is missing does not look for one elsewhere', async () => {
     vi.stubEnv('PGPASSWORD', 'elsewhere');
     const sent: string[] = [];
     const source = await serve((text) => {
@@ -182,7 +182,7 @@ describe('a connection that fails', () => {
     expect(sent.join()).not.toContain('elsewhere');
   });
 
-  test('tells the words of the server on one line, in any language', async () => {
+  test('has the message of the server on one line, in any language', async () => {
     const source = await serve(() => failure({ S: 'ВАЖНО', C: '28000', M: 'в pg_hba.conf\n\u001b[31mнет записи' }));
     expect(await failing(source)).toMatchObject({
       phase: 'startup',
@@ -191,7 +191,7 @@ describe('a connection that fails', () => {
     });
   });
 
-  test('because it is closed without a word is told', async () => {
+  test('because the server closes it has a code of its own', async () => {
     const source = await serve((_text, socket) => {
       socket.destroy();
       return undefined;
@@ -211,11 +211,11 @@ describe('a query', () => {
     throw new Error('no QueryError', { cause: error });
   };
 
-  test('without an answer ends at its limit, and the session with it', async () => {
+  test('without a response ends at its limit, and so does the session', async () => {
     expect(await failed(await query(() => undefined), 200)).toMatchObject({ code: 'ETIMEDOUT', lost: true });
   });
 
-  test('in whose middle the connection breaks is told, and the session is lost', async () => {
+  test('during which the connection breaks fails, and the session is lost', async () => {
     const half = Buffer.from([0x54, 0, 0, 0, 50, 0, 1]);
     const source = await query((socket) => {
       socket.write(half, () => socket.destroy());
@@ -224,7 +224,7 @@ describe('a query', () => {
     expect(await failed(source)).toMatchObject({ code: 'ECONNRESET', lost: true });
   });
 
-  test('refused by the server leaves the session, unless that was its end', async () => {
+  test('refused by the server keeps the session, unless the server ended it', async () => {
     const refused = Buffer.concat([failure({ S: 'ERROR', V: 'ERROR', C: '42501', M: 'permission denied' }), ready]);
     expect(await failed(await query(() => refused))).toMatchObject({
       code: '42501',
@@ -235,7 +235,7 @@ describe('a query', () => {
     expect(await failed(await query(() => ended))).toMatchObject({ code: '57P01', lost: true });
   });
 
-  test('after a goodbye of the server that nobody waited for tells why', async () => {
+  test('after the server ended the session fails with its reason', async () => {
     let line: Socket | undefined;
     const source = await serve((text, socket) => {
       line = socket;
@@ -248,7 +248,7 @@ describe('a query', () => {
     await session.end();
   });
 
-  test('that answers nonsense loses the session and nothing else', async () => {
+  test('with an invalid response loses the session and nothing else', async () => {
     for (const nonsense of [
       Buffer.alloc(32, 0xff),
       message('D', Buffer.from([0, 9])),
@@ -258,7 +258,7 @@ describe('a query', () => {
     }
   });
 
-  test('a server that never lets go is left after a second', async () => {
+  test('the socket of a server that does not close is destroyed after a second', async () => {
     const source = await serve((text) => (isStartup(text) ? hello : undefined));
     const session = await connectPostgresql(source, options);
     const began = Date.now();

@@ -81,11 +81,11 @@ test.each([
   ['*:*:*:*: spaces are kept ', ' spaces are kept '],
   ['*:*:*:*:p\r\n', 'p'],
   ['*:*:*:*:p\\', 'p\\'],
-])('%j gives %j', (text, password) => {
+])('the password in %j is %j', (text, password) => {
   expect(passwordInFile(text, source)).toBe(password);
 });
 
-test('every password and name comes back from behind its backslashes', () => {
+test('every escaped password and name is unescaped', () => {
   const texts = fc.string({ unit: 'binary', minLength: 1 }).filter((text) => !/[\r\n]/.test(text));
   const escaped = (text: string) => text.replace(/[\\:]/g, '\\$&');
   fc.assert(

@@ -28,7 +28,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     await session.end();
   };
 
-  test('tells its process, its TLS and every answer of a message in order, as text', async () => {
+  test('reports its process and its TLS, and returns every result of a message in order, as text', async () => {
     const session = await connectPostgresql(source, options);
     try {
       const sets = await session.query(
@@ -52,7 +52,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     }
   });
 
-  test('a statement that fails leaves the session to go on', async () => {
+  test('a session can be used after a failed statement', async () => {
     const session = await connectPostgresql(source, options);
     await expect(session.query('SELECT 1; SELECT 1/0; SELECT 2')).rejects.toMatchObject({
       code: '22012',
@@ -63,7 +63,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     await session.end();
   });
 
-  test('a session that is terminated in the middle of a query is lost, with the words of the server', async () => {
+  test('a session that is terminated during a query is lost, with the message of the server', async () => {
     const session = await connectPostgresql(source, options);
     const asked = session.query('SELECT pg_sleep(30)');
     const outcome = expect(asked).rejects.toMatchObject({ code: '57P01', lost: true });
@@ -87,7 +87,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     }
   });
 
-  test('with a CA, chain and name are verified; without, neither', async () => {
+  test('chain and host name are verified with a CA file, and neither without one', async () => {
     const { ca } = server;
     if (ca === undefined) throw new Error('no CA');
     await enter({ ...source, verify: { what: 'full', ca } });
@@ -119,7 +119,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     },
   );
 
-  test.each(['md', 'clear', 'scram'])('every awkward password enters by %s', async (username) => {
+  test.each(['md', 'clear', 'scram'])('every unusual password is accepted with the method %s', async (username) => {
     const passwords = [
       "'",
       '"',
@@ -153,7 +153,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     expect(server.log()).not.toContain('s3cret-one');
   });
 
-  test('whatever text is quoted comes back as it was', async () => {
+  test('every quoted text is read back unchanged', async () => {
     const session = await connectPostgresql(source, options);
     const texts = fc.string({ unit: 'binary' }).filter((text) => !/[\0\p{Surrogate}]/u.test(text));
     const back = async (sql: string) => (await session.query(`SELECT ${sql} AS back`))[0]?.[0]?.back;
@@ -182,7 +182,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     }
   }, 60_000);
 
-  test('a replication session answers IDENTIFY_SYSTEM, and is the process it says', async () => {
+  test('a replication session accepts IDENTIFY_SYSTEM and has the reported process', async () => {
     const session = await connectPostgresql(source, { ...options, replication: true });
     const [rows] = await session.query('IDENTIFY_SYSTEM');
     expect(rows?.[0]).toMatchObject({ dbname: 'postgres', timeline: '1' });

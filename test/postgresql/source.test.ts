@@ -188,7 +188,7 @@ describe('sslmode', () => {
 });
 
 describe('parts', () => {
-  test('are enough', () => {
+  test('describe a source completely', () => {
     expect(read({ host: 'h', port: '5433', dbname: 'd', username: 'u' }).source).toEqual({
       host: 'h',
       port: 5433,
@@ -209,7 +209,7 @@ describe('parts', () => {
     expect(refusal(options).hint).toContain(option);
   });
 
-  test('the host may be a connection string, which fills in what is missing', () => {
+  test('a connection string in the host supplies missing values', () => {
     const host = 'postgres://u:p@db.example.com:5433/d';
     const { source, passwordInUrl } = read({ host });
     expect(source).toMatchObject({ host: 'db.example.com', port: 5433, dbname: 'd', username: 'u' });
@@ -230,7 +230,7 @@ describe('parts', () => {
     expect(url('postgres://u@h', { dbname: 'e' }).source.dbname).toBe('e');
   });
 
-  test('CLOUDCTL_SOURCE gives way to every option, and its password stays hidden', () => {
+  test('every option overrides CLOUDCTL_SOURCE, whose password is not flagged', () => {
     const environment = 'postgres://u:p@h:5433/d';
     const { source, passwordInUrl } = read({ environment, dbname: 'e' });
     expect(source).toMatchObject({ host: 'h', port: 5433, dbname: 'e', username: 'u' });

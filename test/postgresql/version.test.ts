@@ -12,7 +12,7 @@ test.each([
   [100023, '10.23', '10', 100000],
   [90624, '9.6.24', '9.6', 90600],
   [80002, '8.0.2', '8.0', 80000],
-])('%d is %s of release %s', (version, words, release, first) => {
+])('%d is version %s of major version %s', (version, words, release, first) => {
   expect([formatServerVersion(version), formatMajorVersion(version), majorVersionOf(version)]).toEqual([
     words,
     release,
@@ -29,15 +29,15 @@ test.each([
   [' 18 ', 180000],
   ['9.6', 90600],
   ['9.6.24', 90600],
-])('a person says %s and means %d', (text, release) => {
+])('%s means %d', (text, release) => {
   expect(parseMajorVersion(text)).toBe(release);
 });
 
-test.each(['', 'latest', '9', '17beta', '1.2.3.4', 'redis 7'])('%j is no version', (text) => {
+test.each(['', 'latest', '9', '17beta', '1.2.3.4', 'redis 7'])('%j is not a version', (text) => {
   expect(parseMajorVersion(text)).toBeUndefined();
 });
 
-test('releases compare as numbers', () => {
+test('major versions compare as numbers', () => {
   expect(majorVersionOf(150018)).toBeLessThan(parseMajorVersion('16') ?? 0);
   expect(majorVersionOf(160001)).toBeLessThanOrEqual(parseMajorVersion('16') ?? 0);
   expect(parseMajorVersion('9.6') ?? 0).toBeLessThan(parseMajorVersion('10') ?? 0);

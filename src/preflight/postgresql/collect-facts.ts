@@ -5,13 +5,14 @@ import { knownValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck } from './check.ts';
 import { evaluateDatabaseCheck } from './evaluate-checks.ts';
+import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { lockedDatabasesQuery } from './queries/table-locks.ts';
 import { type DatabaseSizes, databaseSizes, tableSizesQuery } from './queries/table-sizes.ts';
-import { type WalPosition, walPositionQuery } from './queries/wal.ts';
+import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlQuery } from './query.ts';
 import {
   type DatabaseQueryOutcome,
@@ -95,7 +96,11 @@ export async function collectPostgresqlFacts(
     await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
     const results = await server;
     const waitingSince = clock.now();
-    const walRate = await measureWalRate(knownValue(results, walPositionQuery), readAt, state);
+    const walRate = await measureWalRate(knownValue(results, walPositionQuery), readAt, {
+      interval: settings.walInterval,
+      dbname: facts.dbname,
+      queryOptions,
+    });
     const waited = clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     return {
@@ -241,18 +246,4 @@ function evaluateDatabase(state: CollectState, name: string, results: QueryResul
   return state.settings.checks
     .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
     .map((check) => evaluateDatabaseCheck(check, results, name, facts, state.run.options));
-}
-
-async function measureWalRate(
-  first: WalPosition | undefined,
-  readAt: number,
-  { run: { clock, signal }, settings, facts, queryOptions }: CollectState,
-): Promise<WalRate | undefined> {
-  if (first === undefined) return undefined;
-  await clock.sleep(Math.max(0, settings.walInterval - (clock.now() - readAt)), signal).catch(() => {});
-  if (signal.aborted) return undefined;
-  const { results } = await queryDatabase(facts.dbname, [walPositionQuery], queryOptions);
-  const second = knownValue(results, walPositionQuery);
-  // Both times are from the clock of the server.
-  return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
 }

@@ -15,13 +15,13 @@ const finding = (id: string, database?: string) => ({
   ...fail(['continuous'], 'no'),
 });
 
-test('one big table bounds the duration, many small ones share two workers', () => {
+test('one large table is a lower bound of the duration, and two workers share many small ones', () => {
   const big = { database: 'd', table: 't', bytes: terabyte };
   expect(estimateCopyTime({ bytes: terabyte, largest: big })).toEqual({ low: 20_000, high: 50_000 });
   expect(estimateCopyTime({ bytes: terabyte, largest: undefined })).toEqual({ low: 10_000, high: 25_000 });
 });
 
-test('sizes add up over databases, and those not seen are named', () => {
+test('sizes are summed over databases, and databases without a size are named', () => {
   const table = (name: string, bytes: number) => ({ database: '', table: name, bytes, rows: 1 });
   const sizes = new Map([
     ['a', { databaseBytes: 20, bytes: 12, tables: 2, largest: [table('x', 9), table('y', 3)] }],
@@ -32,13 +32,13 @@ test('sizes add up over databases, and those not seen are named', () => {
   expect(largestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual(['a.x', 'b.z', 'a.y']);
 });
 
-test('the rate of WAL is the busier of now and the average', () => {
+test('the WAL rate is the higher one of the measured and the average rate', () => {
   expect(walBytesPerSecond({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
   expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
   expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
 });
 
-test('databases that stand in their own way are the advice', () => {
+test('the advice names the databases that block the method', () => {
   const advice = adviseIgnoringDatabases({
     method: 'continuous',
     databases: ['a', 'b', 'c'],
@@ -49,7 +49,7 @@ test('databases that stand in their own way are the advice', () => {
   expect(advice).toEqual({ ignore_dbs: ['b'], verdict: 'continuous' });
 });
 
-test('empty databases make room for the others, as few as it takes', () => {
+test('the advice adds as few empty databases as needed', () => {
   const advice = adviseIgnoringDatabases({
     method: 'continuous',
     databases: ['a', 'b', 'c'],
@@ -60,7 +60,7 @@ test('empty databases make room for the others, as few as it takes', () => {
   expect(advice?.ignore_dbs).toEqual(['c']);
 });
 
-test('no list helps against a blocker of the whole server', () => {
+test('there is no advice for a blocker of the whole server', () => {
   const advice = adviseIgnoringDatabases({
     method: 'continuous',
     databases: ['a', 'b'],

@@ -112,14 +112,14 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   afterAll(() => server?.stop());
   afterEach(() => server.rules('host all all 127.0.0.1/32 scram-sha-256'));
 
-  test('a healthy server leaves every check silent', async () => {
+  test('every check passes on a healthy server', async () => {
     expect((await look(source)).said).toEqual([]);
     expect((await look(as('plain'))).said).toEqual([]);
     expect((await look(as('plain', { ssl: 'disable' }))).said).toEqual([]);
     expect((await look(as('plain', { verify: { what: 'full', ca: server.ca } }))).said).toEqual([]);
   });
 
-  test('it is entered as itself', async () => {
+  test('the connection has the facts of the server', async () => {
     const { ground } = await look(source);
     expect(ground.connection).toMatchObject({
       kind: 'entered',
@@ -143,11 +143,11 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     expect(sent.find((text) => text.startsWith('BEGIN READ ONLY;'))).toMatch(/; COMMIT$/);
   });
 
-  test('judged for a service far away, a loopback address is blocked', async () => {
+  test('a loopback address is a blocker for a service on the internet', async () => {
     expect((await look(source, { isOverInternet: true })).said).toEqual(['host-public-address: fail']);
   });
 
-  test('contradictions of the host are told, and the rest is looked at all the same', async () => {
+  test('contradictions of the host are reported, and the other checks still run', async () => {
     const contradictions = ['--host says port 1, and --port says 2'];
     expect((await look({ ...source, contradictions })).said).toEqual(['host-parse: fail']);
   });
@@ -176,7 +176,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     }
   });
 
-  test('a certificate that nobody trusted signed, when that is asked for', async () => {
+  test('an untrusted certificate with verification', async () => {
     expect((await look(as('plain', { verify: { what: 'full' } }))).said).toEqual(['tls-negotiate: fail']);
   });
 
@@ -185,7 +185,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     expect(said).toEqual(['tls-cert: warn']);
   });
 
-  test('TLS alone is let in, and none is asked for', async () => {
+  test('pg_hba.conf requires TLS, and the connection has none', async () => {
     await server.rules('hostssl all all 127.0.0.1/32 scram-sha-256');
     const { said, outcomes } = await look(as('plain', { ssl: 'disable' }));
     expect(said).toEqual(['tls-required: fail']);
@@ -232,7 +232,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       'db-exists',
       { dbname: 'My-DB' },
     ],
-  ])('%s, and its cure', async (_what, username, role, breaking, id, more) => {
+  ])('%s, and its fix', async (_what, username, role, breaking, id, more) => {
     await server.query('CREATE DATABASE "My-DB"');
     try {
       await server.query(
@@ -260,10 +260,10 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     const { said, outcomes } = await look(as('full_up'));
     await server.query('DROP ROLE full_up');
     expect(said).toEqual(['tcp-connect: fail']);
-    expect(outcomes.get('tcp-connect')?.observed).toContain('too many connections');
+    expect(outcomes.get('tcp-connect')?.observed).toContain('too many');
   });
 
-  test('a target that is older, or not known', async () => {
+  test('a target that is older or unknown', async () => {
     expect((await look(source, { targetVersion: '13' })).said).toEqual(['version-not-newer: fail']);
     expect((await look(source, { targetVersion: String(version) })).said).toEqual([]);
     expect((await look(source, { targetVersion: undefined })).said).toEqual(['version-not-newer: unknown']);
@@ -275,7 +275,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     ]);
   });
 
-  test('marks of managed services', async () => {
+  test('roles of managed services', async () => {
     await server.query('CREATE ROLE doadmin');
     expect((await look(as('plain'))).said).toEqual(['managed-source: fail']);
     expect((await look(source)).said).toEqual(['managed-source: warn']);
@@ -291,21 +291,21 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       return { ...source, port, ssl: 'disable' };
     };
 
-    test.each(['session', 'transaction'] as const)('in %s mode it is found', async (mode) => {
+    test.each(['session', 'transaction'] as const)('in %s mode it is detected', async (mode) => {
       const { said, outcomes } = await look(await behind(mode));
       expect(said).toEqual(['pooler-detected: fail', 'repl-connection: fail']);
       expect(outcomes.get('pooler-detected')?.fix?.text).toContain(`listens on ${server.port}`);
-      expect(outcomes.get('repl-connection')?.observed).toContain('unsupported startup parameter');
+      expect(outcomes.get('repl-connection')?.observed).toContain('startup parameter');
     });
 
-    test('its console, a wrong password and an unknown database are told as a pooler', async () => {
+    test('its admin console, a wrong password and an unknown database are recognized as those of a pooler', async () => {
       const pooled = await behind('transaction');
       for (const more of [{ dbname: 'pgbouncer' }, { password: new Secret('wrong') }, { dbname: 'nowhere' }]) {
         expect((await look({ ...pooled, ...more })).said).toEqual(['pooler-detected: fail']);
       }
     });
 
-    test('the settings of another client in transaction mode stay as they were', async () => {
+    test('settings of another client in transaction mode do not change', async () => {
       const pooled = await behind('transaction');
       const other = await connectPostgresql(pooled, { dbname: 'postgres', limit: 5000 });
       const settings = async () =>
@@ -359,7 +359,7 @@ describe('something else', () => {
     expect(sent.join()).not.toContain('s3cret');
   });
 
-  test('that lets in and then hangs up on the first question', async () => {
+  test('that accepts the login and closes the connection at the first statement', async () => {
     const source = await at((text, socket) => {
       if (wire.isStartup(text)) return wire.hello;
       socket.destroy();
@@ -368,7 +368,7 @@ describe('something else', () => {
     expect((await look(source)).said).toEqual(['tcp-connect: fail']);
   });
 
-  test('that is the console of a pooler tells its name', async () => {
+  test('that is the admin console of a pooler is named', async () => {
     const refused = Buffer.concat([
       wire.failure({ S: 'ERROR', C: '08P01', M: "invalid command 'SELECT'" }),
       wire.ready,
@@ -383,7 +383,7 @@ describe('something else', () => {
     expect(outcomes.get('pooler-detected')?.observed).toBe("PgBouncer 1.23.1: invalid command 'SELECT'");
   });
 
-  test('that is another product is entered as far as it goes, and named', async () => {
+  test('that is another product is connected to and named', async () => {
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),

@@ -41,7 +41,7 @@ test.each([14, 18] as const)(
   60_000,
 );
 
-test('what a login trigger leaves in the session does not answer for the catalogue', async () => {
+test('temporary tables of a login trigger do not replace the catalogs', async () => {
   const server = await startPostgres({
     version: 17,
     settings: ready,

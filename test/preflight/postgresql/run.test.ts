@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-test('every database is asked but the templates and the ignored, and the verdict is theirs', async () => {
+test('every database but the templates and the ignored ones is queried and counts for the verdict', async () => {
   const report = await preflightServer({ ...server, wish: { ignoreDbs: ['My-DB'] } });
   expect(report.databases).toMatchObject([
     { name: 'd1', verdict: 'continuous', tables: 0, reasons: [] },
@@ -33,7 +33,7 @@ test('every database is asked but the templates and the ignored, and the verdict
   expect(report.source).toMatchObject({ server_version: expect.stringMatching(/^17\./), role: { superuser: true } });
 });
 
-test('findings come in catalogue order, one for each check and database', async () => {
+test('findings are in the order of the checks, one for each check and database', async () => {
   const { findings } = await preflightServer(server);
   const keys = findings.map(({ id, database }) => `${id} ${database ?? ''}`);
   expect(new Set(keys).size).toBe(keys.length);
@@ -48,7 +48,7 @@ test('findings come in catalogue order, one for each check and database', async 
   expect(wal).toBeLessThan(names);
 });
 
-test('all that is sent is read-only, and nothing sets what outlives its transaction', async () => {
+test('every message is read-only, and no setting outlives its transaction', async () => {
   const sent: string[] = [];
   const report = await preflightServer(
     { ...server, username: 'bare', password: 'secret' },
@@ -64,7 +64,7 @@ test('all that is sent is read-only, and nothing sets what outlives its transact
   expect(report.queries).toBeGreaterThan(sent.length);
 });
 
-test('the first statement of every connection is a bare question for its process', async () => {
+test('the first statement of every connection reads its server process', async () => {
   const sent = new Map<string, string[]>();
   await preflightServer(server, {
     onQuery: (database, text) => sent.set(database, [...(sent.get(database) ?? []), text]),
@@ -73,7 +73,7 @@ test('the first statement of every connection is a bare question for its process
   expect(new Set(first)).toEqual(new Set(['SELECT pg_backend_pid() AS pid']));
 });
 
-test('a role without rights gets unknown with the grant that answers it, and every other finding', async () => {
+test('a role without privileges gets `unknown` with the missing grant, and every other finding', async () => {
   const report = await preflightServer({ ...server, username: 'bare', password: 'secret' });
   expect(found(report, 'hba-rule')).toMatchObject({
     status: 'unknown',
@@ -94,7 +94,7 @@ test('a role without rights gets unknown with the grant that answers it, and eve
   );
 });
 
-test('a question that waits for a lock is unknown alone', async () => {
+test('only the query that waits for a lock has no value', async () => {
   const holder = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'd1' });
   await holder.connect();
   try {
@@ -103,7 +103,7 @@ test('a question that waits for a lock is unknown alone', async () => {
     const report = await preflightServer(server);
     expect(found(report, 'leftovers', 'd1')).toMatchObject({
       status: 'unknown',
-      observed: expect.stringContaining('canceling statement due to lock timeout'),
+      observed: expect.stringContaining('lock timeout'),
     });
     expect(found(report, 'collation', 'd1').status).toBe('pass');
     expect(found(report, 'leftovers', 'd2').status).toBe('pass');
@@ -113,7 +113,7 @@ test('a question that waits for a lock is unknown alone', async () => {
   }
 });
 
-test('a database that hangs costs its own findings, and the run ends at its deadline', async () => {
+test('a database that hangs loses only its own findings, and the run ends at its deadline', async () => {
   const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? 'hang' : 'pass'));
   try {
     const begun = Date.now();
@@ -131,7 +131,7 @@ test('a database that hangs costs its own findings, and the run ends at its dead
   }
 });
 
-test('a connection that breaks in the middle is made anew, once', async () => {
+test('a lost connection is made anew once', async () => {
   let broken = 0;
   const proxy = await proxyTo(server.port, (database) => {
     if (database !== 'd1') return 'pass';
@@ -147,13 +147,13 @@ test('a connection that breaks in the middle is made anew, once', async () => {
   }
 });
 
-test('a connection that always breaks costs its own findings', async () => {
+test('a database whose connection always breaks loses only its own findings', async () => {
   const proxy = await proxyTo(server.port, (database) => (database === 'd1' ? { breakAt: 2 } : 'pass'));
   try {
     const report = await preflightServer({ ...server, port: proxy.port });
     expect(found(report, 'collation', 'd1')).toMatchObject({
       status: 'unknown',
-      observed: expect.stringContaining('the connection was closed'),
+      observed: expect.stringContaining('closed'),
     });
     expect(found(report, 'collation', 'd2').status).toBe('pass');
     expect(report).toMatchObject({ verdict: 'blocked', ok: false });
@@ -162,7 +162,7 @@ test('a connection that always breaks costs its own findings', async () => {
   }
 });
 
-test('a server that restarts in the middle is waited for', async () => {
+test('the run waits for a server that restarts', async () => {
   let restarting: Promise<void> | undefined;
   const report = await preflightServer(server, {
     // Once the databases are known, all that was open breaks.
@@ -193,7 +193,7 @@ describe('with twelve databases', () => {
     return proxy.peak();
   };
 
-  test('no more connections are open than told', async () => {
+  test('no more connections are open than the limit', async () => {
     expect(await peak(6)).toBe(6);
   });
 
@@ -211,7 +211,7 @@ describe('with twelve databases', () => {
   });
 });
 
-test('a misspelt database in ignore_dbs ends the run with the name that was meant', async () => {
+test('a misspelt database in ignore_dbs ends the run with the closest name', async () => {
   await expect(preflightServer({ ...server, wish: { ignoreDbs: ['d3'] } })).rejects.toMatchObject({
     code: 'usage',
     exitCode: 2,
@@ -236,7 +236,7 @@ test('the signal ends a run as cancelled', async () => {
   }
 });
 
-test('a server that cannot be entered is a verdict: blocked, proven, every check reported', async () => {
+test('a failed connection gives the verdict blocked, proven, with every check reported', async () => {
   const report = await preflightServer({ ...server, password: 'wrong' });
   expect(report).toMatchObject({ verdict: 'blocked', ok: false, proven: true, databases: [] });
   expect(found(report, 'wal-level')).toMatchObject({ status: 'skip' });
@@ -271,13 +271,13 @@ describe('databases that refuse', () => {
   });
 });
 
-test('the WAL position is read twice, so far apart as told, and that time is not counted', async () => {
+test('the WAL position is read twice with the interval between, which does not count as duration', async () => {
   const report = await preflightServer(server, { walInterval: 1500 });
   expect(found(report, 'dump-quiesced').observed).toMatch(/of WAL in [12] s/);
   expect(report.duration_ms).toBeLessThan(1500);
 });
 
-test('behind a pooler in transaction mode the settings of its other clients are as they were', async () => {
+test('behind a pooler in transaction mode the settings of other clients do not change', async () => {
   const pooler = await startPgbouncer({ server });
   const other = new pg.Client({
     host: pooler.host,

@@ -281,13 +281,14 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     const call = language === 'sql' ? `SELECT count(x) FROM (SELECT public.f('a')) x` : `SELECT public.f('a')`;
     return server.query(`BEGIN; SET LOCAL search_path = ${path}; ${call}; ROLLBACK`).then(
       () => 'works',
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error)),
     );
   };
 
   test('what is certain to fail fails there without a search_path, and works with one', async () => {
     for (const text of fails) {
-      expect(await called("''", text), text.text).toMatch(/does not exist|near "%"/);
+      // Class 42: undefined objects, and syntax errors at %TYPE.
+      expect(await called("''", text), text.text).toMatch(/^42/);
       expect(await called('public', text), text.text).toBe('works');
     }
   });

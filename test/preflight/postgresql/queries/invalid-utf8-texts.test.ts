@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflightServer } from './preflight.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { found, preflightServer } from '../preflight.ts';
 
 /** 0xe9 is an é in LATIN1. */
 const raw = (statement: string) => `DO $do$BEGIN EXECUTE E'${statement.replaceAll("'", "''")}'; END$do$`;

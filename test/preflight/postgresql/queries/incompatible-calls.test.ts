@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ready, startPostgres } from '../../fixtures/postgres.ts';
-import { found, preflightServer } from './preflight.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { found, preflightServer } from '../preflight.ts';
 
 test('operators and functions that a newer release took away are found wherever they are kept', async () => {
   const server = await startPostgres({ version: 13, settings: ready });

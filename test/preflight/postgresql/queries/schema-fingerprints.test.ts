@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { schemaFingerprintsQuery } from '../../../src/preflight/postgresql/queries/schema-fingerprints.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
-import { queryRows } from './query-rows.ts';
+import { schemaFingerprintsQuery } from '../../../../src/preflight/postgresql/queries/schema-fingerprints.ts';
+import { startPostgres } from '../../../fixtures/postgres.ts';
+import { queryRows } from '../query-rows.ts';
 
-test('the shape of a schema changes with its tables, and not with their rows', async () => {
+test('a fingerprint changes with the tables of the schema, and not with their rows', async () => {
   const server = await startPostgres({ version: 14 });
   const shapes = async () => {
     const sql = schemaFingerprintsQuery.sql(140_000, { inRecovery: false, superuser: true }) ?? '';

@@ -1,0 +1,28 @@
+import { knownValue } from '../query.ts';
+import { type WalPosition, walPositionQuery } from './queries/wal.ts';
+import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
+import type { WalRate } from './source-facts.ts';
+
+/**
+ * Reads the WAL position a second time, after the interval (milliseconds) since the first reading. undefined: the server is in
+ * recovery, or the deadline of the run passed.
+ * @param readAt when the first reading was made, by our clock
+ */
+export async function measureWalRate(
+  first: WalPosition | undefined,
+  readAt: number,
+  {
+    interval,
+    dbname,
+    queryOptions,
+  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: QueryDatabaseOptions },
+): Promise<WalRate | undefined> {
+  const { clock, signal } = queryOptions;
+  if (first === undefined) return undefined;
+  await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
+  if (signal.aborted) return undefined;
+  const { results } = await queryDatabase(dbname, [walPositionQuery], queryOptions);
+  const second = knownValue(results, walPositionQuery);
+  // Both times are from the clock of the server.
+  return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
+}
