@@ -21,7 +21,7 @@ test('a server is as good as its worst database', () => {
   expect(worstMethod([])).toBe('continuous');
 });
 
-test('a database of which something else was said than came true is named, whichever way it was wrong', () => {
+test('a database with a wrong verdict is listed, whichever way it is wrong', () => {
   const databases = [
     { name: 'd1', verdict: 'dump', truth: 'continuous' },
     { name: 'd2', verdict: 'continuous', truth: 'continuous' },

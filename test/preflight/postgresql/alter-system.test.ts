@@ -28,7 +28,7 @@ test('a setting that needs no restart is reloaded', () => {
   expect(fix).not.toHaveProperty('restart');
 });
 
-test('what stands on the command line cannot be altered, and that is said', () => {
+test('a setting on the command line gets a text instead of ALTER SYSTEM', () => {
   const fix = alterSystemFix(settings({ wal_level: { value: 'replica', source: 'command line' } }), {
     wal_level: 'logical',
   });
@@ -40,7 +40,7 @@ test.each([
   { mark: 'rds.logical_replication', says: 'rds.logical_replication = 1' },
   { mark: 'cloudsql.logical_decoding', says: 'cloudsql.logical_decoding=on' },
   { mark: 'azure.extensions', says: "--name wal_level --value 'logical'" },
-])('with $mark the cure is in the words of that service, without SQL', ({ mark, says }) => {
+])('with $mark the fix names the way of that service, without SQL', ({ mark, says }) => {
   const fix = alterSystemFix(settings({ wal_level: 'replica', [mark]: 'off' }), { wal_level: 'logical' });
   expect(fix).not.toHaveProperty('sql');
   expect(fix.text).toContain(says);
@@ -53,7 +53,7 @@ test('values are quoted', () => {
   expect(fix.sql).toEqual([`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ("it''s")'`]);
 });
 
-test('where ALTER SYSTEM is not allowed the configuration is told instead', () => {
+test('without ALTER SYSTEM the fix is a line of the configuration file', () => {
   const found = settings({ wal_level: { value: 'replica' }, allow_alter_system: { value: 'off' } });
   const fix = alterSystemFix(found, { wal_level: 'logical' });
   expect(fix).not.toHaveProperty('sql');

@@ -55,7 +55,7 @@ test.each([12, 18] as const)(
   60_000,
 );
 
-test('FULL is no cure for a table with NULL in a hash index', async () => {
+test('FULL is no fix for a table with NULL in a hash index', async () => {
   const server = await startPostgres({ version: 17, settings: ready });
   for (const statement of ['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)', 'CREATE TABLE u (a int)'])
     await server.query(statement);
@@ -68,7 +68,7 @@ test('FULL is no cure for a table with NULL in a hash index', async () => {
   expect(fix?.text).toContain('public.t');
 }, 60_000);
 
-test('a function goes by the moment where it asks for it, and perhaps where it takes a part of that', () => {
+test('a function is volatile if it uses the current time, and possibly if it uses a part of it', () => {
   expect(detectVolatility('SELECT now()')).toBe('surely');
   expect(detectVolatility('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
   expect(detectVolatility('SELECT gen_random_uuid()')).toBe('surely');

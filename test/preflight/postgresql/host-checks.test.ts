@@ -8,7 +8,7 @@ import { selfTargetCheck } from '../../../src/preflight/postgresql/checks/self-t
 import { tcpConnectCheck } from '../../../src/preflight/postgresql/checks/tcp-connect.ts';
 import { healthyFacts, outcomeOf } from './login-facts.ts';
 
-test('a healthy host leaves every check of the address silent', () => {
+test('every check of the address passes for a healthy host', () => {
   const checks = [
     hostParseCheck,
     postgresqlHostPublicAddressCheck,

@@ -65,11 +65,11 @@ describe('a refusal', () => {
       { ...healthyFacts, connection: { kind: 'refused', code: '08P01', message: 'x', pooler: 'PgBouncer 1.18.0' } },
       'pooler-detected',
     ],
-  ])('for %s is told by exactly one check: %s', (_why, ground, id) => {
+  ])('for %s is reported by exactly one check: %s', (_why, ground, id) => {
     expect(idsThatFail(gates, ground)).toEqual([id]);
   });
 
-  test('skips what comes after it, with the reason, and passes what came before', () => {
+  test('skips the later steps, with the reason, and passes the earlier ones', () => {
     const ground = refusedFacts('28P01', 'password authentication failed for user "u"');
     expect(outcomeOf(authHbaCheck, ground).status).toBe('pass');
     expect(outcomeOf(dbExistsCheck, ground)).toMatchObject({
@@ -78,7 +78,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('blocks both methods and shows the words of the server', () => {
+  test('blocks both methods and contains the error of the server', () => {
     expect(outcomeOf(authHbaCheck, refusedFacts('28000', noRule))).toMatchObject({
       blocks: ['continuous', 'dump'],
       observed: noRule,
@@ -86,6 +86,6 @@ describe('a refusal', () => {
   });
 });
 
-test('none of them fails on a server that lets in', () => {
+test('none of them fails after a successful login', () => {
   expect(gates.map((check) => outcomeOf(check, healthyFacts).status)).toEqual(gates.map(() => 'pass'));
 });

@@ -4,7 +4,7 @@ import { preflightServer } from './preflight.ts';
 
 const asked = ['not-valid', 'time-checks', 'event-triggers', 'db-noconnect'];
 
-test('what a schema holds that no target takes is blocked, the fixes pasted in cure it, and undo brings it back', async () => {
+test('a schema that no target accepts is blocked, the fixes correct it, and undo restores it', async () => {
   const server = await startPostgres({ version: 18, settings: ready });
   const setup = [
     'CREATE TABLE "The Table" (id int PRIMARY KEY, b int, until timestamptz, since date CHECK (since <= CURRENT_DATE))',
@@ -66,7 +66,7 @@ test('what a schema holds that no target takes is blocked, the fixes pasted in c
   expect(failed(await preflightServer(server))).toEqual(['db-noconnect', 'event-triggers', 'not-valid', 'time-checks']);
 }, 60_000);
 
-test('rows that nobody checked are looked at, and nothing that a person wrote is run for it', async () => {
+test('rows of NOT VALID constraints are checked without running user-defined functions', async () => {
   const server = await startPostgres({ version: 14, settings: ready });
   const setup = [
     "CREATE TYPE mood AS ENUM ('a', 'b')",
@@ -134,7 +134,7 @@ test('what newer releases do not make is gone when the statements of the hint ar
   expect((await judged())?.status).toBe('pass');
 }, 60_000);
 
-test('functions that a newer release does not make are cured or told to be dropped', async () => {
+test('functions that a newer version rejects are altered or listed to be dropped', async () => {
   const server = await startPostgres({ version: 13, settings: ready });
   const setup = [
     "CREATE FUNCTION gone() RETURNS boolean LANGUAGE internal AS 'pg_is_in_backup'",

@@ -16,7 +16,7 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
   });
 });
 
-test('a trigger that fires where changes are applied blocks when it has effects', () => {
+test('a trigger that fires on apply blocks if it has side effects', () => {
   const judged = (acts: boolean, unlogged = false) =>
     short(
       alwaysTriggersCheck.evaluate(

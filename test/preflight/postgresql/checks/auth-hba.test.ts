@@ -12,7 +12,7 @@ describe('auth-hba', () => {
     expect(fix?.shell).toContain(`host  all  "o""d'd"  0.0.0.0/0  scram-sha-256`);
     expect(fix?.undoShell).toHaveLength(1);
   });
-  test('a certificate is asked for by a rule, not by the role', () => {
+  test('a client certificate is required by a rule, not by the role', () => {
     const { fix, required } = outcomeOf(
       authHbaCheck,
       refusedFacts('28000', 'connection requires a valid client certificate'),
@@ -21,12 +21,12 @@ describe('auth-hba', () => {
     expect(fix?.sql).toBeUndefined();
     expect(fix).toMatchObject({ reload: true });
   });
-  test.each(['Ident', 'Peer', 'GSSAPI'])('%s is asked for by a rule, not by the role', (method) => {
+  test.each(['Ident', 'Peer', 'GSSAPI'])('%s is required by a rule, not by the role', (method) => {
     const { fix } = outcomeOf(authHbaCheck, refusedFacts('28000', `${method} authentication failed for user "u"`));
     expect(fix?.sql).toBeUndefined();
     expect(fix?.shell?.at(-1)).toContain('scram-sha-256');
   });
-  test.each(['LDAP', 'PAM', 'RADIUS'])('a password that %s keeps is no matter of LOGIN', (method) => {
+  test.each(['LDAP', 'PAM', 'RADIUS'])('a password in %s is not fixed by LOGIN', (method) => {
     const { fix, required } = outcomeOf(
       authHbaCheck,
       refusedFacts('28000', `${method} authentication failed for user "u"`),

@@ -6,13 +6,13 @@ import { entered, healthyFacts, outcomeOf, refusedFacts } from '../login-facts.t
 const odd = { username: 'o"d\'d', dbname: 'My-DB "x"' };
 
 describe('auth-password', () => {
-  test('tells that three faults look the same, and cures only the one that a statement can', () => {
+  test('names three causes of the same error and fixes the one that SQL can fix', () => {
     const { detail, fix } = outcomeOf(authPasswordCheck, refusedFacts('28P01', undefined, odd));
     expectText(detail);
     expect(fix?.sql?.[0]).toContain('rolvaliduntil < now()');
     expect(fix?.text).toContain(`ALTER ROLE "o""d'd" VALID UNTIL 'infinity'`);
   });
-  test('a password that nobody asked for is not proven right for a service that comes from elsewhere', () => {
+  test('a password that the server did not request is not verified for a service at another address', () => {
     const unasked = { ...healthyFacts, connection: { ...entered, passwordAsked: false } };
     expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: true }).status).toBe('unknown');
     expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: false }).status).toBe('pass');

@@ -18,7 +18,7 @@ test.each([
   );
 });
 
-test('names with several meanings are found on a real server, the fix cures them, and undo brings them back', async () => {
+test('ambiguous names are found on a real server, the fix removes them, and undo restores them', async () => {
   const server = await startPostgres({ version: 15, settings: ready });
   for (const statement of [
     'CREATE DOMAIN op AS regoper',

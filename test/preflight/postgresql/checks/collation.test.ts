@@ -15,7 +15,7 @@ test.each([
   expect(short(collationCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
-test('a collation somebody made by libc is named, and one that fell behind is refreshed', () => {
+test('a libc collation is listed, and an outdated one is refreshed', () => {
   const own = { name: 'public."German"', provider: 'c', version: undefined, libraryVersion: undefined };
   const facts = { databases: [database('d1')], collations: [own], markedFunctions: [] };
   expect(collationCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({

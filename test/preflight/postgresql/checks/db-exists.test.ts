@@ -28,7 +28,7 @@ describe('db-exists', () => {
   });
 });
 
-test('a first question that is denied is no want of CONNECT', () => {
+test('a denied first query is not a missing CONNECT privilege', () => {
   const entry = { kind: 'refused', code: '42501', message: 'permission denied for function pg_backend_pid' } as const;
   const { fix, detail } = outcomeOf(dbExistsCheck, { ...healthyFacts, connection: { ...entry, asked: true } });
   expectText(detail);

@@ -50,7 +50,7 @@ test.each([{ code: '28000' }, { code: '53300' }, { code: '57P03' }, { code: 'XX0
   },
 );
 
-test('the cures quote the database and the role', () => {
+test('the fixes quote the database and the role', () => {
   const reach = new Map<string, DatabaseAccess>([['My-DB', { kind: 'closed' }]]);
   const facts = { databases: [database('My-DB', { mayConnect: false })] };
   expect(
@@ -61,7 +61,7 @@ test('the cures quote the database and the role', () => {
   });
 });
 
-test('a database whose CONNECTION LIMIT keeps the role out is cured by lifting it, and a superuser is not bound by it', () => {
+test('a CONNECTION LIMIT that rejects the role is removed by the fix, and does not apply to a superuser', () => {
   const reach = new Map<string, DatabaseAccess>([
     ['d1', { kind: 'lost', message: 'too many connections for database "d1"' }],
   ]);

@@ -20,7 +20,7 @@ test.each([
   expect(customDictionaryFiles({ template, options }).join(' ')).toBe(files);
 });
 
-test('a dictionary over a file that somebody put on the server blocks both methods, and is named with the file', () => {
+test('a dictionary with a custom file blocks both methods, and the file is listed', () => {
   const judge = (options: string) =>
     dictionariesCheck.evaluate(
       { dictionaries: [{ name: 'public.shop', template: 'simple', options }] },

@@ -33,7 +33,7 @@ test.each([
   expect(short(judge(tables))).toBe(verdict);
 });
 
-test('the database with too many tables is blocked alone, and the cure is a number that suffices', () => {
+test('only the database with too many tables is blocked, and the fix sets a sufficient value', () => {
   const found = judge(12_000);
   expect(found.only).toEqual(['d1']);
   expect(found.detail).toContain('12000 tables');

@@ -21,7 +21,7 @@ function denied(
   return dumpPrivsCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
-test('what the role may not read blocks the dump, in the words that pg_dump will use', () => {
+test('objects that the role cannot read block the dump, with the error of pg_dump', () => {
   expect(denied(170_010)).toMatchObject({
     status: 'fail',
     blocks: ['dump'],
@@ -31,7 +31,7 @@ test('what the role may not read blocks the dump, in the words that pg_dump will
   expectText(denied(170_010).detail);
 });
 
-test('since 14 one role reads everything but large objects; before it each grant stands by itself', () => {
+test('since 14 pg_read_all_data covers everything but large objects; before, each object needs a grant', () => {
   expect(denied(140_023).fix).toMatchObject({
     sql: ['GRANT pg_read_all_data TO "a ""b"'],
     undo: ['REVOKE pg_read_all_data FROM "a ""b"'],
@@ -55,7 +55,7 @@ test('since 14 one role reads everything but large objects; before it each grant
   });
 });
 
-test('a membership that is not inherited counts for nothing: the cure makes it count, and its undo leaves it where it was', () => {
+test('a membership without INHERIT has no effect: the fix enables it, and its undo restores it', () => {
   const member = { inherits: false, memberOf: ['a "b', 'pg_read_all_data'] };
   expect(denied(170_010, [], member).fix).toMatchObject({
     sql: ['GRANT pg_read_all_data TO "a ""b" WITH INHERIT TRUE'],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { dumpQuiescedCheck } from '../../../../src/preflight/postgresql/checks/dump-quiesced.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-test('a source that writes is a warning when a dump is asked for', () => {
+test('writes on the source are a warning when a dump was requested', () => {
   const busy = sourceFacts({ walRate: { bytes: 1e6, seconds: 5 } });
   expect(short(dumpQuiescedCheck.evaluate({ transactions: [] }, busy, preflightOptions({ method: 'dump' })))).toBe(
     'warn',

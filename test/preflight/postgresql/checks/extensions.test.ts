@@ -8,7 +8,7 @@ test.each([
   { has: [], told: [], verdict: 'pass' },
   { has: ['hstore', 'PostGIS'], told: ['hstore', 'postgis'], verdict: 'pass' },
   { has: ['hstore', 'postgis'], told: ['hstore'], verdict: 'fail continuous+dump' },
-])('extensions $has, the target told $told: $verdict', ({ has, told, verdict }) => {
+])('extensions $has, --target-extensions $told: $verdict', ({ has, told, verdict }) => {
   const extensions = has.map((name) => ({ name, version: '1.0' }));
   const outcome = extensionsCheck.evaluate(
     { extensions },

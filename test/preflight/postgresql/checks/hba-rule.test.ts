@@ -133,7 +133,7 @@ test('sameuser and samerole mean the databases named so', () => {
   expect(short(outcome)).toBe('pass');
 });
 
-test('a narrow rule tells from where one may come', () => {
+test('the detail of a narrow rule lists the allowed addresses', () => {
   expectText(judge({ lines: ['host all all 203.0.113.0/24 md5'] }).detail);
 });
 
@@ -145,7 +145,7 @@ test('from near, only the address that is used decides, and the missing rule is 
   expect(short(judge({ lines: ['host all all ::1/0 md5'], client: '::1', wish: near }))).toBe('warn');
 });
 
-test('a line that cannot be read blocks: nobody knows which rules are in force', () => {
+test('an invalid line blocks, because the active rules are unknown', () => {
   const nothing = { type: '', databases: [], users: [], address: '', netmask: undefined, method: '', options: [] };
   const broken = { ...nothing, line: 7, error: 'invalid connection type "hots"' };
   const facts = { hostRules: [broken], clientAddress: undefined, role: role(), settings: settings({}) };
@@ -154,7 +154,7 @@ test('a line that cannot be read blocks: nobody knows which rules are in force',
   expectText(outcome.detail);
 });
 
-test('a line for TLS on a server without it is read, told with an error, and passed over', () => {
+test('a hostssl line on a server without TLS has an error and matches no client', () => {
   const error = 'hostssl record cannot match because SSL is disabled';
   const lone = { ...rule('hostssl all all 0.0.0.0/0 reject'), error };
   const facts = { clientAddress: undefined, role: role(), settings: settings({}) };
@@ -167,7 +167,7 @@ test('a line for TLS on a server without it is read, told with an error, and pas
   expectText(outcome.detail);
 });
 
-test('the line to add asks for TLS where TLS is used, and quotes the user where needed', () => {
+test('the added line is hostssl when TLS is used, and quotes the user where needed', () => {
   const line = (is: Parameters<typeof sourceFacts>[0]) => {
     const facts = { hostRules: [], clientAddress: undefined, role: role(), settings: settings({}) };
     return hbaRuleCheck.evaluate(facts, sourceFacts(is), preflightOptions()).fix?.shell?.[1];

@@ -14,7 +14,7 @@ async function session(server: Postgres): Promise<pg.Client> {
   return client;
 }
 
-test('the index of a rebuild that runs is dropped by no cure, and that of one that broke off is', async () => {
+test('the index of a running rebuild is not dropped by the fix, that of a failed one is', async () => {
   const server = await startPostgres({ version: 16, settings: ready });
   await server.query('CREATE TABLE t (a int, b int)');
   await server.query('CREATE INDEX i ON t (a)');
@@ -56,7 +56,7 @@ testDatabaseCases([
   { what: 'an invalid index', ...forBothMethods(invalidIndexCheck, { invalidIndexes: [index] }), verdict: 'warn' },
 ]);
 
-test('remains of a rebuild are dropped, and every other index is built again', () => {
+test('remains of a rebuild are dropped, every other index is rebuilt', () => {
   const invalidIndexes = [
     index,
     { ...index, name: 'public.i_ccnew1' },
@@ -75,7 +75,7 @@ test('remains of a rebuild are dropped, and every other index is built again', (
   ]);
 });
 
-test('an index at which somebody works just now is left alone', () => {
+test('an index that is being built is not changed', () => {
   const invalidIndexes = [
     { ...index, busy: true },
     { ...index, name: 'public.i_ccnew', busy: true },
@@ -85,7 +85,7 @@ test('an index at which somebody works just now is left alone', () => {
   expectText(fix?.text);
 });
 
-test('a unique index is built by no statement, since duplicates would end the script', () => {
+test('a unique index is not rebuilt, because duplicates would end the script', () => {
   const invalidIndexes = [
     { ...index, name: 'public.u', unique: true },
     { ...index, name: 'public.u_ccnew', unique: true },

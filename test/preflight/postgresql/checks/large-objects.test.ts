@@ -8,7 +8,7 @@ testDatabaseCases([
   { what: 'large objects', ...forBothMethods(largeObjectsCheck, { largeObjects: 2 }), verdict: 'warn', dumped: 'info' },
 ]);
 
-test('what is counted up to a limit says so', () => {
+test('a count that reached its limit is reported as such', () => {
   expect(largeObjectsCheck.evaluate({ largeObjects: 100_001 }, 'd1', sourceFacts(), preflightOptions()).observed).toBe(
     'more than 100000 large objects',
   );

@@ -48,7 +48,7 @@ test.each([
   );
 });
 
-test('both are dropped, in their database, and only while nobody holds the slot', () => {
+test('both are dropped, in their database, and only while the slot is inactive', () => {
   const { fix } = leftoversCheck.evaluate(
     { slots: [slot({ name: old })], publications: [publication] },
     'd1',
@@ -78,7 +78,7 @@ test('a publication is dropped whatever its name holds, and the name is never re
   expect(await server.query("SELECT to_regclass('kept') IS NOT NULL AS there")).toEqual([{ there: true }]);
 });
 
-test('a slot that somebody else may need is dropped by no script', () => {
+test('a slot of another consumer is not dropped by the script', () => {
   const facts = { slots: [slot({ name: 'debezium', active: false })], publications: [] };
   expect(leftoversCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()).fix).not.toHaveProperty('sql');
 });

@@ -23,7 +23,7 @@ test.each([
   expect(short(lockedTablesCheck.evaluate({ locks }, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
-test('a prepared transaction that locks a table closes its database, and what it makes itself locks nobody out', async () => {
+test('a prepared transaction that locks a table blocks its database, a table that it creates does not', async () => {
   const server = await startPostgres({ version: 15, settings: { ...ready, max_prepared_transactions: 5 } });
   await server.query('CREATE TABLE "The Table" (a int PRIMARY KEY)');
   await server.query("BEGIN; CREATE TABLE half (a int); PREPARE TRANSACTION 'making'");

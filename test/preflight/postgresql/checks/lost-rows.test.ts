@@ -9,7 +9,7 @@ import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-test('where there are too many databases to look in, it is said that nobody looked', () => {
+test('with too many databases the result is that they were not checked', () => {
   const asked = (count: number) =>
     danglingReferencesQuery.when?.(
       (ask) => (ask.id === databasesQuery.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
@@ -25,7 +25,7 @@ test('where there are too many databases to look in, it is said that nobody look
   expect(told).toMatchObject({ status: 'info', observed: expect.stringContaining('50') });
 });
 
-test('rows that are gone from the catalogue are told by what lacks them, and close their database alone', async () => {
+test('missing catalog rows are reported by their dependents and block only their database', async () => {
   const server = await startPostgres({ version: 16, settings: ready });
   const judged = async (name: string) => found(await preflightServer(server), 'lost-rows', name);
   await server.query('CREATE DATABASE d1');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { poolerDetectedCheck } from '../../../../src/preflight/postgresql/checks/pooler-detected.ts';
 import { entered, healthyFacts, outcomeOf } from '../login-facts.ts';
 
-test('the process that was told answers: no pooler', () => {
+test('the same backend process responds: no pooler', () => {
   expect(outcomeOf(poolerDetectedCheck, healthyFacts)).toMatchObject({ status: 'pass' });
 });
 
@@ -12,14 +12,14 @@ test('another port behind a forwarder is a remark, not a pooler', () => {
   expect(outcome.detail).toContain('6000');
 });
 
-test('another process blocks both methods, and the port behind is told', () => {
+test('another backend process blocks both methods, and the server port is reported', () => {
   const entry = { ...entered, pooler: 'it told process 1 at login, and process 2 answered', serverPort: 6000 };
   const outcome = outcomeOf(poolerDetectedCheck, { ...healthyFacts, connection: entry });
   expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'], observed: entry.pooler });
   expect(outcome.fix?.text).toContain('listens on 6000');
 });
 
-test('a pooler that refuses is told with its words', () => {
+test('an error of a pooler is reported as it is', () => {
   const entry = {
     kind: 'refused',
     code: '08P01',

@@ -7,7 +7,7 @@ function open(more: Partial<OpenTransaction> = {}): OpenTransaction {
   return { kind: 'session', id: '42', database: 'd1', owner: 'app', state: 'active', seconds: 10, ...more };
 }
 
-test('a prepared transaction blocks at any age, and both ways to end it are told', () => {
+test('a prepared transaction of any age blocks, and the fix names both statements that end it', () => {
   const prepared = open({ kind: 'prepared', id: "o'clock", seconds: 1 });
   const outcome = preparedXactsCheck.evaluate({ transactions: [prepared, open()] }, sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe('fail continuous');

@@ -66,7 +66,7 @@ test.each([
   expect(short(outcome)).toBe(verdict);
 });
 
-test('the cure drops the constraint, and gives it back without a look at the rows', () => {
+test('the fix drops the constraint, and undo adds it NOT VALID', () => {
   const facts = { callingChecks: [check('a', '1')], functionBodies: [body('1', reads('public.a'))] };
   const outcome = readingChecksCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
   expect(outcome).toMatchObject({

@@ -11,7 +11,7 @@ describe('repl-connection', () => {
   test('passes when IDENTIFY_SYSTEM is answered', () => {
     expect(outcomeOf(replConnectionCheck, healthyFacts).status).toBe('pass');
   });
-  test('is skipped when nobody tried', () => {
+  test('is skipped without an attempt', () => {
     expect(outcomeOf(replConnectionCheck, { ...healthyFacts, replication: undefined }).status).toBe('skip');
   });
   test.each(['42501', '53300', '08P01', '28000'])(

@@ -88,7 +88,7 @@ test.each([
     sql: 'USING INDEX new',
     undo: 'USING INDEX old',
   },
-])('the cure where there is $what', ({ is, sql, undo }) => {
+])('the fix for a table with $what', ({ is, sql, undo }) => {
   expect(evaluate([identityOf(is)]).fix).toMatchObject({
     sql: [`ALTER TABLE public.t REPLICA IDENTITY ${sql}`],
     undo: [`ALTER TABLE public.t REPLICA IDENTITY ${undo}`],
@@ -100,13 +100,13 @@ test.each([
   { what: 'a column without equality', is: {}, version: 170_010, unequal: [doc] },
   { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, version: 170_010, unequal: [] },
   { what: 'a generated column on 18', is: { generated: true }, version: 180_004, unequal: [] },
-])('FULL is no cure for a table with $what', ({ is, version, unequal }) => {
+])('FULL is no fix for a table with $what', ({ is, version, unequal }) => {
   const { fix } = evaluate([identityOf(is)], version, unequal);
   expect(fix?.sql).toEqual([]);
   expect(fix?.text).toContain('public.t');
 });
 
-test('the server is quoted with the name as it writes it', () => {
+test('the quoted error contains the name as the server writes it', () => {
   const said = (name: string) => evaluate([identityOf({ name })]).detail;
   expectText(said('public.t'));
   expectText(said('"My.Schema"."a ""b"'));
@@ -123,7 +123,7 @@ test('written tables come first, and what does not fit is counted', () => {
   expect(identity.fix?.sql).toHaveLength(31);
 });
 
-test('no statement is spoken of where there is none', () => {
+test('the text mentions statements only if there are some', () => {
   expectText(evaluate([identityOf()], 170_010, [doc]).fix?.text);
   expectText(evaluate([identityOf()]).fix?.text);
 });

@@ -44,7 +44,7 @@ test.each([
   expect(short(restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
-test('both values and the start of the server are told', () => {
+test('the active value, the configured value and the start of the server are reported', () => {
   const facts = {
     settings: settings({ wal_level: 'replica' }),
     pending: [line],
@@ -69,14 +69,14 @@ test.each([
     now: {},
     pending: [{ ...line, name: 'nosuch', error: 'unrecognized configuration parameter' }],
   },
-])('$what that waits is not cured by a restart', ({ now, pending }) => {
+])('a restart is no fix for $what', ({ now, pending }) => {
   const facts = { settings: settings(now), pending, started: '', ...quiet };
   const { fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(fix?.restart).toBeUndefined();
   expect(fix?.text).toContain('ALTER SYSTEM RESET');
 });
 
-test('what is true now and what will be after a restart are both told', () => {
+test('the effects now and after a restart are both reported', () => {
   const facts = {
     settings: settings({ wal_level: 'logical' }),
     pending: [{ ...line, value: 'replica' }],

@@ -38,7 +38,7 @@ test("what is glued to the role wins over the database's", () => {
   expect(short(roleReadonlyCheck.evaluate(facts, sourceFacts(), preflightOptions()))).toBe('pass');
 });
 
-test('what is glued to role and database wins, and is cured there', () => {
+test('ALTER ROLE IN DATABASE overrides the role, and the fix changes it there', () => {
   const facts = {
     settings: off,
     roleSettings: [

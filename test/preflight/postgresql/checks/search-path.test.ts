@@ -87,14 +87,14 @@ test('one of several functions of a name, a branch and a handler only warn', () 
   expect(judged([use('1')], [body('1', branch, { language: 'plpgsql' })]).status).toBe('warn');
 });
 
-test('a function that fails for one table and not for another is told once, as failing', () => {
+test('a function that fails for one of two tables is reported once, as failing', () => {
   const uses = [use('1', { filled: false, name: 'quiet' }), use('1', { name: 'loud' }), use('1', { filled: false })];
   const outcome = judged(uses, [body('1', lost)]);
   expect(outcome).toMatchObject({ status: 'fail', objects: ['public.f1(text) (relation kinds; loud)'] });
   expect(outcome.fix?.sql).toHaveLength(1);
 });
 
-test('a name of several schemas is left to a person', () => {
+test('a name of several schemas has no automatic fix', () => {
   const outcome = judged(
     [use('1'), use('2')],
     [body('1', lost), body('2', 'SELECT plain($1)')],

@@ -73,7 +73,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     return sequenceScript(sequencesQuery.decode(await queryRows(server, 'source', sql, user)));
   };
 
-  test('the statements bring the target where the source stands, whatever a sequence is called', async () => {
+  test('the statements set the target to the values of the source, whatever the names of the sequences', async () => {
     const { statements, hidden } = await script();
     expect(hidden).toEqual([]);
     for (const statement of statements) await server.query(statement, 'target');
@@ -90,7 +90,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(await values('target')).toEqual(source);
   });
 
-  test('one that was never called needs no statement, unless somebody moved it', async () => {
+  test('an unused sequence needs no statement, unless its value was changed', async () => {
     const { statements } = await script();
     expect(statements.filter((statement) => statement.includes('never'))).toEqual([]);
     expect(statements).toContain("SELECT setval('public.moved', 500, false);");

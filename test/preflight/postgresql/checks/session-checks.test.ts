@@ -28,7 +28,7 @@ test.each([
   );
 });
 
-test('they are found on a real server, the fix cures them, and undo brings them back', async () => {
+test('they are found on a real server, the fix removes them, and undo restores them', async () => {
   const server = await startPostgres({ version: 15, settings: ready });
   for (const statement of [
     'CREATE TABLE base (id int PRIMARY KEY)',

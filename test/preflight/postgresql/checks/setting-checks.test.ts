@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test('constraints that go by the settings of a session are found on a real server, and the fix cures it', async () => {
+test('settings-dependent constraints are found on a real server, and the fix removes them', async () => {
   const server: Postgres = await startPostgres({ version: 17, settings: { ...ready, timezone: 'Asia/Tokyo' } });
   for (const statement of [
     'CREATE TABLE "The Table" (id int PRIMARY KEY, at timestamptz, day date, w text)',

@@ -37,7 +37,7 @@ test('the copy has to fit three times into what a slot keeps', () => {
   );
 });
 
-test('what a slot loses is told with what was measured', () => {
+test('the detail of an invalidated slot contains the measured values', () => {
   const facts = {
     settings: settings({
       max_slot_wal_keep_size: { value: '0', unit: 'MB', context: 'sighup' },

@@ -40,7 +40,7 @@ test('the arithmetic of slots is shown', () => {
   });
 });
 
-test('inactive slots are named as a cure without a restart', () => {
+test('the fix names inactive slots, which can be dropped without a restart', () => {
   const facts = {
     settings: settings({ max_replication_slots: '4' }),
     slots: [slot({ name: 'old', active: false })],
@@ -52,7 +52,7 @@ test('inactive slots are named as a cure without a restart', () => {
   expect(objects).toEqual(['old (logical, d1, inactive)']);
 });
 
-test('a restart tells whom it throws out', () => {
+test('the detail lists the sessions that a restart would end', () => {
   const activity = [
     { user: 'app', sessions: 10, seconds: 180 },
     { user: 'report', sessions: 2, seconds: undefined },

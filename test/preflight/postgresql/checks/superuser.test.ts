@@ -19,7 +19,7 @@ test.each([
   expect(short(superuserCheck.evaluate({ role: role(is) }, sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
-test('a role is quoted in its cure', () => {
+test('the fix quotes the role', () => {
   const { fix } = superuserCheck.evaluate(
     { role: role({ superuser: false, name: 'My "role' }) },
     sourceFacts(),

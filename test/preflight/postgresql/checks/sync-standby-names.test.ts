@@ -26,13 +26,13 @@ test.each([
   expect(short(judge(value, standbys, commit))).toBe(verdict);
 });
 
-test('whose state is hidden is not said to be away', () => {
+test('a standby with a hidden state does not count as disconnected', () => {
   const senders = [{ user: 'r', application: 's1', syncState: undefined }];
   const facts = { settings: settings({ synchronous_standby_names: 's1', synchronous_commit: 'on' }), senders };
   expect(syncStandbyNamesCheck.evaluate(facts, sourceFacts(), preflightOptions()).status).toBe('pass');
 });
 
-test('the cure names the standbys that confirm now, as many as before', () => {
+test('the fix lists the confirming standbys and keeps their required number', () => {
   expect(judge('ANY 2 (*)', ['a', 'b-1']).fix).toMatchObject({
     sql: [`ALTER SYSTEM SET synchronous_standby_names = 'ANY 2 ("a", "b-1")'`],
     reload: true,

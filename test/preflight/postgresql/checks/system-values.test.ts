@@ -16,7 +16,7 @@ test.each([
   expect(short(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
-test('money that is written as elsewhere is cured by the setting of the role, and nothing is rewritten', () => {
+test('lc_monetary of the role fixes money columns without a rewrite', () => {
   const facts = { systemValues: [value('money', 'violate')], role: role() };
   expect(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({
     status: 'fail',

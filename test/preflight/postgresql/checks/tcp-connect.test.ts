@@ -15,7 +15,7 @@ test.each([
   expect(outcomeOf(tcpConnectCheck, refusedFacts(code)).fix?.text).toContain(setting);
 });
 
-test('a connection that ends while the server is asked promises nothing', () => {
+test('a connection lost during the queries blocks both methods', () => {
   const outcome = outcomeOf(tcpConnectCheck, { ...healthyFacts, lost: 'the connection was closed by the other side' });
   expect(outcome).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
 });

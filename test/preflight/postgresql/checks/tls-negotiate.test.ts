@@ -9,7 +9,7 @@ const off = { disableSsl: true };
 const local = { ...healthyFacts, address: literal('127.0.0.1') };
 
 describe('tls-negotiate', () => {
-  test('tells what was agreed', () => {
+  test('reports the negotiated version', () => {
     expect(outcomeOf(tlsNegotiateCheck, healthyFacts)).toMatchObject({ status: 'pass', observed: 'TLSv1.3' });
   });
   test.each(['self-signed certificate', "IP: 127.0.0.1 is not in the cert's list: ", 'certificate has expired'])(
@@ -44,7 +44,7 @@ describe('tls-negotiate', () => {
     );
     expectText(detail);
   });
-  test('asked to do without, warns through a network and is silent on the machine', () => {
+  test('with --disable-ssl it warns on a network and passes on the same machine', () => {
     expect(outcomeOf(tlsNegotiateCheck, healthyFacts, off)).toMatchObject({ status: 'warn' });
     expectText(outcomeOf(tlsNegotiateCheck, healthyFacts, off).fix?.text);
     expect(outcomeOf(tlsNegotiateCheck, local, off).status).toBe('pass');

@@ -32,7 +32,7 @@ test.each([
   expectText(outcome.dataLoss);
 });
 
-test('a table that was emptied together with one that refers to it is told from one that was written anew', async () => {
+test('a truncated table is distinguished from a rewritten one', async () => {
   const server = await startPostgres({ version: 17, settings: ready });
   for (const database of ['emptied', 'anew']) {
     await server.query(`CREATE DATABASE ${database}`);
@@ -98,7 +98,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
   expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
 });
 
-test('tables that refer to each other in a circle end all the same', () => {
+test('tables with cyclic references end the sort', () => {
   const circle = [
     ['a', 'b'],
     ['b', 'a'],

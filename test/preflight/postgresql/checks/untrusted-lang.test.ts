@@ -40,7 +40,7 @@ test.each([
   { library: '$libdir/adminpack', told: offered, verdict: 'fail continuous+dump' },
   { library: '$libdir/adminpack', told: undefined, verdict: 'warn' },
   { library: '/opt/own/code.so', told: undefined, verdict: 'fail continuous+dump' },
-])('a function in C of $library, the target told $told: $verdict', ({ library, told, verdict }) => {
+])('a C function of $library, --target-extensions $told: $verdict', ({ library, told, verdict }) => {
   const coded = { name: 'public.f()', owner: 'postgres', securityDefiner: false, untrusted: 'c', library, locales: [] };
   const facts = { untrustedLanguages: [], markedFunctions: [coded] };
   const outcome = untrustedLangCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions({ targetExtensions: told }));

@@ -26,7 +26,7 @@ test.each([
   expect(short(walSendersCheck.evaluate(facts, three, preflightOptions()))).toBe(verdict);
 });
 
-test('a standby that is away counts as one that comes back', () => {
+test('a disconnected standby counts as one that reconnects', () => {
   const facts = {
     settings: settings({ max_wal_senders: '20' }),
     senders: [],
