@@ -201,7 +201,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     const login = await machine.login();
     await visitor.open(login.authorizationUrl);
     await visitor.signIn({ ...maya, password: 'not it' });
-    expect(await visitor.text()).toContain('The e-mail address or the password is not right.');
+    expect(await visitor.page.locator('#problem').isVisible()).toBe(true);
     await visitor.signIn(maya);
     await visitor.authorize();
     expect(await visitor.told()).toContain('Maya Lindqvist');
