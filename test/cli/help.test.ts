@@ -62,7 +62,7 @@ test.each([40, 60, 80, 200])('no text is wider than a terminal of %i columns, an
   }
 });
 
-test('a usage line or a word that does not fit beside its term is put where it does', async () => {
+test('a usage line or a word that is too wide moves to a place where it fits', async () => {
   const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 40, color: false });
   expectGolden('help', text);
 });

@@ -306,7 +306,7 @@ test('columns of a query that found nothing are not called unknown', async () =>
   expect(await listed('json', droplets, { query, columns: ['n'] })).toBe('[]\n');
 });
 
-test('what a person must see is shown with --quiet as well, and cannot act on the terminal', async () => {
+test('show() prints with --quiet too, and removes control characters', async () => {
   const { output, stderr, stdout } = outputOf({ format: 'json', quiet: true });
   await output.show('https://auth.example/v1/oauth/authorize?client_id=x\u001b[2J');
   expect([stdout.text(), stderr.text()]).toEqual(['', 'https://auth.example/v1/oauth/authorize?client_id=x\n']);

@@ -23,7 +23,7 @@ test('the commas of an option that is only repeated belong to its values', () =>
   expect(parseArgs([], options, new Map([['set', given]])).values('set')).toEqual(given);
 });
 
-test('a flag is told from one that was not given', () => {
+test('a flag that was given is distinguished from one that was not', () => {
   const words = parseArgs(['x'], options, new Map([['wait', ['']]]));
   expect([words.has('wait'), words.has('names'), words.value('size'), words.values('set')]).toEqual([
     true,

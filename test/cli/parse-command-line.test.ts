@@ -81,7 +81,7 @@ test.each([
   expect(stdout).toContain(`Usage:\n  ${usage}`);
 });
 
-test('after a double dash --help is a word like any other', async () => {
+test('after a double dash --help is an ordinary argument', async () => {
   expect((await run('droplets create -- --help -V')).ran?.words.positionals).toEqual(['--help', '-V']);
 });
 

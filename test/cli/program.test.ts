@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { run } from './tree.ts';
 
-test('the command that was typed runs with its words, and no other is loaded', async () => {
+test('the typed command runs with its arguments, and no other is loaded', async () => {
   const { ran, loaded, exitCode } = await run('droplets create a b --names c,d --set x=1 --set y=[1,2] --wait');
   expect(exitCode).toBe(0);
   expect(ran?.command).toBe('droplets create');
@@ -25,7 +25,7 @@ test.each([
   expect([ran?.globals.value('output'), ran?.globals.has('quiet')]).toEqual(['json', true]);
 });
 
-test('of an option given twice the last value counts, wherever it stands', async () => {
+test('the last value of a repeated option counts, wherever it is', async () => {
   const { ran } = await run('-o yaml droplets -o csv list -o json');
   expect(ran?.globals.value('output')).toBe('json');
 });
@@ -35,7 +35,7 @@ test('the columns of --format add up', async () => {
   expect(ran?.globals.values('format')).toEqual(['a', 'b', 'c']);
 });
 
-test('the context is made only for words that are right', async () => {
+test('the context is created only for valid arguments', async () => {
   const { ran, error, stdout } = await run('droplets list --nope');
   expect([ran, stdout, error?.exitCode]).toEqual([undefined, '', 2]);
 });

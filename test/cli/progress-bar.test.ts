@@ -12,7 +12,7 @@ it.each([
   expect(progressBar(part, 4)).toEqual({ full, empty });
 });
 
-it('a sparkline shows the last values, the highest as a whole cell', () => {
+it('a sparkline shows the last values, with the highest as a full cell', () => {
   expect(sparkline([9, 0, 50, 100], 3)).toBe('▁▅█');
   expect(sparkline([0, 0], 5)).toBe('▁▁');
   expect(sparkline([1, 2], 0)).toBe('');

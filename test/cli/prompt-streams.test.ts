@@ -19,7 +19,7 @@ test('an input that is over is not read from', async () => {
   await expect(never).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-test('an error of the prompt that is no leaving is thrown as it is', async () => {
+test('an error of the prompt other than a cancellation is thrown unchanged', async () => {
   const fault = new Error('a bug');
   await expect(untilCancelled(new PassThrough(), undefined, () => Promise.reject(fault))).rejects.toBe(fault);
 });

@@ -16,7 +16,7 @@ function promptsOn(terminal = keyboard(), options: Partial<PromptOptions> = {}) 
   };
 }
 
-test('what is typed is the answer', async () => {
+test('the typed text is the answer', async () => {
   const { terminal, prompts } = promptsOn();
   const answer = prompts.ask(clientId);
   await terminal.until('Client ID');
@@ -32,7 +32,7 @@ test('enter alone takes the default', async () => {
   expect(await answer).toBe('preset');
 });
 
-test('an answer that is not valid is asked for again', async () => {
+test('an invalid answer is prompted for again', async () => {
   const { terminal, prompts } = promptsOn();
   const answer = prompts.ask({ ...clientId, validate: (value) => value.length > 1 || 'too short' });
   await terminal.until('Client ID');
@@ -57,7 +57,7 @@ test('a secret is not drawn, neither itself nor its length, and does not print',
   expect(terminal.drawn()).not.toMatch(/hunter2|\*/);
 });
 
-test('a paste longer than a line of the kernel arrives whole', async () => {
+test('a paste longer than the line limit of the kernel arrives complete', async () => {
   const { terminal, prompts } = promptsOn();
   const pasted = `http://127.0.0.1:8080/callback?code=${'x'.repeat(2500)}&state=y`;
   const answer = prompts.ask(clientId);
@@ -171,7 +171,7 @@ test.each([
   },
 );
 
-test('what else draws on the terminal makes room before a prompt is drawn', async () => {
+test('other output stops before a prompt is drawn', async () => {
   const terminal = keyboard();
   let before = '';
   const { prompts } = promptsOn(terminal, {

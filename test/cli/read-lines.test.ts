@@ -22,7 +22,7 @@ test.each([true, false])('lines come one by one as they are typed (terminal: %s)
   expect(await lines.next()).toMatchObject({ done: true });
 });
 
-test('a paste longer than a line of the kernel arrives whole', async () => {
+test('a paste longer than the line limit of the kernel arrives complete', async () => {
   const { terminal, lines } = reading();
   const pasted = `http://127.0.0.1:8080/callback#access_token=${'x'.repeat(5000)}`;
   const line = lines.next();
@@ -31,7 +31,7 @@ test('a paste longer than a line of the kernel arrives whole', async () => {
   await lines.return(undefined);
 });
 
-test('the signal ends a wait for a line, and the input is read no more', async () => {
+test('the signal ends the wait for a line and the reading of the input', async () => {
   const { terminal, lines, controller } = reading();
   const line = lines.next();
   controller.abort();
@@ -46,7 +46,7 @@ test('nothing is read once the signal was given', async () => {
   expect(await lines.next()).toMatchObject({ done: true });
 });
 
-test('Ctrl-C in raw mode is told', async () => {
+test('Ctrl-C in raw mode calls onInterrupt', async () => {
   const { terminal, lines, interrupts, controller } = reading();
   const line = lines.next();
   terminal.type('\u0003');

@@ -6,7 +6,7 @@ function ground() {
   return { writes, live: createTerminalScreen({ write: async (text) => void writes.push(String(text)) }) };
 }
 
-it('each picture is one write that erases behind itself and moves no line', async () => {
+it('each redraw is one write that erases the old lines', async () => {
   const { writes, live } = ground();
   await live.draw(['a', 'b']);
   await live.draw(['c']);
@@ -15,7 +15,7 @@ it('each picture is one write that erases behind itself and moves no line', asyn
   expect(writes[0]).toContain('a\u001b[K\r\nb\u001b[K');
 });
 
-it('the terminal is given back with its cursor, and the last words stay', async () => {
+it('the terminal is restored with its cursor, and the last lines stay', async () => {
   const { writes, live } = ground();
   await live.draw(['a']);
   await live.end(['done']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatOptionTerm, formatSynopsis } from '../../src/cli/synopsis.ts';
 
-test('what may be left out stands in brackets, what may be repeated has dots', () => {
+test('optional arguments are in brackets, variadic ones have dots', () => {
   const place = { description: '' };
   expect(
     formatSynopsis('cloudctl x', {

@@ -20,7 +20,7 @@ function settings(values: ProfileSettings['values'] = {}): ProfileSettings {
   };
 }
 
-it('addresses typed as options stand for those of the profile', () => {
+it('URLs given as options override those of the profile', () => {
   expect(globalOverrides(typed())).toEqual({});
   expect(globalOverrides(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
     auth_url: { option: '--auth-url', text: 'a' },

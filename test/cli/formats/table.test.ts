@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { formatTable } from '../../../src/cli/formats/table.ts';
 
-test('columns stand two blanks apart, without borders and without blanks at the end', async () => {
+test('columns are two spaces apart, without borders and trailing spaces', async () => {
   const text = await formatTable({
     header: ['ID', 'Name', 'Tags'],
     rows: [
@@ -36,7 +36,7 @@ test('a line that does not fit the terminal is cut, the widest columns first', a
   expect(await formatTable({ rows })).toBe(`1  ${'x'.repeat(60)}  active\n`);
 });
 
-test('no rows and no header are no text', async () => {
+test('without rows and header the text is empty', async () => {
   expect(await formatTable({ rows: [] })).toBe('');
   expect(await formatTable({ header: ['ID'], rows: [] })).toBe('ID\n');
 });

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { yamlDocument } from '../../../src/cli/formats/yaml.ts';
 import { Secret } from '../../../src/secret.ts';
 
-test('YAML is what a person would write', async () => {
+test('YAML has block style without needless quotes', async () => {
   expect(await yamlDocument([{ id: 1, tags: ['a', 'b'], none: null }])).toBe(
     '- id: 1\n  tags:\n    - a\n    - b\n  none: null\n',
   );
@@ -27,7 +27,7 @@ test('characters that act on a terminal are escaped, in keys as well', async () 
   expect(parse(text)).toEqual(data);
 });
 
-test('what is no character in YAML is escaped', async () => {
+test('characters that YAML does not allow are escaped', async () => {
   const data = ['a\ufffeb', '\uffff', { 'k\uffff': 'x' }];
   const text = await yamlDocument(data);
   expect(text).not.toMatch(/[\ufffe\uffff]/);
