@@ -24,6 +24,6 @@ export function addConstraintNotValid(constraint: NamedConstraint): string {
 }
 
 /** In double quotes, as error messages of the server quote names. */
-export function inDoubleQuotes(name: string): string {
+export function quoteConstraintName(name: string): string {
   return name.startsWith('"') ? name : `"${name}"`;
 }

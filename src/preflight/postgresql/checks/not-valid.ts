@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { alterOwner, inDoubleQuotes } from '../constraint-text.ts';
+import { alterOwner, quoteConstraintName } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { RowScanResult } from '../queries/row-scan.ts';
@@ -86,8 +86,8 @@ function named(first: readonly UnvalidatedConstraint[], all: readonly Unvalidate
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
   if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
-    ? `"value for domain ${owner} violates check constraint ${inDoubleQuotes(name)}"`
-    : `"new row for relation … violates check constraint ${inDoubleQuotes(name)}"`;
+    ? `"value for domain ${owner} violates check constraint ${quoteConstraintName(name)}"`
+    : `"new row for relation … violates check constraint ${quoteConstraintName(name)}"`;
 }
 
 /** A restore gives an inheriting table the NOT NULL of its parent again. */
@@ -106,7 +106,7 @@ function nullableOutcome(
     none: '',
   }[rows];
   const more = {
-    detail: `The restore adds NOT NULL to these columns: ${when}: "null value in column ${inDoubleQuotes(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
+    detail: `The restore adds NOT NULL to these columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
     objects: firstObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits it',

@@ -1,6 +1,6 @@
 import { fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint, inDoubleQuotes } from '../constraint-text.ts';
+import { addConstraintNotValid, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { countText } from '../units.ts';
@@ -16,7 +16,7 @@ export const timeChecksCheck = databaseCheck({
     if (found.length === 0) return pass(clockChecks.length === 0 ? 'none' : 'none that requires a future time');
     return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
       required: 'none in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${inDoubleQuotes(found[0]!.name)}".${unlistedNote(found)}`,
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),
