@@ -12,7 +12,7 @@ export function postgresqlTlsOptions({ host, verify }: PostgresqlSource): Connec
     ...(isIP(name) === 0 ? { servername: name } : {}),
     rejectUnauthorized: verify !== undefined,
     ...(verify?.ca === undefined ? {} : { ca: verify.ca.pem }),
-    checkServerIdentity: (asked, certificate) =>
-      verify?.what === 'full' ? checkServerIdentity(asked, certificate) : undefined,
+    checkServerIdentity: (host, certificate) =>
+      verify?.what === 'full' ? checkServerIdentity(host, certificate) : undefined,
   };
 }

@@ -22,52 +22,55 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
   const isCaught = tokens.some(
     (token, at) => isUnquotedWord(token, 'exception') && isUnquotedWord(tokens[at + 1], 'when'),
   );
-  const course = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
-  const place = createStatementContext();
+  const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
+  const context = createStatementContext();
   const queries = queriesIn(tokens);
-  const mentions: NameReference[] = [];
+  const references: NameReference[] = [];
   /** Position of the variable in a declaration; its type follows. */
   let variable = -1;
   for (let at = 0; at < tokens.length; ) {
     const token = tokens[at]!;
-    if (course.isStart()) {
-      place.restart();
-      if (course.isDeclaring()) variable = at;
+    if (flow.isStart()) {
+      context.restart();
+      if (flow.isDeclaring()) variable = at;
     }
-    course.take(token, place.isOuter());
-    if (token.kind === 'string' && course.isDynamic()) {
+    flow.take(token, context.isOuter());
+    if (token.kind === 'string' && flow.isDynamic()) {
       const isRun =
-        isUnquotedWord(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && course.isReached() && !isCaught;
-      mentions.push(
-        ...findNameReferences(token.text, 'sql').map((mention) => ({ ...mention, certain: mention.certain && isRun })),
+        isUnquotedWord(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+      references.push(
+        ...findNameReferences(token.text, 'sql').map((reference) => ({
+          ...reference,
+          certain: reference.certain && isRun,
+        })),
       );
     }
-    const certain = course.isReached() && !course.isDynamic() && !isCaught;
+    const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
     const inString = toReference(nameInStringAt(tokens, at));
-    if (inString !== undefined) mentions.push({ ...inString, certain });
+    if (inString !== undefined) references.push({ ...inString, certain });
     const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
     if (operands !== undefined) {
-      mentions.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
+      references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
     }
     const names = qualifiedNameAt(tokens, at);
     if (names.length === 0) {
-      place.pass(tokens, at);
+      context.pass(tokens, at);
       at += 1;
       continue;
     }
     const end = at + names.length * 2 - 1;
-    const isType = course.isDeclaring() && at === variable + (isUnquotedWord(tokens[variable + 1], 'constant') ? 2 : 1);
-    const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : place.read(tokens, at, end, names);
-    const mention = toReference(found);
-    if (mention !== undefined) {
-      const isQuery = mention.schema === undefined && mention.kind !== 'type' && queries.has(mention.name);
+    const isType = flow.isDeclaring() && at === variable + (isUnquotedWord(tokens[variable + 1], 'constant') ? 2 : 1);
+    const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
+    const reference = toReference(found);
+    if (reference !== undefined) {
+      const isQuery = reference.schema === undefined && reference.kind !== 'type' && queries.has(reference.name);
       // Declarations are resolved before any statement runs.
-      if (!isQuery) mentions.push({ ...mention, certain: certain || course.isDeclaring() });
+      if (!isQuery) references.push({ ...reference, certain: certain || flow.isDeclaring() });
     }
-    if (names.length === 1) place.pass(tokens, at);
+    if (names.length === 1) context.pass(tokens, at);
     at = end;
   }
-  return mentions;
+  return references;
 }
 
 /** The string is the whole argument of EXECUTE, without an operator after it. */

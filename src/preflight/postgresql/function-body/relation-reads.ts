@@ -30,9 +30,9 @@ export function createRelationReads(bodies: readonly FunctionBody[]): (oid: stri
     const reads: RelationRead[] = [];
     // Iterating a Set includes elements that are added during the loop.
     for (const one of reached) {
-      for (const mention of named(one)) {
-        if (mention.kind === 'relation') reads.push(mention);
-        for (const body of called(mention)) reached.add(body.oid);
+      for (const reference of named(one)) {
+        if (reference.kind === 'relation') reads.push(reference);
+        for (const body of called(reference)) reached.add(body.oid);
       }
       for (const next of byOid.get(one)?.calls ?? []) reached.add(next);
     }

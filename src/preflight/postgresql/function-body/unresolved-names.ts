@@ -73,22 +73,22 @@ function analyseFunctions(
   return (oid) => {
     const body = byOid.get(oid);
     if (body === undefined || read.has(oid)) return read.get(oid);
-    const mentions = findNameReferences(body.text, body.language);
-    const placesOf = (mention: NameReference) => {
-      if (mention.operands === undefined) return homesOf(mention);
-      const [left, right] = mention.operands.map((operand) => typeOf(body, operand));
+    const references = findNameReferences(body.text, body.language);
+    const placesOf = (reference: NameReference) => {
+      if (reference.operands === undefined) return homesOf(reference);
+      const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
       // An entry without an operand type applies to every operand.
-      const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(mention.name, l, r));
+      const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(reference.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
     };
-    const lost = mentions.filter((mention) => mention.schema === undefined && placesOf(mention).length > 0);
-    const calls = mentions.flatMap(({ kind, schema, name, certain }) => {
+    const lost = references.filter((reference) => reference.schema === undefined && placesOf(reference).length > 0);
+    const calls = references.flatMap(({ kind, schema, name, certain }) => {
       const all = schema === undefined ? [] : (byName.get(joinKey(kind, schema, name)) ?? []);
       return all.map((one) => ({ oid: one.oid, certain: certain && all.length === 1 }));
     });
-    const reaches = mentions.flatMap((mention) =>
-      (mention.schema === undefined ? homesOf(mention) : [mention.schema])
-        .flatMap((schema) => byName.get(joinKey(mention.kind, schema, mention.name)) ?? [])
+    const reaches = references.flatMap((reference) =>
+      (reference.schema === undefined ? homesOf(reference) : [reference.schema])
+        .flatMap((schema) => byName.get(joinKey(reference.kind, schema, reference.name)) ?? [])
         .map((one) => one.oid),
     );
     const homes = lost.map(placesOf);
@@ -144,16 +144,16 @@ function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonl
     if (entry === undefined || hasPath(entry.body) || isKnown) continue;
     seen.set(next.oid, next.certain);
     const { certain } = next;
-    const mention = entry.unresolved.find((one) => one.certain) ?? entry.unresolved[0];
-    if (mention !== undefined) {
+    const reference = entry.unresolved.find((one) => one.certain) ?? entry.unresolved[0];
+    if (reference !== undefined) {
       // Creating an index or attaching a partition parses an inlined function even when the table is empty.
       const isMade = isInlined(entry.body) && next.oid === use.calls && evaluatedAtCreation.has(use.kind);
       found.push({
         signature: entry.body.signature,
-        kind: mention.kind,
-        name: mention.name,
+        kind: reference.kind,
+        name: reference.name,
         use: use.name,
-        fails: certain && mention.certain && (use.filled || isMade),
+        fails: certain && reference.certain && (use.filled || isMade),
         onlyContinuous: use.kind === 'trigger' || use.kind === 'event',
         path: pathFor(next.oid, library),
       });

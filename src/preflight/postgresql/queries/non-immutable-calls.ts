@@ -63,7 +63,7 @@ export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]
             WHEN p.provolatile <> 'i' THEN 'here'
             WHEN p.oid < '${firstNormalObjectId}' THEN 'system'
             ELSE 'extension'
-          END AS place
+          END AS immutable_where
         FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
         CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
         JOIN pg_proc p ON p.oid = m.found[1]::oid
@@ -89,7 +89,7 @@ export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]
     rows.map((row) => ({
       object: decodeText(row, 'object'),
       calls: decodeText(row, 'calls'),
-      where: row.place === 'here' ? 'here' : row.place === 'system' ? 'system' : 'extension',
+      where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
     })),
   absent: [],
   grant: grantMonitorRole,

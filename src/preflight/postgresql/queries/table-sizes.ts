@@ -56,9 +56,9 @@ export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'lar
         n.nspname,
         c.relname,
         c.reltuples,
-        c.relpages::bigint * current_setting('block_size')::bigint AS told,
+        c.relpages::bigint * current_setting('block_size')::bigint AS estimated,
         count(*) OVER () AS tables,
-        row_number() OVER (ORDER BY c.relpages DESC) AS place
+        row_number() OVER (ORDER BY c.relpages DESC) AS size_rank
       FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind = 'r'
@@ -69,9 +69,9 @@ export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'lar
       SELECT
         t.*,
         CASE
-          WHEN (t.tables <= 1000 OR t.place <= 20) AND t.oid NOT IN (SELECT relation FROM held)
+          WHEN (t.tables <= 1000 OR t.size_rank <= 20) AND t.oid NOT IN (SELECT relation FROM held)
             THEN pg_table_size(t.oid)
-          ELSE t.told
+          ELSE t.estimated
         END AS bytes
       FROM t
     )
