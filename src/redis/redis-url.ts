@@ -5,7 +5,7 @@ export interface RedisUrl {
   readonly host: string;
   readonly port: number | undefined;
   readonly username: string | undefined;
-  /** Without a colon behind it: redis-cli takes such a word for the password. */
+  /** Without a colon after it: redis-cli takes such a text as the password. */
   readonly isUsernameAmbiguous: boolean;
   readonly password: string | undefined;
   readonly db: number | undefined;
@@ -14,28 +14,28 @@ export interface RedisUrl {
 /**
  * `redis[s]://[[user]:password@]host[:port][/db]`
  * (https://www.iana.org/assignments/uri-schemes/prov/redis). Names and passwords may be percent-encoded; characters
- * that are not are taken as they stand, up to the last `@`, because people paste passwords as they are.
+ * that are not encoded are taken literally, up to the last `@`, because users paste passwords without encoding them.
  */
 export function parseRedisUrl(text: string): RedisUrl {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text.trim()) ?? [];
   const tls = schemes[scheme.toLowerCase()];
   if (tls === undefined) throw refusedScheme(scheme.toLowerCase());
   const at = rest.lastIndexOf('@');
-  const person = at < 0 ? undefined : rest.slice(0, at);
-  const place = /^(\[[^\]]*\]|[^:/?#]*)(?::([^/?#]*))?(?:\/([^?#]*))?(\?[^#]*)?(#.*)?$/s.exec(rest.slice(at + 1));
+  const userInfo = at < 0 ? undefined : rest.slice(0, at);
+  const authority = /^(\[[^\]]*\]|[^:/?#]*)(?::([^/?#]*))?(?:\/([^?#]*))?(\?[^#]*)?(#.*)?$/s.exec(rest.slice(at + 1));
   if (severalHosts.test(rest.slice(at + 1)))
     throw usageError(
-      'the URL of the source holds more than one host',
-      'give one server; an IPv6 address stands in brackets, as in redis://[::1]:6379',
+      'the URL of the source contains more than one host',
+      'give one server; write an IPv6 address in brackets: redis://[::1]:6379',
     );
-  if (place === null) throw usageError('the URL of the source has no host that can be read', example);
-  const [, host = '', port, path, query, fragment] = place;
+  if (authority === null) throw usageError('could not parse the host in the URL of the source', example);
+  const [, host = '', port, path, query, fragment] = authority;
   if (host === '' || host === '[]') throw usageError('the URL of the source has no host', example);
   if (query !== undefined && query !== '?') {
     throw usageError('the URL of the source has parameters after ?', 'give them as options');
   }
   if (fragment !== undefined) throw usageError('the URL of the source has a part after #', example);
-  return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...userInfoOf(person) };
+  return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...userInfoOf(userInfo) };
 }
 
 /** A comma, or a second colon outside of brackets. */
@@ -46,16 +46,16 @@ const example = 'write it as redis://user:password@host:6379/0, with rediss:// f
 function refusedScheme(scheme: string) {
   if (scheme.includes('unix')) {
     return usageError(
-      'a unix socket cannot be migrated from',
+      'a Unix socket cannot be the source',
       'give host and port: the service connects over the network',
     );
   }
-  return usageError(scheme === '' ? 'the source is no URL' : `${scheme}:// is no scheme of Redis`, example);
+  return usageError(scheme === '' ? 'the source is not a URL' : `${scheme}:// is not a Redis scheme`, example);
 }
 
 function hostOf(host: string): string {
   const name = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
-  if (/[\s\p{Cc}]/u.test(name)) throw usageError('the host holds a space or a control character', example);
+  if (/[\s\p{Cc}]/u.test(name)) throw usageError('the host contains a space or a control character', example);
   return name;
 }
 
@@ -63,7 +63,7 @@ function portOf(port: string | undefined): number | undefined {
   if (port === undefined || port === '') return undefined;
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
   if (number < 1 || number > 65535) {
-    throw usageError('the URL of the source has no number from 1 to 65535 as its port', example);
+    throw usageError('the port in the URL of the source is not a number from 1 to 65535', example);
   }
   return number;
 }
@@ -71,15 +71,16 @@ function portOf(port: string | undefined): number | undefined {
 function dbOf(path: string | undefined): number | undefined {
   if (path === undefined || path === '') return undefined;
   const number = path.replace(/\/$/, '');
-  if (!/^\d{1,9}$/.test(number)) throw usageError('after the host stands a database by its number, as in /0', example);
+  if (!/^\d{1,9}$/.test(number))
+    throw usageError('the path of the URL is not the number of a database, such as /0', example);
   return Number(number);
 }
 
-function userInfoOf(person: string | undefined) {
-  if (person === undefined) return { username: undefined, isUsernameAmbiguous: false, password: undefined };
-  const colon = person.indexOf(':');
-  const username = decoded(colon < 0 ? person : person.slice(0, colon));
-  const password = colon < 0 ? '' : decoded(person.slice(colon + 1));
+function userInfoOf(userInfo: string | undefined) {
+  if (userInfo === undefined) return { username: undefined, isUsernameAmbiguous: false, password: undefined };
+  const colon = userInfo.indexOf(':');
+  const username = decoded(colon < 0 ? userInfo : userInfo.slice(0, colon));
+  const password = colon < 0 ? '' : decoded(userInfo.slice(colon + 1));
   return {
     username: username === '' ? undefined : username,
     isUsernameAmbiguous: colon < 0 && username !== '',
@@ -91,7 +92,10 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // The text may be a password: it is not shown.
-    throw usageError('a user name or password in the URL has a % that encodes nothing', 'write %25 for a % sign');
+    // The text may be a password, so it is not shown.
+    throw usageError(
+      'the user name or the password in the URL contains a % that encodes nothing',
+      'write %25 for a % sign',
+    );
   }
 }

@@ -3,25 +3,25 @@ import { usageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { parseRedisUrl, type RedisUrl } from './redis-url.ts';
 
-/** Where a Redis source is and who enters it. Nothing in it was tried yet. */
+/** The address and the credentials of a Redis source, as given; no connection was made yet. */
 export interface RedisSource {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   /** undefined: the default user. */
   readonly username: string | undefined;
-  /** A name was given and no password, without which nobody says AUTH. It is not kept: people put a password there. */
+  /** A user name was given without a password, so no AUTH is sent. The name is not kept, because it may be the password. */
   readonly isUsernameUnused?: boolean | undefined;
-  /** The name stood alone before the @ of a URL, so that it may be a password: it is shown once it has let us in. */
+  /** The name stands before the @ of a URL without a colon, so it may be a password: it is shown only after a login with it. */
   readonly isUsernameAmbiguous?: boolean | undefined;
-  /** undefined: none was given. */
+  /** undefined: not given. */
   readonly password: Secret | undefined;
-  /** The database a URL names. A migration takes all of them, whatever it is. */
+  /** The database in the URL. A migration copies all databases. */
   readonly db: number | undefined;
   readonly ssl: 'require' | 'disable';
   /** Verifies the server's certificate and name; without it `require` only encrypts. */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
-  /** The address of `host` to dial, so that it is looked up once. */
+  /** The address of `host` to connect to, so that the name is resolved once. */
   readonly address?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface RedisSourceInput {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly username?: string | undefined;
-  /** From standard input or a prompt: it wins over one in the URL, which wins over the environment. */
+  /** From standard input or a prompt. It has precedence over the URL, and the URL over the environment. */
   readonly password?: Secret | undefined;
   readonly disableSsl?: boolean | undefined;
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
@@ -40,19 +40,19 @@ export interface RedisSourceInput {
 
 export interface ParsedRedisSource {
   readonly source: RedisSource;
-  /** The name that was left out for want of a password. */
+  /** The user name that was omitted because there is no password. */
   readonly unusedUsername?: string | undefined;
-  /** `url`: other users of this machine may have seen it in the list of processes. */
+  /** `url`: other users of this machine can see it in the list of processes. */
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
 }
 
 export const defaultRedisPort = 6379;
 
-/** The source out of what was typed. Throws a usage error for what is wrong or contradicts itself; never quotes a password. */
+/** Parses the options of a source. Throws a CliError (usage) for wrong or contradicting values, and never quotes a password. */
 export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   refuseSocket(parts.host);
   const inHost = parts.host?.includes('://') ?? false;
-  if (inHost && parts.url !== undefined) throw usageError('--source and --host both hold a URL', 'give one of them');
+  if (inHost && parts.url !== undefined) throw usageError('--source and --host both contain a URL', 'give one of them');
   const url = inHost ? parts.host : parts.url;
   const found = url === undefined ? undefined : parseRedisUrl(url);
   const host = sameValue('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
@@ -60,24 +60,25 @@ export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   const username = nameOf(found, parts.username === '' ? undefined : parts.username);
   if (host === undefined || host === '') throw usageError('the source has no host', 'give --source redis://HOST:6379');
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
-    throw usageError(`port ${port} is no port`, 'give a number from 1 to 65535');
+    throw usageError(`port ${port} is not a port number`, 'give a number from 1 to 65535');
   }
   const ssl = sslModeOf(found?.tls, parts);
   const { password, from } = passwordOf(found?.password, parts);
-  const place = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
-  const alone = found?.isUsernameAmbiguous === true && parts.username !== username ? { isUsernameAmbiguous: true } : {};
-  // It is who comes without a password.
+  const base = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
+  const ambiguity =
+    found?.isUsernameAmbiguous === true && parts.username !== username ? { isUsernameAmbiguous: true } : {};
+  // A connection without a password is that of the user default.
   const isNamed = username !== undefined && username !== 'default';
   return isNamed && password === undefined
     ? {
-        source: { ...place, username: undefined, isUsernameUnused: true, ...alone },
+        source: { ...base, username: undefined, isUsernameUnused: true, ...ambiguity },
         unusedUsername: username,
         passwordFrom: from,
       }
-    : { source: { ...place, username, ...alone }, passwordFrom: from };
+    : { source: { ...base, username, ...ambiguity }, passwordFrom: from };
 }
 
-/** The source with a password that came later; the name that waited for one is there again. */
+/** The source with a password from a prompt; the user name that was omitted is used again. */
 export function withRedisPassword(
   { source, unusedUsername: idleName }: ParsedRedisSource,
   password: Secret | undefined,
@@ -87,17 +88,14 @@ export function withRedisPassword(
   return { ...rest, username: source.username ?? idleName, password };
 }
 
-/** `[::1]:6379` of a source, `db.example.com:6379`. */
+/** `[::1]:6379` or `db.example.com:6379`. */
 export function redisHostAndPort({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function refuseSocket(host: string | undefined): void {
   if (host?.startsWith('/') === true) {
-    throw usageError(
-      'a unix socket cannot be migrated from',
-      'give host and port: the service connects over the network',
-    );
+    throw usageError('a Unix socket cannot be the source', 'give host and port: the service connects over the network');
   }
 }
 
@@ -105,30 +103,27 @@ function nameOf(found: RedisUrl | undefined, part: string | undefined): string |
   if (found?.isUsernameAmbiguous === true && part !== undefined && part !== found.username) {
     throw usageError(
       `the user name is given twice: before the @ of the URL, and as ${part}`,
-      'say it once; a password alone stands behind a colon, as in redis://:PASSWORD@HOST',
+      'give it once; a password without a user name is written after a colon: redis://:PASSWORD@HOST',
     );
   }
   return sameValue('user name', found?.username, part);
 }
 
-/** The same thing said twice must be the same thing. */
+/** A value that is given twice must be the same. */
 function sameValue<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
   if (inUrl === undefined || part === undefined || inUrl === part) return inUrl ?? part;
-  throw usageError(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'say it once');
+  throw usageError(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'give it once');
 }
 
 function sslModeOf(tls: boolean | undefined, parts: RedisSourceInput): 'require' | 'disable' {
   if (tls === true && parts.disableSsl === true) {
-    throw usageError(
-      'rediss:// asks for TLS and --disable-ssl forbids it',
-      'leave --disable-ssl out, or write redis://',
-    );
+    throw usageError('rediss:// requires TLS and --disable-ssl forbids it', 'omit --disable-ssl, or write redis://');
   }
   const disabled = tls === false || parts.disableSsl === true;
   if (disabled && parts.ca !== undefined) {
     throw usageError(
       `--ca-file verifies TLS, which ${tls === false ? 'redis://' : '--disable-ssl'} turns off`,
-      'write rediss:// for a server with TLS, or leave --ca-file out',
+      'write rediss:// for a server with TLS, or omit --ca-file',
     );
   }
   return disabled ? 'disable' : 'require';

@@ -8,6 +8,7 @@ import {
   withRedisPassword,
 } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };
 
@@ -28,35 +29,46 @@ test.each<readonly [string, object]>([
   expect(parseRedisSource({ url }).source).toMatchObject(expected);
 });
 
-test.each<readonly [string, RedisSourceInput, RegExp]>([
-  ['nothing', {}, /no host/],
-  ['a URL of another kind', { url: 'http://db' }, /http:\/\/ is no scheme/],
-  ['no URL', { url: 'db.example.com' }, /no URL/],
-  ['a URL without a host', { url: 'redis://:pw@' }, /no host/],
-  ['a port that is none', { url: 'redis://db:70000' }, /no number from 1 to 65535/],
-  ['a port that is none, as a part', { host: 'db', port: 0 }, /port 0 is no port/],
-  ['a database that is no number', { url: 'redis://db/shop' }, /database by its number/],
-  ['parameters', { url: 'redis://db?ssl=true' }, /parameters/],
-  ['a fragment', { url: 'redis://db#x' }, /#/],
-  ['two ports', { url: 'redis://db:6379', port: 6380 }, /given twice: 6379 in the URL and 6380/],
-  ['two users', { url: 'redis://a:b@db', username: 'c' }, /user name is given twice/],
-  ['two hosts', { url: 'redis://db', host: 'other' }, /host is given twice/],
-  ['two URLs', { url: 'redis://db', host: 'redis://db' }, /both hold a URL/],
-  ['TLS asked for and forbidden', { url: 'rediss://db', disableSsl: true }, /--disable-ssl forbids/],
-  ['a CA without TLS', { url: 'redis://db', ca }, /redis:\/\/ turns off/],
-  ['a CA without TLS, as a part', { host: 'db', disableSsl: true, ca }, /--disable-ssl turns off/],
-  ['a unix socket', { host: '/run/redis.sock' }, /unix socket/],
-  ['a unix socket, as a URL', { url: 'unix:///run/redis.sock' }, /unix socket/],
-  ['an IPv6 address without brackets', { url: 'redis://::1:6379' }, /more than one host/],
-  ['several hosts', { url: 'redis://:pw@a:6379,b:6379' }, /more than one host/],
-  ['an address of Sentinel', { url: 'redis-sentinel://a:26379' }, /redis-sentinel:\/\/ is no scheme of Redis/],
-  ['a host with a space', { url: 'redis://d b' }, /space/],
-])('%s is refused', (_name, parts, message) => {
-  expect(() => parseRedisSource(parts)).toThrow(message);
-  expect(() => parseRedisSource(parts)).toThrow(CliError);
+test.each<readonly [string, RedisSourceInput]>([
+  ['nothing', {}],
+  ['a URL of another kind', { url: 'http://db' }],
+  ['no URL', { url: 'db.example.com' }],
+  ['a URL without a host', { url: 'redis://:pw@' }],
+  ['an invalid port', { url: 'redis://db:70000' }],
+  ['an invalid port, as an option', { host: 'db', port: 0 }],
+  ['a database that is not a number', { url: 'redis://db/shop' }],
+  ['parameters', { url: 'redis://db?ssl=true' }],
+  ['a fragment', { url: 'redis://db#x' }],
+  ['two ports', { url: 'redis://db:6379', port: 6380 }],
+  ['two users', { url: 'redis://a:b@db', username: 'c' }],
+  ['two hosts', { url: 'redis://db', host: 'other' }],
+  ['two URLs', { url: 'redis://db', host: 'redis://db' }],
+  ['TLS required and forbidden', { url: 'rediss://db', disableSsl: true }],
+  ['a CA without TLS', { url: 'redis://db', ca }],
+  ['a CA without TLS, as an option', { host: 'db', disableSsl: true, ca }],
+  ['a Unix socket', { host: '/run/redis.sock' }],
+  ['a Unix socket, as a URL', { url: 'unix:///run/redis.sock' }],
+  ['an IPv6 address without brackets', { url: 'redis://::1:6379' }],
+  ['several hosts', { url: 'redis://:pw@a:6379,b:6379' }],
+  ['an address of Sentinel', { url: 'redis-sentinel://a:26379' }],
+  ['a host with a space', { url: 'redis://d b' }],
+])('%s is a usage error', (_name, parts) => {
+  const error = errorOf(() => parseRedisSource(parts));
+  expect(error).toMatchObject({ code: 'usage' });
+  expectGolden('db-preflight-redis', `${error.message}\nhint: ${error.hint}`);
 });
 
-test('what is said twice alike is fine, and parts complete a URL', () => {
+function errorOf(work: () => unknown): CliError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('no error was thrown');
+}
+
+test('equal values may be given twice, and options complete a URL', () => {
   expect(
     parseRedisSource({ url: 'redis://db:6380', port: 6380, username: 'u', password: new Secret('p'), disableSsl: true })
       .source,
@@ -71,13 +83,13 @@ test('what is said twice alike is fine, and parts complete a URL', () => {
   });
 });
 
-test('parts mean TLS unless it is turned off', () => {
+test('options use TLS unless it is turned off', () => {
   expect(parseRedisSource({ host: '[::1]' }).source).toMatchObject({ host: '::1', ssl: 'require' });
   expect(parseRedisSource({ host: 'db', disableSsl: true }).source.ssl).toBe('disable');
   expect(parseRedisSource({ host: 'db', ca }).source.ca).toEqual(ca);
 });
 
-test('one password wins: given, then in the URL, then in the environment', () => {
+test('the precedence of passwords is: given, URL, environment', () => {
   const environment = { REDISCLI_AUTH: 'c' };
   const all = { url: 'redis://:b@db', password: new Secret('a'), environment };
   const read = (parts: RedisSourceInput) => {
@@ -91,7 +103,7 @@ test('one password wins: given, then in the URL, then in the environment', () =>
 });
 
 test.each(['p@ss', 'p/a:s?s#w', 'söße', '"quote\'', 'back\\slash', 'sp ace', '[x]', '+&=', '://', 'a@b@c'])(
-  'the password %s is taken encoded and as it stands',
+  'the password %s is accepted encoded and literally',
   (password) => {
     const read = (text: string) => parseRedisSource({ url: `redis://u:${text}@db:6380/2` }).source;
     expect(read(encodeURIComponent(password)).password?.reveal()).toBe(password);
@@ -118,7 +130,7 @@ test('a % that encodes nothing is refused without showing the password', () => {
   }
 });
 
-test('a name without a password is not kept, for it may be the password, and is there when one comes', () => {
+test('a user name without a password is not kept, because it may be the password, until one is given', () => {
   for (const parts of [{ url: 'redis://hunter22@db' }, { host: 'db', username: 'hunter22' }]) {
     const read = parseRedisSource(parts);
     expect(JSON.stringify(read.source)).not.toContain('hunter22');
