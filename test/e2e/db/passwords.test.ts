@@ -139,7 +139,7 @@ describe.concurrent('no password is ever printed', () => {
     ];
     const ran = await ask(ways['the URL in --source']!('all', password), words);
     expect(findingOf(reportOf(ran), 'auth-password').status).toBe(suffix === '' ? 'pass' : 'fail');
-    expect(ran.stderr).toContain('visible to other users');
+    expect(ran.stderr).toMatch(/^warning: .*--source/m);
     expectNoTrace(ran.stdout + ran.stderr, password);
     const written = outputs.filter((name) => existsSync(file(name)));
     expect(written).toEqual(expect.arrayContaining(outputs.filter((name) => !name.endsWith('.sql'))));
