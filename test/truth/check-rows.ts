@@ -9,10 +9,10 @@ export interface TruthCase {
   readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
 
-/** Cases beside each other: they wait more than they work. */
+/** Cases in parallel: they wait more than they compute. */
 const concurrency = 3;
 
-/** Runs all of them before the first test, so that they can be beside each other, and then makes one test of each. */
+/** Runs all cases in parallel before the first test, then reports each as a test of its own. */
 export function checkRows<C extends TruthCase>(cases: readonly C[], run: (one: C) => Promise<TruthRow>): void {
   const rows = new Map<string, TruthRow | Error>();
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** The best method: as the preflight promises it, and as it really was. */
+/** The best method: the verdict of the preflight, or the result of real migrations. */
 export type BestMethod = 'continuous' | 'dump' | 'scan' | 'blocked';
 
 export interface DatabaseRow {
@@ -9,7 +9,7 @@ export interface DatabaseRow {
   readonly truth: BestMethod;
 }
 
-/** What the preflight said of a server, and what became of the migrations that were really tried. */
+/** The verdict of the preflight on a server, and the results of the real migrations. */
 export interface TruthRow {
   readonly engine: 'postgresql' | 'redis';
   readonly name: string;
@@ -19,12 +19,12 @@ export interface TruthRow {
   /** Ids of the findings that took a method away. */
   readonly reasons: readonly string[];
   readonly truth: BestMethod;
-  /** How each migration that was tried ended. */
+  /** How each attempted migration ended. */
   readonly course: readonly string[];
   readonly databases: readonly DatabaseRow[];
-  /** What the engine left behind or did against its promises; it does not make the verdict wrong. */
+  /** Leftovers and other faults of the engine; they do not make the verdict wrong. */
   readonly remarks: readonly string[];
-  /** Why verdict and truth may differ here. */
+  /** Why the verdict may differ from the result here. */
   readonly explained?: string;
   readonly seconds: number;
 }
@@ -44,12 +44,12 @@ export function verdictAccuracy({ verdict, truth }: Pick<TruthRow, 'verdict' | '
 
 const methodRank: Readonly<Record<BestMethod, number>> = { blocked: 0, scan: 1, dump: 1, continuous: 2 };
 
-/** Of a whole server: that of its worst database. */
+/** The method of a whole server is that of its worst database. */
 export function worstMethod(all: readonly BestMethod[]): BestMethod {
   return all.reduce((least, one) => (methodRank[one] < methodRank[least] ? one : least), 'continuous');
 }
 
-/** The databases of which the preflight said something else than what became of them. */
+/** The databases whose verdict differs from the result. */
 export function disagreements({ databases }: Pick<TruthRow, 'databases'>): readonly string[] {
   return databases
     .filter((one) => verdictAccuracy(one) !== 'true')
@@ -66,7 +66,7 @@ export function isWanted({ name, quick }: { readonly name: string; readonly quic
   return only === undefined ? isFull || quick === true : name.includes(only);
 }
 
-/** For whoever asked for the matrix: one line a row. */
+/** Appends the row to the file of `npm run truth`, one JSON line each. */
 export function recordRow(row: TruthRow): void {
   const file = process.env.CLOUDCTL_TEST_TRUTH_ROWS;
   if (file !== undefined)

@@ -8,18 +8,18 @@ import type { BestMethod } from '../row.ts';
 export type Step = string | { readonly in: string; readonly sql: string };
 
 export interface Prepared {
-  /** Another way to the source than straight to it. */
+  /** Replaces options of the direct connection to the source. */
   readonly connection?: Partial<PostgresqlSource>;
   /** Of the migration. */
   readonly id?: string;
   end?(): Promise<void>;
 }
 
-/** A source broken in one way, or healthy, and what is to be said of it. */
+/** A source with one defect, or none, and its expected verdict. */
 export interface PostgresCase {
   readonly name: string;
   readonly verdict: BestMethod;
-  /** Findings that must be among those that took a method away. */
+  /** Ids of findings that must block a method. */
   readonly reasons?: readonly string[];
   /** In the half that every run of the tests makes. */
   readonly quick?: true;
@@ -42,24 +42,24 @@ export interface PostgresCase {
   readonly tls?: true;
   /** Before the databases are made. */
   readonly first?: readonly Step[];
-  /** When everything else is there. */
+  /** After everything else is set up. */
   readonly last?: readonly Step[];
-  /** What no statement can do. */
+  /** Set-up that needs more than statements. */
   readonly before?: (source: Postgres, target: Postgres) => Promise<Prepared>;
   readonly connection?: Partial<PostgresqlSource>;
   /** Settings of the target. */
   readonly target?: Readonly<Record<string, string | number>>;
 
   readonly options?: Partial<PreflightOptions>;
-  /** The door of the migration, when the preflight looks from nearer than the service. */
+  /** The host that the migration uses, when the preflight connects from nearer than the service. */
   readonly migrationHost?: string;
   /** Tables that the application never changes rows of, so that nothing but INSERT is to be expected. */
   readonly quiet?: readonly string[];
   /** Statements of the application beside its usual ones, in the first database. */
   readonly app?: readonly string[];
-  /** Why one of several databases may fare better than was said. */
+  /** Why one of several databases may have a better result than its verdict. */
   readonly uneven?: string;
-  /** What is true instead of the verdict, and why that is right all the same. */
+  /** The result, where it differs from the verdict, and why the verdict is correct nevertheless. */
   readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
 

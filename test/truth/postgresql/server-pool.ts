@@ -10,7 +10,7 @@ export interface LeasedServers {
   release(): Promise<void>;
 }
 
-/** Servers for cases that run beside each other. A source that is broken itself serves one case alone. */
+/** Servers for cases that run in parallel. A source whose server itself has the defect serves one case only. */
 export interface ServerPool {
   acquire(one: PostgresCase): Promise<LeasedServers>;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ function startSource({ settings, hba, tls }: Partial<PostgresCase>, version: Maj
   });
 }
 
-/** Removes the databases of a case with everything that holds them. */
+/** Drops the databases of a case, with their subscriptions and slots. */
 export async function dropCaseDatabases(server: Postgres, one: PostgresCase): Promise<void> {
   for (const name of databasesOf(one)) {
     const found = await server.query(`SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
