@@ -29,9 +29,7 @@ test('nothing is started for a signal that has come before', async () => {
 });
 
 test('a program that writes without end is ended', async () => {
-  await expect(node(`setInterval(() => console.log('x'.repeat(500)), 1)`)).rejects.toThrow(
-    'wrote more than 1000 bytes',
-  );
+  await expect(node(`setInterval(() => console.log('x'.repeat(500)), 1)`)).rejects.toThrow(/\b1000 bytes\b/);
 });
 
 test('a program that is not there is told', async () => {

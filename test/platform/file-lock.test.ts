@@ -193,9 +193,7 @@ describe('the lock of a profile', () => {
     const lockless = () => {
       throw Object.assign(new Error('No locks available'), { code: 'ENOLCK' });
     };
-    expect(() => tryAcquireLock(path, lockless)).toThrow(
-      `could not lock a file in ${join(folder, 'locks')}: No locks available`,
-    );
+    expect(() => tryAcquireLock(path, lockless)).toThrow(`${join(folder, 'locks')}: No locks available`);
   });
 });
 
@@ -214,7 +212,7 @@ describe.skipIf(process.platform !== 'linux')('the flock program in place of the
     const { PATH } = process.env;
     process.env.PATH = '/nonexistent';
     try {
-      expect(() => tryAcquireLock(path, flockLocker)).toThrow('neither a prebuilt lock library nor a flock program');
+      expect(() => tryAcquireLock(path, flockLocker)).toThrow(/\bflock program\b/);
     } finally {
       process.env.PATH = PATH;
     }

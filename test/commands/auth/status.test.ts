@@ -135,7 +135,7 @@ describe('auth status', () => {
   it('of a profile without servers says what is missing', async () => {
     const ran = await runCloudctl(testHost(), ['auth', 'status']);
     expect(ran.code).toBe(4);
-    expect(ran.err).toMatch(/no auth_url, no base_url, no client_id/);
+    expect(ran.err).toMatch(/auth_url, base_url, client_id/);
   });
 
   it('of a keychain that cannot be asked is exit 1, not "not logged in"', async () => {
