@@ -49,10 +49,10 @@ test('every address is tried once, and one that answers is dialled', async () =>
     ['127.0.0.2', 'ECONNREFUSED'],
     ['127.0.0.1', undefined],
   ]);
-  expect(dns6).toEqual({ kind: 'failed', code: 'ENOTFOUND', reason: 'the name does not exist' });
+  expect(dns6).toMatchObject({ kind: 'failed', code: 'ENOTFOUND' });
 });
 
-test('nothing that answers is nothing to dial', async () => {
+test('without an accepted connection there is no reachable address', async () => {
   const search = findReachableAddress('127.0.0.1', closedPort, options);
   expect(await search.firstReachable).toBeUndefined();
   expect((await search.facts).connects[0]?.error).toBe('ECONNREFUSED');
