@@ -196,10 +196,7 @@ function textOf(body: BufferedBody): string {
   return body.bytes().toString('utf8');
 }
 
-/**
- * Whole seconds from Retry-After in either form (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds.
- * @param now the server's time in milliseconds
- */
+/** Whole seconds from Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. @param now in ms */
 function retryAfter(response: HttpResponse, now: number): number | undefined {
   if (response.status !== 429) return undefined;
   const after = response.headers.get('retry-after');

@@ -73,7 +73,7 @@ it('the preflight takes version and extensions from the target, and accepts priv
   expect(rehearsalPreflightOptions(args, settings, 0, target, facts)).toMatchObject({
     targetVersion: '17',
     targetExtensions: ['citext'],
-    asPublic: false,
+    isOverInternet: false,
     target: { host: '127.0.0.1', port: 2 },
   });
 });

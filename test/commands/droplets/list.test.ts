@@ -38,7 +38,7 @@ describe('the rate limit', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(rows.map(({ name }) => name).sort()).toEqual([...names].sort());
-    expect(ran.err).toMatch(/^waiting \S+ for the rate limit$/m);
+    expect(ran.err).toMatch(/^waiting \S+\b.*rate limit$/m);
     expect(host.clock.now()).toBeGreaterThan(began);
   });
 
@@ -263,7 +263,7 @@ describe('the session of a profile', () => {
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({
       code: 'token_refused',
-      hint: expect.stringContaining('unset it'),
+      hint: expect.stringContaining('unset CLOUDCTL_ACCESS_TOKEN'),
     });
     expect(stored()?.accessToken.reveal()).toBe(grant.access_token);
   });
