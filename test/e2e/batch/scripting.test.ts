@@ -24,38 +24,38 @@ const examples: readonly Example[] = page.split(/^## /m).flatMap((section) =>
 );
 
 /** What is true after the example of each section. */
-const outcomes: Readonly<Record<string, (ground: BatchSetup, printed: Printed) => void>> = {
-  'From a file': (ground) => {
-    expect(ground.counts(['app-01', 'app-02', 'store-01'])).toEqual([1, 1, 1]);
+const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) => void>> = {
+  'Read names from a file': (fixture) => {
+    expect(fixture.counts(['app-01', 'app-02', 'store-01'])).toEqual([1, 1, 1]);
   },
-  'From another program': (ground) => {
-    expect(ground.counts(['node-001', 'node-040', 'app-01', 'app-05', 'node-041'])).toEqual([1, 1, 1, 1, 0]);
+  'Read names from another program': (fixture) => {
+    expect(fixture.counts(['node-001', 'node-040', 'app-01', 'app-05', 'node-041'])).toEqual([1, 1, 1, 1, 0]);
   },
-  'Look first': (ground, { file }) => {
+  'Preview the requests': (fixture, { file }) => {
     expect(JSON.parse(file('plan.json'))).toHaveLength(3);
     expect(file('plan.json')).toContain('$(cloudctl auth token)');
-    expect(ground.counts(['app-01'])).toEqual([0]);
+    expect(fixture.counts(['app-01'])).toEqual([0]);
   },
-  'Wait, and take the ids': (_, { stdout }) => {
+  'Wait for the droplets and get their ids': (_, { stdout }) => {
     expect(stdout.trim().split('\n')).toEqual(['"active"', '"active"', '"active"']);
   },
-  'Go on until it is done': (ground, { file }) => {
+  'Resume an interrupted batch': (fixture, { file }) => {
     const rows: readonly Row[] = JSON.parse(file('rows.json'));
     expect(rows.map(({ status }) => status)).toEqual(Array(40).fill('created'));
-    expect(ground.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
-    expect(ground.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);
+    expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
+    expect(fixture.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);
   },
-  'Rows as they come, into jq': (ground, { stdout, file }) => {
+  'Process rows with jq': (fixture, { stdout, file }) => {
     const lines = stdout.trim().split('\n').sort();
     expect(lines).toHaveLength(12);
-    expect(lines[0]).toBe(`app-01 ${ground.ids('app-01')[0]}`);
+    expect(lines[0]).toBe(`app-01 ${fixture.ids('app-01')[0]}`);
     expect(file('rows.ndjson').trim().split('\n')).toHaveLength(12);
   },
-  'Run it again every night': (ground) => {
-    expect(ground.counts(['app-01', 'app-03', 'app-05'])).toEqual([1, 1, 1]);
+  'Run the same command every night': (fixture) => {
+    expect(fixture.counts(['app-01', 'app-03', 'app-05'])).toEqual([1, 1, 1]);
   },
-  'Proof of whose it is': (ground) => {
-    expect(ground.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
+  'Mark the droplets of a batch': (fixture) => {
+    expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
   },
 };
 
@@ -67,25 +67,25 @@ describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
   it.each(examples.flatMap((example) => ['bash', 'dash'].map((shell) => ({ ...example, shell }))))(
     '$title, in $shell',
     async ({ title, script, shell }) => {
-      const ground = await setUpBatch();
-      if (title === 'Go on until it is done') {
+      const fixture = await setUpBatch();
+      if (title === 'Resume an interrupted batch') {
         const match = { method: 'POST', path: '/v2/droplets' };
-        ground.sandbox.faults.add({ match, action: 'status', status: 403, nth: 2 });
+        fixture.sandbox.faults.add({ match, action: 'status', status: 403, nth: 2 });
       }
-      const ran = await ground.shell(shell, script, { PATH: `${programs(ground)}:${process.env.PATH}` });
+      const ran = await fixture.shell(shell, script, { PATH: `${programs(fixture)}:${process.env.PATH}` });
       expect(ran).toMatchObject({ code: 0 });
-      const file = (name: string): string => readFileSync(join(ground.work, name), 'utf8');
-      outcomes[title]?.(ground, { ...ran, file });
+      const file = (name: string): string => readFileSync(join(fixture.work, name), 'utf8');
+      outcomes[title]?.(fixture, { ...ran, file });
     },
   );
 });
 
 /** `cloudctl` as a person has it on the path, and a `sleep` that is short. */
-function programs(ground: BatchSetup): string {
-  const folder = join(ground.work, 'bin');
+function programs(fixture: BatchSetup): string {
+  const folder = join(fixture.work, 'bin');
   mkdirSync(folder);
   for (const [name, text] of [
-    ['cloudctl', `exec ${ground.command} "$@"`],
+    ['cloudctl', `exec ${fixture.command} "$@"`],
     ['sleep', ':'],
   ] as const) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
