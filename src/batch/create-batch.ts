@@ -3,7 +3,7 @@ import { createAbortScope } from './abort-scope.ts';
 import type { UncertainGroup } from './batch-state.ts';
 import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './droplet-group.ts';
 import { createGroupQueue, type GroupQueue, type GroupQueueOptions, recordUnsentGroups } from './group-queue.ts';
-import { createLateResponseTimer } from './late-response.ts';
+import { createResponseDeadline } from './response-deadline.ts';
 
 export interface BatchOptions
   extends GroupQueueOptions,
@@ -23,7 +23,7 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   const { state } = ledger;
   let stop: CliError | undefined;
   let unexpected: { readonly error: unknown } | undefined;
-  const lateResponses = createLateResponseTimer(options.clock, options.timeout, options.ended);
+  const lateResponses = createResponseDeadline(options.clock, options.timeout, options.ended);
   const deps: Omit<DropletGroupDeps, 'abortScope'> = {
     ...options,
     lateResponses,

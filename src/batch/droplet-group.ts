@@ -3,7 +3,6 @@ import { CliError } from '../errors.ts';
 import type { AbortScope } from './abort-scope.ts';
 import type { UncertainGroup } from './batch-state.ts';
 import { createDropletRequest } from './droplet-requests.ts';
-import type { LateResponseTimer } from './late-response.ts';
 import { ledgerTimestamp, type SendingEvent } from './ledger-event.ts';
 import { outcomeOfFailure, outcomeOfResponse, type RequestOutcome } from './request-outcome.ts';
 import {
@@ -12,11 +11,12 @@ import {
   resolveUncertain,
   type UncertainNames,
 } from './resolve-uncertain.ts';
+import type { ResponseDeadline } from './response-deadline.ts';
 import type { SendLane } from './send-lane.ts';
 
 export interface DropletGroupDeps extends ResolveUncertainDeps {
   readonly lane: SendLane;
-  readonly lateResponses: LateResponseTimer;
+  readonly lateResponses: ResponseDeadline;
   /** Aborts the request of the worker. */
   readonly abortScope: AbortScope;
   readonly loginHints: LoginHints;

@@ -17,7 +17,7 @@ export type PresentedData =
 export type CellRow = readonly Cell[];
 
 /** What JSON prints of a row: the row itself, or its chosen columns if `--format` names columns. */
-export function rowToData<T>(
+export function createJsonRowMapper<T>(
   columns: readonly Column<T>[],
   wanted: readonly string[] | undefined,
 ): (row: T) => unknown {
@@ -34,7 +34,7 @@ export function presentRows<T>(
     kind: 'rows',
     names: picked.map(({ name }) => name),
     cells: rows.map((row) => picked.map(({ value }) => value(row))),
-    data: rows.map(rowToData(picked, wanted)),
+    data: rows.map(createJsonRowMapper(picked, wanted)),
   };
 }
 
@@ -48,7 +48,7 @@ export function presentObject<T>(
     kind: 'object',
     names: picked.map(({ name }) => name),
     cells: picked.map(({ value }) => value(object)),
-    data: rowToData(picked, wanted)(object),
+    data: createJsonRowMapper(picked, wanted)(object),
   };
 }
 

@@ -14,7 +14,7 @@ export async function createTextMeasurer(): Promise<TextMeasurer> {
 }
 
 /** A measurer for these texts only. If they are ASCII, `string-width` is not loaded, which takes as long as Node's start. */
-export async function createTextMeasurerFor(texts: Iterable<string>): Promise<TextMeasurer> {
+export async function createTextMeasurerForTexts(texts: Iterable<string>): Promise<TextMeasurer> {
   for (const text of texts) if (!/^[ -~]*$/.test(text)) return createTextMeasurer();
   return measurerWith(({ length }) => length);
 }

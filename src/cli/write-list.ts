@@ -2,7 +2,7 @@ import type { Cell, Column } from './columns.ts';
 import { jsonElements } from './formats/json.ts';
 import { ndjsonLines, printableLines } from './formats/ndjson.ts';
 import { yamlDocument } from './formats/yaml.ts';
-import { rowToData } from './present.ts';
+import { createJsonRowMapper } from './present.ts';
 
 export interface ListWriteOptions<T> {
   /** The columns to print. */
@@ -27,7 +27,7 @@ export async function streamNdjson<T>(
   pages: RowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const data = rowToData(picked, wanted);
+  const data = createJsonRowMapper(picked, wanted);
   for await (const { rows, lines } of pages) {
     const isAsItCame = wanted === undefined && lines !== undefined;
     await write(isAsItCame ? printableLines(lines()) : ndjsonLines(rows().map(data)));
@@ -52,7 +52,7 @@ export async function streamCsv<T>(
 
 /** Prints one JSON array after the last page. Until then the rows are kept as text, which is smaller than their objects. */
 export async function bufferJson<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
-  const held = await bufferPages(pages, (rows) => jsonElements(rows.map(rowToData(picked, wanted))));
+  const held = await bufferPages(pages, (rows) => jsonElements(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write('[]\n');
   // In pieces: 100,000 droplets are longer than the longest string.
   for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
@@ -61,7 +61,7 @@ export async function bufferJson<T>(pages: RowPages<T>, { picked, wanted, write 
 
 /** Prints one YAML sequence after the last page. */
 export async function bufferYaml<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
-  const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(rowToData(picked, wanted))));
+  const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write(await yamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));
 }

@@ -1,5 +1,5 @@
 /** The connection that the bytes come from. */
-export interface BodySource {
+export interface ResponseFlowControl {
   pause(): void;
   resume(): void;
   abort(reason: Error): void;
@@ -27,7 +27,7 @@ export interface BodyReadHandler {
 /** Bytes that are buffered for a slow reader before the source is paused. */
 const maxBufferedBytes = 1024 * 1024;
 
-export function createResponseBodyStream(source: BodySource, reading: BodyReadHandler): ResponseBodyStream {
+export function createResponseBodyStream(source: ResponseFlowControl, reading: BodyReadHandler): ResponseBodyStream {
   const flow: StreamState = { waiting: [], size: 0, ending: undefined, wake: () => {} };
   const end = (how: StreamEnd): void => {
     flow.ending ??= how;
@@ -62,7 +62,11 @@ interface StreamEnd {
 }
 
 /** On module level, because a generator function within a function gets a new hidden class at every call. */
-async function* read(source: BodySource, flow: StreamState, reading: BodyReadHandler): AsyncGenerator<Uint8Array> {
+async function* read(
+  source: ResponseFlowControl,
+  flow: StreamState,
+  reading: BodyReadHandler,
+): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
       const chunk = flow.waiting.shift();

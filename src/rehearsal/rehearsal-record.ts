@@ -53,7 +53,7 @@ export function rehearsalPath(stateFolder: string, source: string, target: strin
   return join(rehearsalFolder(stateFolder), `${fingerprint}.json`);
 }
 
-export function openRehearsalRecord(path: string, first: RehearsalRecord): RehearsalRecordFile {
+export function createRehearsalRecordFile(path: string, first: RehearsalRecord): RehearsalRecordFile {
   let current = first;
   const write = () => {
     ensureFolder(dirname(path));

@@ -11,7 +11,7 @@ import { lockRehearsal, warnAboutLeftovers } from './leftovers.ts';
 import { startProgressView } from './progress-view.ts';
 import type { TargetFacts } from './rehearsal-preflight.ts';
 import {
-  openRehearsalRecord,
+  createRehearsalRecordFile,
   type RehearsalRecordFile,
   readRehearsalRecord,
   rehearsalPath,
@@ -95,7 +95,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
     },
     async run(method) {
       const id = randomUUID();
-      const file = openRehearsalRecord(path, {
+      const file = createRehearsalRecordFile(path, {
         ...{ id, engine: source.engine, ...names, command: rehearseAgainCommand(source, target, args), system },
         ...{ databases: [], roles: [], filled: [], objects: [] },
       });
@@ -149,7 +149,7 @@ async function cleanUpEarlierRun({ output }: CommandIo, driver: EngineDriver, pa
     });
   }
   await output.note('Removing what an interrupted rehearsal left.');
-  const leftovers = await driver.cleanUp(openRehearsalRecord(path, record), { keep: false, isLate: true });
+  const leftovers = await driver.cleanUp(createRehearsalRecordFile(path, record), { keep: false, isLate: true });
   if (leftovers.length === 0) return;
   throw new CliError('rehearsal_failed', 'could not remove what an interrupted rehearsal left', {
     detail: leftovers.map(leftoverLine).join('\n'),

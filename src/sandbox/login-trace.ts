@@ -9,7 +9,7 @@ import type { LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
 
 /** The trace of a request whose query is an authorization request. */
-export function traceAuthorizationRequest(
+export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
   service: SandboxService,
@@ -22,7 +22,7 @@ export function traceAuthorizationRequest(
 }
 
 /** The trace of a request with a code or a token. */
-export function traceGrant(grant: SandboxGrant | undefined): LoginTrace | undefined {
+export function loginTraceOfGrant(grant: SandboxGrant | undefined): LoginTrace | undefined {
   return grant === undefined ? undefined : { clientId: grant.clientId, person: grant.person };
 }
 

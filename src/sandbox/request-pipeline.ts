@@ -21,7 +21,7 @@ export interface OriginServer<R extends Route> {
   ) => HttpReply | Promise<HttpReply>;
   /** A reply in the error format of the origin. */
   readonly errorReply: (
-    status: PipelineErrorStatus,
+    status: RejectionStatus,
     message: string,
     request: HttpRequest,
     service: SandboxService,
@@ -32,7 +32,7 @@ export interface OriginServer<R extends Route> {
   readonly otherOrigin: (service: SandboxService) => string;
 }
 
-export type PipelineErrorStatus = keyof typeof ERRORS;
+export type RejectionStatus = keyof typeof ERRORS;
 
 const ERRORS = {
   413: 'The request is too large.',
@@ -53,7 +53,7 @@ export function handleRequest<R extends Route>(
   body: Buffer | undefined,
 ): HttpReply | Promise<HttpReply> {
   const request = readRequest(message, body ?? Buffer.alloc(0));
-  const reject = (status: PipelineErrorStatus, match?: RouteMatch<R>): HttpReply => {
+  const reject = (status: RejectionStatus, match?: RouteMatch<R>): HttpReply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };

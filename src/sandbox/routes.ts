@@ -3,24 +3,24 @@ import { changeConsentScript, showConsentScript } from './admin/consent-script.t
 import { addFault, clearFaults, listFaults } from './admin/faults.ts';
 import { clearRequestLog, listLoggedRequests } from './admin/request-log.ts';
 import { resetSandbox } from './admin/reset.ts';
-import { restoreSnapshot } from './admin/restore-snapshot.ts';
-import { showSnapshot } from './admin/snapshot.ts';
+import { restoreStateSnapshot } from './admin/restore-snapshot.ts';
+import { replyWithStateSnapshot } from './admin/snapshot.ts';
 import { showSpecGaps } from './admin/spec-gaps.ts';
 import { expireAccessToken, issueTokenPair, refreshTokenPair, revokeTokenPair } from './admin/tokens.ts';
 import { showWorld } from './admin/world.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
-import { authorizeLogFields, handleAuthorize, traceAuthorize } from './oauth/authorization-endpoint.ts';
+import { authorizeLogFields, handleAuthorize, loginTraceOfAuthorize } from './oauth/authorization-endpoint.ts';
 import { submitConsent } from './oauth/consent-form.ts';
-import { handleRevocation, revocationLogFields, traceRevocation } from './oauth/revocation-endpoint.ts';
-import { handleTokenRequest, tokenRequestLogFields, traceTokenRequest } from './oauth/token-endpoint.ts';
+import { handleRevocation, loginTraceOfRevocation, revocationLogFields } from './oauth/revocation-endpoint.ts';
+import { handleTokenRequest, loginTraceOfTokenRequest, tokenRequestLogFields } from './oauth/token-endpoint.ts';
 import { revokeApplication, showApplicationsPage } from './panel/applications.ts';
 import { showDropletsPage } from './panel/droplets.ts';
 import { redirectToPanel, showHomePage } from './panel/home.ts';
 import { showMigrationsPage, submitStopMigration } from './panel/migrations.ts';
 import type { PanelSession } from './panel/panel-session.ts';
 import { showRequestLogPage } from './panel/request-log.ts';
-import { showSignInPage, submitSignIn, submitSignOut, traceSignIn } from './panel/sign-in.ts';
+import { loginTraceOfSignIn, showSignInPage, submitSignIn, submitSignOut } from './panel/sign-in.ts';
 import { showTimelinePage } from './panel/timeline.ts';
 import type { Scope } from './records.ts';
 import type { LogFields, LoginTrace } from './request-log.ts';
@@ -63,7 +63,7 @@ export type ApiRoute = Endpoint & {
 
 export type Route = AuthRoute | ApiRoute;
 
-const AUTHORIZATION_LOGGING = { logFields: authorizeLogFields, trace: traceAuthorize };
+const AUTHORIZATION_LOGGING = { logFields: authorizeLogFields, trace: loginTraceOfAuthorize };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
 /** Every endpoint of the sandbox, by origin. A GET route also replies to HEAD. */
@@ -77,7 +77,7 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
       scope: 'public',
       handle: handleTokenRequest,
       logFields: tokenRequestLogFields,
-      trace: traceTokenRequest,
+      trace: loginTraceOfTokenRequest,
     },
     {
       method: 'POST',
@@ -85,13 +85,13 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
       scope: 'public',
       handle: handleRevocation,
       logFields: revocationLogFields,
-      trace: traceRevocation,
+      trace: loginTraceOfRevocation,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },
     { method: 'GET', path: '/panel', scope: 'session', handle: showHomePage },
     { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: showSignInPage },
-    { method: 'POST', path: '/panel/sign-in', scope: 'public', handle: submitSignIn, trace: traceSignIn },
+    { method: 'POST', path: '/panel/sign-in', scope: 'public', handle: submitSignIn, trace: loginTraceOfSignIn },
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: submitSignOut },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
@@ -112,8 +112,8 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'GET', path: '/_sandbox/requests', scope: 'admin', handle: listLoggedRequests },
     { method: 'DELETE', path: '/_sandbox/requests', scope: 'admin', handle: clearRequestLog },
     { method: 'POST', path: '/_sandbox/reset', scope: 'admin', handle: resetSandbox },
-    { method: 'POST', path: '/_sandbox/restore', scope: 'admin', handle: restoreSnapshot },
-    { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: showSnapshot },
+    { method: 'POST', path: '/_sandbox/restore', scope: 'admin', handle: restoreStateSnapshot },
+    { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: replyWithStateSnapshot },
     { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: issueTokenPair },
     { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: expireAccessToken },
     { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: refreshTokenPair },

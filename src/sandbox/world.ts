@@ -32,7 +32,7 @@ import type {
 } from './records.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import type { SeedData } from './seed-data.ts';
-import type { WorldImage } from './state/world-image.ts';
+import type { SandboxState } from './state/sandbox-state.ts';
 import { type ChangeListener, createWorldState, initialWorldImage, type WorldState } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -47,7 +47,7 @@ export class World {
   firstConsent: ConsentScript = { mode: 'ask' };
   #notify: ChangeListener = () => {};
 
-  constructor(seed: SeedData, random: Random, systemTime: () => number, image?: WorldImage) {
+  constructor(seed: SeedData, random: Random, systemTime: () => number, image?: SandboxState) {
     this.#seed = seed;
     this.#systemTime = systemTime;
     this.#random = random;
@@ -74,7 +74,7 @@ export class World {
   }
 
   /** Replaces the whole state. The virtual clock continues from `takenAt`, in milliseconds. */
-  restore(seed: SeedData, image: WorldImage, takenAt: number): void {
+  restore(seed: SeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
     this.#registry = createRegistry(seed);
     const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#systemTime());
@@ -242,7 +242,7 @@ export class World {
     return randomUuid(this.#random);
   }
 
-  #createState(image: WorldImage): WorldState {
+  #createState(image: SandboxState): WorldState {
     return createWorldState(image, (part, key) => this.#notify(part, key));
   }
 }

@@ -29,14 +29,14 @@ import type { JournalReservation, JournalState, RefreshJournal, ReservationOptio
 import { renewedRecord } from './renewed-record.ts';
 
 /** The file operations of write-ahead files; a test replaces them to make them fail. */
-export interface WriteAheadDisk {
+export interface WriteAheadFileOperations {
   readonly create: typeof createPreallocatedFile;
   readonly read: (path: string) => Buffer | undefined;
   readonly rename: (from: string, to: string) => void;
   readonly remove: (path: string) => void;
 }
 
-const realDisk: WriteAheadDisk = {
+const realDisk: WriteAheadFileOperations = {
   create: createPreallocatedFile,
   read: readBytesIfPresent,
   rename: renameDurably,
@@ -47,7 +47,10 @@ const realDisk: WriteAheadDisk = {
 const keepDays = 35;
 
 /** The journal of the keychain store: files `<profile>.<sid>.<gen>.wal` beside the locks (docs/sessions.md). */
-export function createWriteAheadJournal(place: ProfilePaths, disk: WriteAheadDisk = realDisk): RefreshJournal {
+export function createWriteAheadJournal(
+  place: ProfilePaths,
+  disk: WriteAheadFileOperations = realDisk,
+): RefreshJournal {
   const remove = (path: string): void => {
     try {
       disk.remove(path);
@@ -73,7 +76,11 @@ export function createWriteAheadJournal(place: ProfilePaths, disk: WriteAheadDis
   };
 }
 
-function inspectWriteAheadFiles(place: ProfilePaths, disk: WriteAheadDisk, item: CredentialRecord): JournalState {
+function inspectWriteAheadFiles(
+  place: ProfilePaths,
+  disk: WriteAheadFileOperations,
+  item: CredentialRecord,
+): JournalState {
   const wals = listWriteAheadFiles(place);
   const ours = wals.filter(({ sid }) => sid === item.sid);
   let record = item;
@@ -115,7 +122,7 @@ function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRec
 
 /** A file that cannot be read, or whose header does not match its name, is treated as torn. */
 function readWriteAheadFile(
-  disk: WriteAheadDisk,
+  disk: WriteAheadFileOperations,
   { path, sid, gen }: WriteAheadFile,
   { journalKey: seal }: CredentialRecord,
 ): DecryptedJournal {
@@ -129,7 +136,12 @@ function readWriteAheadFile(
   }
 }
 
-function isObsolete(disk: WriteAheadDisk, wal: WriteAheadFile, stored: CredentialRecord, nowMs: number): boolean {
+function isObsolete(
+  disk: WriteAheadFileOperations,
+  wal: WriteAheadFile,
+  stored: CredentialRecord,
+  nowMs: number,
+): boolean {
   if (wal.sid === stored.sid) return wal.gen <= stored.gen;
   // This store does not contain its key, but another keychain may share the folder.
   const { head } = readWriteAheadFile(disk, wal, stored);
@@ -138,7 +150,7 @@ function isObsolete(disk: WriteAheadDisk, wal: WriteAheadFile, stored: Credentia
 
 interface WriteAheadContext {
   readonly place: ProfilePaths;
-  readonly disk: WriteAheadDisk;
+  readonly disk: WriteAheadFileOperations;
   readonly remove: (path: string) => void;
 }
 
@@ -190,7 +202,7 @@ function reserve(
 
 /** The file of an earlier attempt is replaced only by a complete one. */
 function createWriteAheadFile(
-  disk: WriteAheadDisk,
+  disk: WriteAheadFileOperations,
   path: string,
   head: string,
   size: number,

@@ -13,7 +13,7 @@ export interface ConnectionProbe {
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function checkConnectionProbe(
+export function compareConnectionProbes(
   before: ConnectionProbe | undefined,
   after: ConnectionProbe | undefined,
 ): readonly Violation[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTextMeasurer, createTextMeasurerFor } from '../../src/cli/text-width.ts';
+import { createTextMeasurer, createTextMeasurerForTexts } from '../../src/cli/text-width.ts';
 
 test('wide characters take two cells, combining ones none', async () => {
   const { measure } = await createTextMeasurer();
@@ -31,7 +31,7 @@ test('what was fitted never takes more than its cells, and what was padded never
 test('ASCII is measured, cut and filled as all text is, and other text needs no more than to be told', async () => {
   const all = await createTextMeasurer();
   const check = async (text: string, cells: number): Promise<void> => {
-    const own = await createTextMeasurerFor([text]);
+    const own = await createTextMeasurerForTexts([text]);
     expect([own.measure(text), own.truncate(text, cells), own.pad(text, cells)]).toEqual([
       all.measure(text),
       all.truncate(text, cells),

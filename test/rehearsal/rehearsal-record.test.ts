@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
-  openRehearsalRecord,
+  createRehearsalRecordFile,
   type RehearsalRecord,
   readRehearsalRecord,
   rehearsalPath,
@@ -30,7 +30,7 @@ function place(): string {
 
 test('what was made is on the disk before the next thing is made, and for its owner alone', () => {
   const path = place();
-  const file = openRehearsalRecord(path, first);
+  const file = createRehearsalRecordFile(path, first);
   expect(readRehearsalRecord(path)).toEqual(first);
   file.change({ databases: [{ name: 'shop', oid: '9' }] });
   expect(readRehearsalRecord(path)).toEqual({ ...first, databases: [{ name: 'shop', oid: '9' }] });
@@ -48,7 +48,7 @@ test('a record that cannot be read is told as a damaged one', () => {
 
 test('a damaged record is told, and left as it is', () => {
   const path = place();
-  openRehearsalRecord(path, first);
+  createRehearsalRecordFile(path, first);
   for (const text of ['{', '[]', '{"version":1,"id":"r1"}']) {
     writeFileSync(path, text);
     expect(readRehearsalRecord(path)).toBe('damaged');

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { lockRehearsal, warnAboutLeftovers } from '../../src/rehearsal/leftovers.ts';
 import { rehearsalPreflightOptions } from '../../src/rehearsal/rehearsal-preflight.ts';
-import { openRehearsalRecord, rehearsalPath } from '../../src/rehearsal/rehearsal-record.ts';
+import { createRehearsalRecordFile, rehearsalPath } from '../../src/rehearsal/rehearsal-record.ts';
 import { openRehearsalRun } from '../../src/rehearsal/rehearsal-run.ts';
 import { startRehearsalWatch } from '../../src/rehearsal/rehearsal-watch.ts';
 import { buildRehearsalReport, rehearsalFailedError, showRehearsalReport } from '../../src/rehearsal/report-output.ts';
@@ -57,7 +57,8 @@ it('a damaged record of an earlier rehearsal stops the next one, and stays', asy
 it('interrupted rehearsals of other pairs are a warning with their command, running ones are not', async () => {
   const host = testHost();
   const [interrupted, running] = ['a', 'b'].map((name) => rehearsalPath(host.folders.state, name, name));
-  for (const path of [interrupted, running]) openRehearsalRecord(path ?? '', { ...record, command: `again ${path}` });
+  for (const path of [interrupted, running])
+    createRehearsalRecordFile(path ?? '', { ...record, command: `again ${path}` });
   const lock = lockRehearsal(running ?? '');
   await warnAboutLeftovers(commandIo(host), 'current');
   lock.release();
@@ -90,7 +91,13 @@ it('a report with failures or leftovers is not ok, and its error is exit 1', asy
   const parts = {
     ...{ databases: [], errors: ['it broke'], warnings: [], violations: [], leftovers: [] },
     ...{ preflight: { engine: 'postgresql' } as Parameters<typeof buildRehearsalReport>[0]['preflight'] },
-    ...{ method: 'dump' as const, kept: false, servers: { source: server, target: server }, startedAt: 0, endedAt: 2500 },
+    ...{
+      method: 'dump' as const,
+      kept: false,
+      servers: { source: server, target: server },
+      startedAt: 0,
+      endedAt: 2500,
+    },
   } as const;
   const report = buildRehearsalReport(parts);
   expect(report).toMatchObject({ ok: false, seconds: 2.5, failures: [{ reason: 'it broke' }], source: server });

@@ -8,7 +8,7 @@ import { writeAheadPath } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
 import { refreshSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
-import { createWriteAheadJournal, type WriteAheadDisk } from '../../src/session/write-ahead-journal.ts';
+import { createWriteAheadJournal, type WriteAheadFileOperations } from '../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { expectAlive, machineWith, type SessionMachine, singleUseServer, token, unexpired } from './session-fixture.ts';
 
@@ -260,8 +260,8 @@ describe('recovery', () => {
 });
 
 describe('a disk that fails', () => {
-  const failing = (code: string, of: keyof WriteAheadDisk): WriteAheadDisk => {
-    const real: WriteAheadDisk = {
+  const failing = (code: string, of: keyof WriteAheadFileOperations): WriteAheadFileOperations => {
+    const real: WriteAheadFileOperations = {
       create: createPreallocatedFile,
       read: (path) => (existsSync(path) ? readFileSync(path) : undefined),
       rename: () => undefined,
@@ -272,7 +272,7 @@ describe('a disk that fails', () => {
     };
     return { ...real, [of]: fail };
   };
-  const withDisk = (machine: SessionMachine, disk: WriteAheadDisk) => ({
+  const withDisk = (machine: SessionMachine, disk: WriteAheadFileOperations) => ({
     ...machine.deps,
     store: { ...machine.store, place: '', journal: createWriteAheadJournal(machine.place, disk) },
   });
@@ -294,7 +294,7 @@ describe('a disk that fails', () => {
 
   it('when the answer is written still leads to the store', async () => {
     const { server, machine } = await keychainMachine();
-    const create: WriteAheadDisk['create'] = (path, head, room) => ({
+    const create: WriteAheadFileOperations['create'] = (path, head, room) => ({
       ...createPreallocatedFile(path, head, room),
       fill: () => {
         throw Object.assign(new Error('ENOSPC: no'), { code: 'ENOSPC' });

@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../sanitize.ts';
-import { createTextMeasurerFor, type TextMeasurer } from '../text-width.ts';
+import { createTextMeasurerForTexts, type TextMeasurer } from '../text-width.ts';
 
 export interface TextTable {
   /** Absent for a table without column names. */
@@ -14,7 +14,7 @@ export async function formatTable({ header, rows, width }: TextTable): Promise<s
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
   );
-  const rule = await createTextMeasurerFor(lines.flat());
+  const rule = await createTextMeasurerForTexts(lines.flat());
   const widths = columnWidths(lines, rule);
   const shares = width === undefined ? widths : shrinkWidths(widths, width);
   return lines.map((line) => `${formatRow(line, shares, rule, width)}\n`).join('');

@@ -1,6 +1,6 @@
-import { maxTextLength } from '../../cli/sanitize.ts';
 import { startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { maxTextLength } from '../../cli/sanitize.ts';
 import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';

@@ -2,7 +2,7 @@ import { commentParts } from './parts/comments.ts';
 import { checkParts, foreignKeyParts, keyParts, validationParts } from './parts/constraints.ts';
 import { aggregateParts, functionParts } from './parts/functions.ts';
 import { indexPartitionParts, indexParts, tableSettingParts } from './parts/indexes.ts';
-import { collationParts, extensionParts, schemaParts } from './parts/namespaces.ts';
+import { collationParts, extensionParts, namespaceParts } from './parts/namespaces.ts';
 import { publicationParts } from './parts/publications.ts';
 import { ownedSequenceParts, sequenceParts } from './parts/sequences.ts';
 import { columnSettingParts, tableParts } from './parts/tables.ts';
@@ -20,7 +20,7 @@ import type { PartQuery } from './schema-part.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
 export const partQueries: readonly PartQuery[] = [
-  schemaParts,
+  namespaceParts,
   extensionParts,
   collationParts,
   enumParts,

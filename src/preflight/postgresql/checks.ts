@@ -20,7 +20,7 @@ import { dumpTimeoutsCheck } from './checks/dump-timeouts.ts';
 import { encodingCheck } from './checks/encoding.ts';
 import { eventTriggersCheck } from './checks/event-triggers.ts';
 import { extFunctionsCheck } from './checks/ext-functions.ts';
-import { extTablesCheck } from './checks/ext-tables.ts';
+import { extensionTablesCheck } from './checks/ext-tables.ts';
 import { extensionsCheck } from './checks/extensions.ts';
 import { foreignTablesCheck } from './checks/foreign-tables.ts';
 import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
@@ -153,7 +153,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   generatedColumnsCheck,
   identityColumnsCheck,
   extensionsCheck,
-  extTablesCheck,
+  extensionTablesCheck,
   extFunctionsCheck,
   systemTablesCheck,
   alwaysTriggersCheck,

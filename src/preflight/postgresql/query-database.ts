@@ -4,7 +4,7 @@ import { connectPostgresql, type PostgresqlSession } from '../../postgresql/conn
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { QueryResults } from '../query.ts';
-import type { AnyPostgresqlQuery, PostgresqlQueryContext } from './query.ts';
+import type { AnyPostgresqlQuery, PostgresqlQueryConditions } from './query.ts';
 import { queryFailureText, runQueries } from './run-queries.ts';
 import type { DatabaseAccess } from './source-facts.ts';
 
@@ -12,7 +12,7 @@ export interface QueryDatabaseOptions {
   readonly source: PostgresqlSource;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryContext;
+  readonly context: PostgresqlQueryConditions;
   /** Results of the queries of the server, which conditions of later queries may read. */
   readonly serverResults: QueryResults;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
   readonly id: string;
   readonly scope: 'server' | 'database';
   /** `version` is server_version_num (150008). undefined: this version has no such object, and `absent` is the value. */
-  readonly sql: (version: number, context: PostgresqlQueryContext) => string | undefined;
+  readonly sql: (version: number, context: PostgresqlQueryConditions) => string | undefined;
   /**
    * The query is sent in a second message, and only when this returns true for the results of the first; otherwise `absent`
    * is the value. A query costs a new server process one or two milliseconds, which most databases are spared.
@@ -23,7 +23,7 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
   readonly grant: (user: string) => string;
 }
 
-export interface PostgresqlQueryContext {
+export interface PostgresqlQueryConditions {
   /** The server is a standby in recovery, where functions for the current WAL position fail. */
   readonly inRecovery: boolean;
   /** The role is a superuser, so that no permission is missing. */

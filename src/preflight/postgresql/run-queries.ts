@@ -4,14 +4,14 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { knownValue, type QueryResult, type QueryResults } from '../query.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
-import type { AnyPostgresqlQuery, PostgresqlQueryContext, ReadQueryResult } from './query.ts';
+import type { AnyPostgresqlQuery, PostgresqlQueryConditions, ReadQueryResult } from './query.ts';
 import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
 
 export interface RunQueriesOptions {
   readonly session: PostgresqlSession;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryContext;
+  readonly context: PostgresqlQueryConditions;
   readonly username: string;
   readonly dbname: string;
   /** Results of the queries of the server, which conditions of later queries may read. */

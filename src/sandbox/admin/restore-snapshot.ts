@@ -8,7 +8,7 @@ import { adminError } from './access.ts';
  * Replaces the state with a snapshot, virtual time included; changes nothing when the snapshot is not valid. Keeps faults and
  * the request log. Replies with the ready line, because people and applications may have changed.
  */
-export function restoreSnapshot(request: HttpRequest, service: SandboxService): HttpReply {
+export function restoreStateSnapshot(request: HttpRequest, service: SandboxService): HttpReply {
   const snapshot = parseWorldSnapshot(parseOrUndefined(request.body));
   if (typeof snapshot === 'string') return adminError(422, snapshot);
   service.planes.stopAll();

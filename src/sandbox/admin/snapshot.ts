@@ -4,6 +4,6 @@ import type { SandboxService } from '../service.ts';
 import { takeSnapshot } from '../state/snapshot.ts';
 
 /** Replies with the whole state, secrets included. */
-export function showSnapshot(_request: HttpRequest, { world }: SandboxService): HttpReply {
+export function replyWithStateSnapshot(_request: HttpRequest, { world }: SandboxService): HttpReply {
   return jsonReply(200, takeSnapshot(world));
 }

@@ -2,7 +2,7 @@ import { toAsciiQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { readParameters } from '../http/request-parameters.ts';
-import { traceAuthorizationRequest } from '../login-trace.ts';
+import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
 import { addSessionCookie, findPanelSession, type PanelSession, startPanelSession } from '../panel/panel-session.ts';
 import { renderSignInPage } from '../panel/sign-in.ts';
@@ -27,8 +27,8 @@ export function authorizeLogFields(request: HttpRequest): LogFields {
   return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
 }
 
-export function traceAuthorize(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
-  return traceAuthorizationRequest(request, request.query, service);
+export function loginTraceOfAuthorize(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
+  return loginTraceOfAuthorizationRequest(request, request.query, service);
 }
 
 interface AuthorizeContext {

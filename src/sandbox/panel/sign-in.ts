@@ -3,7 +3,7 @@ import { equalSecrets } from '../equal-secrets.ts';
 import { toAsciiQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { traceAuthorizationRequest } from '../login-trace.ts';
+import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import type { LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { renderErrorPage } from './error-page.ts';
@@ -45,9 +45,9 @@ export function submitSignIn(request: HttpRequest, service: SandboxService): Htt
 }
 
 /** When the sign-in belongs to an authorization request, `next` contains it. */
-export function traceSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
+export function loginTraceOfSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
-  return query === undefined ? undefined : traceAuthorizationRequest(request, query, service);
+  return query === undefined ? undefined : loginTraceOfAuthorizationRequest(request, query, service);
 }
 
 export function submitSignOut(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {

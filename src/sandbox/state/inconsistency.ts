@@ -1,9 +1,9 @@
 import type { SeedData } from '../seed-data.ts';
+import { ROW_KEYS, type RowLists, type SandboxState, TABLE_NAMES, type TableName } from './sandbox-state.ts';
 import type { RowKey } from './state-table.ts';
-import { ROW_KEYS, type RowLists, TABLE_NAMES, type TableName, type WorldImage } from './world-image.ts';
 
 /** The first duplicate key or reference to a missing record; undefined when there is none. Names no values, which may be secrets. */
-export function findInconsistency(seed: SeedData, image: WorldImage): string | undefined {
+export function findInconsistency(seed: SeedData, image: SandboxState): string | undefined {
   for (const name of TABLE_NAMES) {
     const duplicate = findDuplicate(name, image);
     if (duplicate !== undefined) return `${name}[${duplicate}] has the key of an earlier row`;

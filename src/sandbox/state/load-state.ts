@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { asInteger, DecodeError, type Decoder, objectOf } from './decoder.ts';
 import { decodeFrames } from './frame.ts';
 import { findInconsistency } from './inconsistency.ts';
+import { decodeJournalPatch } from './sandbox-state-decoder.ts';
 import { type Checkpoint, decodeCheckpoint, type SavedState } from './saved-state.ts';
 import { damagedState } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applyPatches, type StatePatch } from './state-patch.ts';
-import { decodeStatePatch } from './world-image-decoder.ts';
 
 /** The saved state of a folder, and the place where its journal continues. */
 export interface LoadedState {
@@ -87,5 +87,5 @@ function decodeJson<T>(decode: Decoder<T>, json: string, path: string, line: num
 /** One record of a journal: the changes of all requests that were answered together. */
 const decodeJournalRecord = objectOf<{ readonly record: number; readonly patch: StatePatch }>({
   record: asInteger,
-  patch: decodeStatePatch,
+  patch: decodeJournalPatch,
 });

@@ -1,8 +1,8 @@
 import type { SeedData } from '../seed-data.ts';
 import { asInteger, asString, type Decoder, objectOf, oneOfValues, optionalMember } from './decoder.ts';
+import type { SandboxState } from './sandbox-state.ts';
+import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
-import type { WorldImage } from './world-image.ts';
-import { decodeWorldImage } from './world-image-decoder.ts';
 
 /** The values that a sandbox keeps across restarts, beside its world. */
 export interface SandboxIdentity {
@@ -18,7 +18,7 @@ export interface SandboxIdentity {
 export interface SavedState {
   readonly identity: SandboxIdentity;
   readonly seed: SeedData;
-  readonly world: WorldImage;
+  readonly world: SandboxState;
 }
 
 /** The record of the file `snapshot`. */
@@ -46,5 +46,5 @@ export const decodeCheckpoint: Decoder<Checkpoint> = objectOf<Checkpoint>({
     seedNumber: optionalMember(asInteger),
   }),
   seed: decodeSeed,
-  world: decodeWorldImage,
+  world: decodeSandboxState,
 });

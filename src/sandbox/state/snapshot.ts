@@ -3,9 +3,9 @@ import type { SeedData } from '../seed-data.ts';
 import type { World } from '../world.ts';
 import { asInteger, asString, DecodeError, objectOf, oneOfValues, optionalMember } from './decoder.ts';
 import { findInconsistency } from './inconsistency.ts';
+import type { SandboxState } from './sandbox-state.ts';
+import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
-import type { WorldImage } from './world-image.ts';
-import { decodeWorldImage } from './world-image-decoder.ts';
 import { toWorldImage } from './world-state.ts';
 
 /** The state of a sandbox as one JSON object. Addresses and the admin token belong to the process and are not included. */
@@ -19,7 +19,7 @@ export interface WorldSnapshot {
   /** SHA-256 of `now`, `seed` and `world`. Optional, so that a snapshot can be edited. */
   readonly digest?: string;
   readonly seed: SeedData;
-  readonly world: WorldImage;
+  readonly world: SandboxState;
 }
 
 const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
@@ -57,7 +57,7 @@ const decode = objectOf<WorldSnapshot>({
   now: asInteger,
   digest: optionalMember(asString),
   seed: decodeSeed,
-  world: decodeWorldImage,
+  world: decodeSandboxState,
 });
 
 /** Independent of the order of object members, which an editor may change. */

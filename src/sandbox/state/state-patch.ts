@@ -1,13 +1,13 @@
-import type { RowKey } from './state-table.ts';
 import {
   createTables,
   type RowLists,
   rowsOfTables,
+  type SandboxState,
   type StateTables,
   TABLE_NAMES,
   type TableName,
-  type WorldImage,
-} from './world-image.ts';
+} from './sandbox-state.ts';
+import type { RowKey } from './state-table.ts';
 import type { StatePart, WorldState } from './world-state.ts';
 
 /** The parts of the world that changed, and for a table the keys of the rows that changed. */
@@ -15,7 +15,7 @@ export type StateChanges = Map<StatePart, Set<RowKey>>;
 
 /** A journal record: changed values and rows as they are now, and the keys of removed rows. */
 export interface StatePatch {
-  readonly put: RowLists & Partial<Pick<WorldImage, 'clock' | 'consent' | 'nextId'>>;
+  readonly put: RowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
   readonly drop: ReadonlyMap<TableName, readonly RowKey[]>;
 }
 
@@ -46,7 +46,7 @@ export function patchJson(changes: StateChanges, state: Readonly<WorldState>): s
 }
 
 /** The image after the patches, in their order. */
-export function applyPatches(image: WorldImage, patches: readonly StatePatch[]): WorldImage {
+export function applyPatches(image: SandboxState, patches: readonly StatePatch[]): SandboxState {
   const tables = createTables(image);
   let { clock, consent, nextId } = image;
   for (const { put, drop } of patches) {

@@ -4,15 +4,15 @@ import { createMigrationStore, type MigrationStore } from '../migration-store.ts
 import type { ConsentScript } from '../records.ts';
 import type { SeedData } from '../seed-data.ts';
 import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
-import type { RowKey } from './state-table.ts';
 import {
   createTables,
   EMPTY_ROWS,
   rowsOfTables,
+  type SandboxState,
   type StateTables,
   type TableName,
-  type WorldImage,
-} from './world-image.ts';
+} from './sandbox-state.ts';
+import type { RowKey } from './state-table.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index them. */
 export interface WorldState {
@@ -30,7 +30,7 @@ export type StatePart = TableName | 'clock' | 'consent' | 'everything';
 /** Called at every change, with the key of the row when the part is a table. */
 export type ChangeListener = (part: StatePart, key?: RowKey) => void;
 
-export function createWorldState(image: WorldImage, onChange: ChangeListener): WorldState {
+export function createWorldState(image: SandboxState, onChange: ChangeListener): WorldState {
   const tables = createTables(image, onChange);
   return {
     clock: image.clock,
@@ -42,13 +42,13 @@ export function createWorldState(image: WorldImage, onChange: ChangeListener): W
   };
 }
 
-export function toWorldImage({ clock, consent, tables, dropletStore }: Readonly<WorldState>): WorldImage {
+export function toWorldImage({ clock, consent, tables, dropletStore }: Readonly<WorldState>): SandboxState {
   return { clock, consent, nextId: dropletStore.nextId, ...rowsOfTables(tables) };
 }
 
 /** The image of a new sandbox, and after every reset. */
-export function initialWorldImage(seed: SeedData, now: number): WorldImage {
-  const empty: WorldImage = {
+export function initialWorldImage(seed: SeedData, now: number): SandboxState {
+  const empty: SandboxState = {
     clock: UNCHANGED_CLOCK,
     consent: { mode: 'ask' },
     nextId: seed.firstId,

@@ -1,4 +1,4 @@
-import { checkConnectionProbe } from '../connection-probe.ts';
+import { compareConnectionProbes } from '../connection-probe.ts';
 import type { Violation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
 import type { WatchLimits } from '../watch-limits.ts';
@@ -147,7 +147,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
       ];
 };
 
-const connectionProbeRule: RedisRule = ({ now, first }) => checkConnectionProbe(first.connection, now.connection);
+const connectionProbeRule: RedisRule = ({ now, first }) => compareConnectionProbes(first.connection, now.connection);
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,

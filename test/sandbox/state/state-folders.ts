@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
 import { generateSeedData } from '../../../src/sandbox/seed-data.ts';
+import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
 import type { SandboxIdentity } from '../../../src/sandbox/state/saved-state.ts';
 import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
-import type { WorldImage } from '../../../src/sandbox/state/world-image.ts';
 import { World } from '../../../src/sandbox/world.ts';
 
 /** A folder that is removed at the end of the test. */
@@ -54,14 +54,14 @@ export function journalOf(folder: string): string {
 }
 
 /** The saved state of a folder that is not in use. */
-export function readFolder(folder: string): WorldImage | undefined {
+export function readFolder(folder: string): SandboxState | undefined {
   const state = openStateFolder(folder);
   state.release();
   return state.saved?.world;
 }
 
 /** The state that a restart would find after a kill at this moment; reads a copy of the folder. */
-export function readAfterKill(folder: string): WorldImage | undefined {
+export function readAfterKill(folder: string): SandboxState | undefined {
   const copy = mkdtempSync(join(tmpdir(), 'sandbox-state-'));
   try {
     cpSync(folder, copy, { recursive: true });

@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const schemaParts: PartQuery = {
+export const namespaceParts: PartQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${jsonTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements

@@ -4,7 +4,7 @@ import { firstObjects, unlistedNote } from '../object-list.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
 import { countText } from '../units.ts';
 
-export const extTablesCheck = databaseCheck({
+export const extensionTablesCheck = databaseCheck({
   id: 'ext-tables',
   title: 'no table of an extension contains rows',
   headline: 'A table of an extension contains rows',

@@ -1,7 +1,6 @@
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { type IncomparableColumns, identityFix, incomparableColumnsByTable } from '../identity-fix.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -9,6 +8,7 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
+import { type IncomparableColumns, incomparableColumnsByTable, replicaIdentityFix } from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
 import { countText } from '../units.ts';
 
@@ -36,7 +36,7 @@ export const fullWithoutEqCheck = databaseCheck({
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
       objects: firstObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
-      fix: identityFix(found, unequal, database, serverVersionOf(facts)),
+      fix: replicaIdentityFix(found, unequal, database, serverVersionOf(facts)),
     });
   },
 });

@@ -2,12 +2,6 @@ import { fail, pass, warn } from '../../finding.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import {
-  generatedIdentityRejectedSince,
-  identityFix,
-  identityProblem,
-  incomparableColumnsByTable,
-} from '../identity-fix.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -16,6 +10,12 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
+import {
+  generatedIdentityRejectedSince,
+  identityProblem,
+  incomparableColumnsByTable,
+  replicaIdentityFix,
+} from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
 import { countText } from '../units.ts';
 
@@ -43,7 +43,7 @@ export const replicaIdentityCheck = databaseCheck({
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length)}${unlistedNote(lacking)}`,
       objects: firstObjects(ordered).map((table) => `${table.name} (${identityProblem(table, version)})`),
-      fix: identityFix(
+      fix: replicaIdentityFix(
         ordered,
         incomparableColumnsByTable([...unequalColumns, ...unfound(hashedNulls, options)]),
         database,

@@ -1,9 +1,9 @@
 import { type Fix, fail, pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { activityQuery } from '../queries/activity.ts';
-import { type PendingConfigLine, pendingConfigLinesQuery } from '../queries/pending-config-lines.ts';
 import { namedSettingOf, type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
 import { startTimeQuery } from '../queries/start-time.ts';
+import { type UnappliedConfigLine, unappliedConfigLinesQuery } from '../queries/unapplied-config-lines.ts';
 import { restartImpact } from '../restart-impact.ts';
 
 /** Settings that a migration depends on. */
@@ -24,7 +24,7 @@ export const restartPendingCheck = serverCheck({
   needs: 'connection',
   queries: {
     settings: settingsQuery,
-    pending: pendingConfigLinesQuery,
+    pending: unappliedConfigLinesQuery,
     started: startTimeQuery,
     activity: activityQuery,
   },
@@ -69,7 +69,7 @@ function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerS
 function fixOf(
   pendingChanges: readonly PendingSetting[],
   settings: ServerSettings,
-  broken: readonly PendingConfigLine[],
+  broken: readonly UnappliedConfigLine[],
 ): Fix {
   if (broken.length > 0) {
     return {
@@ -110,7 +110,7 @@ interface PendingSetting {
 }
 
 /** pg_settings.pending_restart is set by a reload; pg_file_settings also contains lines written since. */
-function pendingSettings(settings: ServerSettings, lines: readonly PendingConfigLine[]): readonly PendingSetting[] {
+function pendingSettings(settings: ServerSettings, lines: readonly UnappliedConfigLine[]): readonly PendingSetting[] {
   const names = new Set([
     ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
     ...lines.map(({ name }) => name).filter((name) => name !== ''),

@@ -1,16 +1,16 @@
 import { fail, info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
+import { relationsQuery } from '../queries/relations.ts';
+import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
   currentIdentity,
   identityProblem,
   identityStatement,
   incomparableColumnsByTable,
   usableIdentity,
-} from '../identity-fix.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
-import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
-import { relationsQuery } from '../queries/relations.ts';
-import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
+} from '../replica-identity-fix.ts';
 import { countText } from '../units.ts';
 
 export const unloggedCheck = databaseCheck({

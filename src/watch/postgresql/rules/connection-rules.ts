@@ -1,4 +1,4 @@
-import { checkConnectionProbe } from '../../connection-probe.ts';
+import { compareConnectionProbes } from '../../connection-probe.ts';
 import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
 
@@ -77,8 +77,8 @@ export const roleRule: WatchRule = ({ now, first }) => {
   return violations;
 };
 
-export const connectionProbeRule: WatchRule = ({ now, first }) =>
-  checkConnectionProbe(first.connection, now.connection);
+export const connectionChangeRule: WatchRule = ({ now, first }) =>
+  compareConnectionProbes(first.connection, now.connection);
 
 function isSameValue(file: string, value: string): boolean {
   const plain = (text: string) =>

@@ -1,13 +1,15 @@
-import { extTablesCheck } from '../../../../src/preflight/postgresql/checks/ext-tables.ts';
+import { extensionTablesCheck } from '../../../../src/preflight/postgresql/checks/ext-tables.ts';
 import { forBothMethods, testDatabaseCases } from '../database-cases.ts';
 
 const blocked = 'fail continuous';
 
 testDatabaseCases([
-  { what: 'tables of extensions', ...forBothMethods(extTablesCheck, { filledTables: [] }), verdict: 'pass' },
+  { what: 'tables of extensions', ...forBothMethods(extensionTablesCheck, { filledTables: [] }), verdict: 'pass' },
   {
     what: 'filled tables of extensions',
-    ...forBothMethods(extTablesCheck, { filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }] }),
+    ...forBothMethods(extensionTablesCheck, {
+      filledTables: [{ name: 'public.spatial_ref_sys', extension: 'postgis' }],
+    }),
     verdict: blocked,
     dumped: 'info',
   },

@@ -3,7 +3,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 
 /** A line of a configuration file that the server could not apply. */
-export interface PendingConfigLine {
+export interface UnappliedConfigLine {
   readonly name: string;
   readonly value: string;
   readonly error: string;
@@ -11,8 +11,8 @@ export interface PendingConfigLine {
   readonly line: number;
 }
 
-export const pendingConfigLinesQuery: PostgresqlQuery<readonly PendingConfigLine[]> = {
-  id: 'pending-config-lines',
+export const unappliedConfigLinesQuery: PostgresqlQuery<readonly UnappliedConfigLine[]> = {
+  id: 'unapplied-config-lines',
   scope: 'server',
   sql: () => `
     SELECT name, setting, error, sourcefile, sourceline

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createLateResponseTimer, type LateResponseTimer } from '../../src/batch/late-response.ts';
+import { createResponseDeadline, type ResponseDeadline } from '../../src/batch/response-deadline.ts';
 import { fastClock } from './batch-fixtures.ts';
 
 /** A request whose answer comes when the test says so. */
-function sent(overdue: LateResponseTimer): { readonly told: Promise<string | undefined>; readonly come: () => void } {
+function sent(overdue: ResponseDeadline): { readonly told: Promise<string | undefined>; readonly come: () => void } {
   let come = (): void => {};
   const answer = new Promise<string>((resolve) => {
     come = () => resolve('the answer');
@@ -14,7 +14,7 @@ function sent(overdue: LateResponseTimer): { readonly told: Promise<string | und
 describe('an answer', () => {
   it('is overdue when its time is over, each by its own', async () => {
     const clock = fastClock(100);
-    const overdue = createLateResponseTimer(clock, 10_000, new AbortController().signal);
+    const overdue = createResponseDeadline(clock, 10_000, new AbortController().signal);
     const first = sent(overdue);
     await clock.sleep(5_000);
     const begun = clock.now();
@@ -26,7 +26,7 @@ describe('an answer', () => {
   });
 
   it('that came is never overdue, and those after it still are', async () => {
-    const overdue = createLateResponseTimer(fastClock(100), 3_000, new AbortController().signal);
+    const overdue = createResponseDeadline(fastClock(100), 3_000, new AbortController().signal);
     const [first, second] = [sent(overdue), sent(overdue)];
     first.come();
     expect(await second.told).toBeUndefined();
@@ -35,7 +35,7 @@ describe('an answer', () => {
   });
 
   it('that failed in time is a failure, one that fails later is overdue', async () => {
-    const overdue = createLateResponseTimer(fastClock(100), 3_000, new AbortController().signal);
+    const overdue = createResponseDeadline(fastClock(100), 3_000, new AbortController().signal);
     await expect(overdue.withinLimit(Promise.reject(new Error('cut')))).rejects.toThrow('cut');
     const late = new Promise((_, reject) => setTimeout(reject, 60, new Error('cut')));
     expect(await overdue.withinLimit(late)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('an answer', () => {
 
   it('is not awaited any longer once all has ended', async () => {
     const ended = new AbortController();
-    const overdue = createLateResponseTimer(fastClock(1), 60_000, ended.signal);
+    const overdue = createResponseDeadline(fastClock(1), 60_000, ended.signal);
     const before = sent(overdue);
     ended.abort();
     expect(await before.told).toBeUndefined();
@@ -54,7 +54,7 @@ describe('an answer', () => {
   });
 
   it('is told of again after all others came', async () => {
-    const overdue = createLateResponseTimer(fastClock(100), 2_000, new AbortController().signal);
+    const overdue = createResponseDeadline(fastClock(100), 2_000, new AbortController().signal);
     sent(overdue).come();
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(await sent(overdue).told).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/host.ts';
 
 /** Detects late responses with one timer for all requests in entry, because all have the same limit. */
-export interface LateResponseTimer {
+export interface ResponseDeadline {
   /** The response of a request that is sent now; undefined when it is late, or is no longer awaited. */
   withinLimit<T>(response: Promise<T>): Promise<T | undefined>;
   close(): void;
@@ -16,7 +16,7 @@ interface PendingResponse {
  * @param limit milliseconds after which a response is late
  * @param ended aborted: responses are no longer awaited
  */
-export function createLateResponseTimer(clock: Clock, limit: number, ended: AbortSignal): LateResponseTimer {
+export function createResponseDeadline(clock: Clock, limit: number, ended: AbortSignal): ResponseDeadline {
   // In the order of their deadlines.
   const pending = new Set<PendingResponse>();
   const closing = new AbortController();

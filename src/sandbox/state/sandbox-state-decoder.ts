@@ -25,17 +25,17 @@ import {
   oneOfValues,
   optionalMember,
 } from './decoder.ts';
-import type { StatePatch } from './state-patch.ts';
-import type { RowKey } from './state-table.ts';
 import {
   EMPTY_ROWS,
-  mapTables,
   type RowLists,
+  recordByTable,
+  type SandboxState,
   TABLE_NAMES,
   type TableName,
   type TableRows,
-  type WorldImage,
-} from './world-image.ts';
+} from './sandbox-state.ts';
+import type { StatePatch } from './state-patch.ts';
+import type { RowKey } from './state-table.ts';
 
 const scope = oneOfValues('read', 'read write');
 const clock = objectOf<VirtualClock>({ offset: asInteger, frozenAt: nullable(asInteger) });
@@ -140,9 +140,9 @@ const rows: { readonly [N in TableName]: Decoder<TableRows[N]> } = {
   }),
 };
 
-const rowLists = mapTables<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) => arrayOf(rows[name]));
+const rowLists = recordByTable<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) => arrayOf(rows[name]));
 
-export const decodeWorldImage = objectOf<WorldImage>({ clock, consent, nextId: asInteger, ...rowLists });
+export const decodeSandboxState = objectOf<SandboxState>({ clock, consent, nextId: asInteger, ...rowLists });
 
 const decodePut = objectOf<StatePatch['put']>({
   clock: optionalMember(clock),
@@ -157,7 +157,7 @@ const decodeKeys = arrayOf<RowKey>((value, path) =>
 );
 
 /** Tables that did not change are absent from a journal record. */
-export const decodeStatePatch = objectOf<StatePatch>({
+export const decodeJournalPatch = objectOf<StatePatch>({
   put: (value, path) => decodePut({ ...EMPTY_ROWS, ...asObject(value, path) }, path),
   drop: (value, path) => {
     const entries = Object.entries(asObject(value, path));

@@ -46,7 +46,7 @@ export function usableIdentity(
 }
 
 /** Statements for the tables that can have a usable identity; the text names the others. */
-export function identityFix(
+export function replicaIdentityFix(
   tables: readonly TableReplicaIdentity[],
   unequal: IncomparableColumns,
   database: string,

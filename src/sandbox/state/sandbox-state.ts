@@ -29,7 +29,7 @@ export type RowLists = { readonly [N in TableName]: readonly TableRows[N][] };
 export type StateTables = { readonly [N in TableName]: StateTable<TableRows[N]> };
 
 /** Everything that changes while a sandbox runs, as plain JSON data. */
-export interface WorldImage extends RowLists {
+export interface SandboxState extends RowLists {
   readonly clock: VirtualClock;
   readonly consent: ConsentScript;
   /** Id of the next droplet or action. */
@@ -57,20 +57,20 @@ export const TABLE_NAMES: readonly TableName[] = [
 ];
 
 /** An object with one member for each table. TypeScript cannot relate what `make` returns to the members of T. */
-export function mapTables<T extends { readonly [N in TableName]: unknown }>(
+export function recordByTable<T extends { readonly [N in TableName]: unknown }>(
   make: <N extends TableName>(name: N) => unknown,
 ): T {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_ROWS: RowLists = mapTables<RowLists>(() => []);
+export const EMPTY_ROWS: RowLists = recordByTable<RowLists>(() => []);
 
 export function createTables(lists: RowLists, onChange?: (name: TableName, key: RowKey) => void): StateTables {
-  return mapTables<StateTables>((name) =>
+  return recordByTable<StateTables>((name) =>
     createStateTable({ keyOf: ROW_KEYS[name], rows: lists[name], onChange: (key) => onChange?.(name, key) }),
   );
 }
 
 export function rowsOfTables(tables: StateTables): RowLists {
-  return mapTables<RowLists>((name) => tables[name].rows());
+  return recordByTable<RowLists>((name) => tables[name].rows());
 }
