@@ -7,6 +7,7 @@ import { queryLastRows, querySingleValue, withEngineSession } from '../../engine
 import { engineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
 import { startMigrationJob } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { waitForCatchUp } from '../catch-up.ts';
@@ -102,9 +103,12 @@ async function createRolesAndDatabases(
   await withEngineSession(endpoints.source, ports, opening, (source) =>
     withEngineSession(endpoints.target, ports, opening, async (target) => {
       const roles = async (session: typeof target) =>
-        (await queryLastRows(session, 'SELECT rolname AS name, oid FROM pg_roles WHERE oid >= 16384 ORDER BY 1')).map(
-          ({ name, oid }): CreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }),
-        );
+        (
+          await queryLastRows(
+            session,
+            `SELECT rolname AS name, oid FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY 1`,
+          )
+        ).map(({ name, oid }): CreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }));
       const there = (await roles(target)).map(({ name }) => name);
       const wanted = (await roles(source)).filter(({ name }) => !there.includes(name)).map(({ name }) => name);
       file.change({ roles: wanted.map((name) => ({ name })), filled: plan.filled });
