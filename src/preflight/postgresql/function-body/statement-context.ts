@@ -24,44 +24,57 @@ interface ParenthesisLevel {
   hasQuery: boolean;
   /** Inside a FROM list. */
   isList: boolean;
+  /** Inside a MERGE statement. */
+  isMerge: boolean;
   readonly isCast: boolean;
 }
 
 export function createStatementContext(): StatementContext {
-  let levels: ParenthesisLevel[] = [{ hasQuery: true, isList: false, isCast: false }];
+  let levels: ParenthesisLevel[] = [outerLevel()];
   const top = () => levels.at(-1)!;
   return {
     isOuter: () => levels.length === 1,
     restart() {
-      levels = [{ hasQuery: true, isList: false, isCast: false }];
+      levels = [outerLevel()];
     },
     pass(tokens, at) {
       const token = tokens[at]!;
       if (token.kind === 'symbol') {
         if (token.text === '(') {
           const isList = top().isList && opensRelations(tokens[at - 1]);
-          levels.push({ hasQuery: false, isList, isCast: isUnquotedWord(tokens[at - 1], 'cast') });
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isUnquotedWord(tokens[at - 1], 'cast') });
         } else if (token.text === ')' && levels.length > 1) levels.pop();
-        else if (token.text === ';') top().isList = false;
+        else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
         return;
       }
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
+      if (token.text === 'merge' && isUnquotedWord(tokens[at + 1], 'into')) level.isMerge = true;
       if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
+      else if (token.text === 'using' && level.isMerge) level.isList = true;
       else if (listEnds.has(token.text)) level.isList = false;
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
       if (isSymbol(before, '::') || (top().isCast && isUnquotedWord(before, 'as'))) return { kind: 'type', names };
       if (isSymbol(tokens[end], '(') && !isUnquotedWord(before, 'into')) {
-        const isKeyword = wordsBeforeCalls.has(tokens[at]!.text) && isUnquotedWord(tokens[at], tokens[at]!.text);
-        return !isKeyword && (before === undefined || callsAfter(before)) ? { kind: 'function', names } : undefined;
+        const { text } = tokens[at]!;
+        // WHEN NOT MATCHED THEN INSERT (a, b)
+        const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
+        const isKeyword = isClause && isUnquotedWord(tokens[at], text);
+        return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
+          ? { kind: 'function', names }
+          : undefined;
       }
-      if (isUnquotedWord(tokens[at], 'only') || isUnquotedWord(tokens[at], 'lateral')) return undefined;
+      if (['only', 'lateral', 'table'].some((word) => isUnquotedWord(tokens[at], word))) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
+}
+
+function outerLevel(): ParenthesisLevel {
+  return { hasQuery: true, isList: false, isMerge: false, isCast: false };
 }
 
 function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
@@ -70,7 +83,8 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
   if (isUnquotedWord(before, 'join')) return true;
   if (isUnquotedWord(before, 'from')) return level.isList;
   if (isUnquotedWord(before, 'into')) return isUnquotedWord(first, 'insert') || isUnquotedWord(first, 'merge');
-  // USING of DELETE; USING of JOIN has parentheses.
+  if (isUnquotedWord(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  // USING of DELETE and MERGE; USING of JOIN has parentheses.
   if (isUnquotedWord(before, 'using')) return level.isList;
   if (isUnquotedWord(before, 'update')) {
     return (
@@ -99,9 +113,11 @@ function opensRelations(before: SqlToken | undefined): boolean {
 }
 
 /** After an alias or another name the parentheses contain names of columns. */
-function callsAfter(before: SqlToken): boolean {
+function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
+  // Without TIME it is a name, because ZONE is not reserved: FROM zone z(a, b)
+  if (isUnquotedWord(before, 'zone')) return isUnquotedWord(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
 
@@ -113,5 +129,7 @@ const listEnds = wordSet(
 );
 /** Words that a function call may follow, and that are not names of functions unless quoted. */
 const wordsBeforeCalls = wordSet(
-  'all and any assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform query return returning select set similar some then to union until using values when where while',
+  'all and any array assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform placing query return returning select set similar some then to union until using values when where while',
 );
+/** In `CREATE TABLE t`, `DROP TABLE t` and the like TABLE is not the query `TABLE t`, and `t` may be new or missing. */
+const wordsBeforeDdlTable = wordSet('alter create drop foreign into on temp temporary unlogged');
