@@ -1,20 +1,33 @@
 // `npm run docs`: generates pages of docs/ from the sources. A test fails when they are out of date.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from './run-vitest.mjs';
 
-const pages = await load('test/fixtures/generated-docs.ts');
-for (const [file, text] of Object.entries(pages.generatedDocs())) writeFileSync(join(root, file), text);
+const { generatedDocs, readmeWithCommands } = await load('test/fixtures/generated-docs.ts');
+for (const [file, text] of Object.entries(generatedDocs())) writeFileSync(join(root, file), text);
+const readme = join(root, 'README.md');
+writeFileSync(readme, readmeWithCommands(readFileSync(readme, 'utf8')));
 
+/** Imports a TypeScript module. It is built inside the project, where its packages are found. */
 async function load(source) {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, source)],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    logLevel: 'error',
-  });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  const folder = join(root, '.side', `docs.${process.pid}`);
+  const outfile = join(folder, 'docs.mjs');
+  mkdirSync(folder, { recursive: true });
+  try {
+    const entryPoints = [join(root, source)];
+    await build({
+      entryPoints,
+      outfile,
+      bundle: true,
+      packages: 'external',
+      format: 'esm',
+      platform: 'node',
+      logLevel: 'error',
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

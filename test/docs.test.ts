@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { generatedDocs } from './fixtures/generated-docs.ts';
+import { generatedDocs, readmeWithCommands } from './fixtures/generated-docs.ts';
 
-describe('the pages made from the sources are up to date (npm run docs)', () => {
+describe('the pages generated from the sources are up to date (npm run docs)', () => {
   it.each(Object.entries(generatedDocs()))('%s', (file, text) => {
     expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toBe(text);
+  });
+
+  it('README.md has every command in its table', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    expect(readmeWithCommands(readme)).toBe(readme);
+    expect(readme).toContain('| `droplets create` |');
   });
 });

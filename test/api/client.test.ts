@@ -6,7 +6,7 @@ import { CliError } from '../../src/errors.ts';
 import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
 import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { testClock } from '../fixtures/host.ts';
 import { workLoginHints } from './login-hints.ts';
 

@@ -4,7 +4,7 @@ import { startOnlineMigration } from '../../src/api/databases.ts';
 import { CliError } from '../../src/errors.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { testClock } from '../fixtures/host.ts';
 import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { workLoginHints } from './login-hints.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandboxAdminApi } from '../../src/api/sandbox-admin.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 
 async function adminOf(url: string, token = 'admin-token') {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type ReceivedRequest, reply, serverFor, type TestServer } from '../fixtures/broken-server.ts';
+import { type ReceivedRequest, reply, serverFor, type TestServer } from '../fixtures/fake-server.ts';
 
 /** An authorization server and resource API of a test's own: good unless told otherwise, and it remembers every request. */
 export interface Authority extends TestServer {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { serverFor } from '../fixtures/broken-server.ts';
+import { serverFor } from '../fixtures/fake-server.ts';
 import { launchBrowser } from '../fixtures/browser.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';

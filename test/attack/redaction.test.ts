@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { closedOrigin, type ReceivedRequest, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type ReceivedRequest, reply, serverFor } from '../fixtures/fake-server.ts';
 import { type Ran, type Running, start } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { authorizationUrl } from '../fixtures/login.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
-import { reply } from '../fixtures/broken-server.ts';
+import { reply } from '../fixtures/fake-server.ts';
 import { protectedAnswer, type RawAnswer } from '../loopback/raw-client.ts';
 import { type Authority, authorityFor, code, goodGrant } from './authority.ts';
 import { navigation, startVictimMachine, type Victim } from './victim.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorOf } from '../e2e/login/machine.ts';
-import { reply, serverFor } from '../fixtures/broken-server.ts';
+import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { terminal } from '../fixtures/terminal.ts';
 import { head } from '../loopback/raw-client.ts';

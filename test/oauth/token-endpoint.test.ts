@@ -13,7 +13,7 @@ import {
 import { SendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const client: OAuthClient = {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { readBodyText } from '../../src/platform/buffered-body.ts';
 import { SendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { serverFor } from '../fixtures/broken-server.ts';
+import { serverFor } from '../fixtures/fake-server.ts';
 
 const get = () => ({ method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' as const });
 

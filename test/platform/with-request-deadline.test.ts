@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { withRequestDeadline } from '../../src/platform/with-request-deadline.ts';
-import { reply, serverFor } from '../fixtures/broken-server.ts';
+import { reply, serverFor } from '../fixtures/fake-server.ts';
 
 const call = { method: 'GET', headers: {}, redirect: 'manual' } as const;
 

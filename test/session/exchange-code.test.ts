@@ -4,7 +4,7 @@ import { SendError } from '../../src/platform/http-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { type ExchangeDeps, exchangeCode } from '../../src/session/exchange-code.ts';
 import { loginCommands } from '../../src/session/suggested-commands.ts';
-import { reply, serverFor } from '../fixtures/broken-server.ts';
+import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { testHost } from '../fixtures/host.ts';
 
 function validatedCode() {

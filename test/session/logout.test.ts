@@ -4,7 +4,7 @@ import type { OAuthClient } from '../../src/oauth/token-endpoint.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../src/session/logout.ts';
-import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { probeToken, type TokenAcceptance } from '../../src/session/probe-token.ts';
-import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { testHost } from '../fixtures/host.ts';
 
 async function probe(origin: string): Promise<TokenAcceptance> {

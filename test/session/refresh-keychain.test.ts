@@ -6,7 +6,7 @@ import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
 import { refreshSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
-import { reply } from '../fixtures/broken-server.ts';
+import { reply } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { keychainStoreOf } from '../fixtures/session.ts';
 import { commitsAndDrops, expectAlive, machineWith, singleUseServer, token, unexpired } from './session-fixture.ts';

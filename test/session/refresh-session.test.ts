@@ -9,7 +9,7 @@ import { createFileStore } from '../../src/session/file-store.ts';
 import { createFileJournal, type PrepareFileReplacement } from '../../src/session/file-store-journal.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
-import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { revokeAndThrow, revokeGrant } from '../../src/session/revoke-grant.ts';
-import { closedOrigin, reply, serverFor } from '../fixtures/broken-server.ts';
+import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 

@@ -7,7 +7,7 @@ import type { Failpoint } from '../../src/session/failpoints.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import type { RefreshDeps } from '../../src/session/refresh-session.ts';
-import { type RequestHandler, reply, serverFor } from '../fixtures/broken-server.ts';
+import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf, recordOf, refreshDeps } from '../fixtures/session.ts';
 

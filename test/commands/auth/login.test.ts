@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
-import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession, storedRecord } from '../../fixtures/session.ts';

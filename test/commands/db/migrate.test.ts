@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../batch/batch-fixtures.ts';
-import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/broken-server.ts';
+import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { reply, serverFor } from '../../fixtures/broken-server.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
 

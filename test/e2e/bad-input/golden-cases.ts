@@ -29,11 +29,11 @@ export interface GoldenCase {
 export const canary = 'canary';
 
 /**
- * Runs every case and compares what it prints with its section of test/golden/<name>.txt, where ports, folders and ids
+ * Runs every case and compares what it prints with its section of test/golden/e2e/<name>.txt, where ports, folders and ids
  * have placeholders. UPDATE_GOLDEN=1 writes the file anew.
  */
 export function goldenCases(name: string, cases: readonly GoldenCase[]): void {
-  const path = fileURLToPath(new URL(`../../golden/${name}.txt`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../golden/e2e/${name}.txt`, import.meta.url));
   const update = (process.env.UPDATE_GOLDEN ?? '') !== '';
   const known = parseSections(existsSync(path) ? readFileSync(path, 'utf8') : '');
   const seen = new Map<string, string>();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 
-const folder = fileURLToPath(new URL('../../golden/', import.meta.url));
+const folder = fileURLToPath(new URL('../../golden/e2e/', import.meta.url));
 
 /** Whole commands that hints of the golden files tell a person to paste. */
 const commands = new Set(

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
-import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { logIn } from '../../fixtures/login.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { reply, serverFor } from '../../fixtures/broken-server.ts';
 import { start } from '../../fixtures/cli.ts';
+import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 
 /** A list that never ends: each page holds 200 droplets and names the next. */

@@ -4,7 +4,7 @@ import { infoQuery } from '../../../src/preflight/redis/queries/info.ts';
 import { retryQueries } from '../../../src/preflight/redis/retry-queries.ts';
 import type { RedisSession } from '../../../src/redis/connection.ts';
 import { parseRedisSource } from '../../../src/redis/source.ts';
-import { closedOrigin } from '../../fixtures/broken-server.ts';
+import { closedOrigin } from '../../fixtures/fake-server.ts';
 
 it.each([
   ['that disconnects', {}, 1],
