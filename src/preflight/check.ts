@@ -54,6 +54,23 @@ export function blockableMethods(
   return methods.filter((method) => severity[method] === 'blocker');
 }
 
+/**
+ * Wraps `evaluate`, so that an outcome which blocks a method outside `mayBlock` is an error in the program: the verdict counts
+ * as proven although such a check is unknown.
+ */
+export function withinBlockableMethods<Args extends readonly unknown[]>(
+  id: string,
+  mayBlock: readonly MigrationMethod[],
+  evaluate: (...args: Args) => CheckOutcome,
+): (...args: Args) => CheckOutcome {
+  return (...args) => {
+    const outcome = evaluate(...args);
+    const excess = outcome.blocks.filter((method) => !mayBlock.includes(method));
+    if (excess.length > 0) throw new Error(`check ${id} blocks ${excess.join(' and ')}, which its severity excludes`);
+    return outcome;
+  };
+}
+
 /** The finding of a check: its description and its outcome. */
 export function findingOf(check: CheckDescription, outcome: CheckOutcome, database?: string): Finding {
   const { id, title, headline, scope, spec } = check;

@@ -1,4 +1,4 @@
-import { blockableMethods, type DatabaseCheck, type ServerCheck } from '../check.ts';
+import { blockableMethods, type DatabaseCheck, type ServerCheck, withinBlockableMethods } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PostgresqlQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
@@ -19,14 +19,21 @@ export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseChe
 export function serverCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerCheck<Q> {
-  return { scope: 'server', mayBlock: blockableMethods(check.severity, methods), ...check };
+  const mayBlock = blockableMethods(check.severity, methods);
+  return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };
 }
 
 /** Declares a check of each database; the types of the values follow from its queries. */
 export function databaseCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  return { scope: 'database', mayBlock: blockableMethods(check.severity, methods), ...check };
+  const mayBlock = blockableMethods(check.severity, methods);
+  return {
+    ...check,
+    scope: 'database',
+    mayBlock,
+    evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate),
+  };
 }
 
 const methods: readonly MigrationMethod[] = ['continuous', 'dump'];

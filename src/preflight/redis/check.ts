@@ -1,4 +1,4 @@
-import { blockableMethods, type ServerCheck } from '../check.ts';
+import { blockableMethods, type ServerCheck, withinBlockableMethods } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { Queries } from '../query.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
@@ -11,5 +11,6 @@ export const redisMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
 
 /** Types the values of `evaluate` by the queries of the check. */
 export function redisCheck<Q extends Queries>(check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>): RedisCheck<Q> {
-  return { scope: 'server', mayBlock: blockableMethods(check.severity, redisMethods), ...check };
+  const mayBlock = blockableMethods(check.severity, redisMethods);
+  return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };
 }

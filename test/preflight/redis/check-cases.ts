@@ -23,7 +23,6 @@ export function checkCases(check: RedisCheck, cases: Readonly<Record<string, Che
     async (_name, { server = healthy(), facts = {}, options = {}, ...expected }) => {
       const finding = (await evaluateRecorded(server, { facts, options }, [check])).get(check.id);
       expect(finding, JSON.stringify(finding)).toMatchObject({ id: check.id, ...expected });
-      expect(finding?.blocks.filter((method) => !check.mayBlock.includes(method))).toEqual([]);
       expectGolden('db-preflight-redis', JSON.stringify({ ...finding, title: undefined, id: undefined }, null, 1));
     },
   );

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { CheckSeverity } from '../../src/preflight/check.ts';
+import { fail, type MigrationMethod } from '../../src/preflight/finding.ts';
+import { databaseCheck, serverCheck } from '../../src/preflight/postgresql/check.ts';
+import { redisCheck } from '../../src/preflight/redis/check.ts';
+import { preflightOptions, sourceFacts } from './postgresql/facts.ts';
+import { preflightOptions as redisOptions } from './redis/preflight-options.ts';
+import { sourceFacts as redisFacts } from './redis/recorded.ts';
+
+const words = { id: 'c', title: 't', headline: 'H' };
+const queries = {};
+const needs = 'address' as const;
+
+/** Each evaluates a check of this severity that blocks these methods. */
+const kinds = {
+  'PostgreSQL server': (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
+    serverCheck({ ...words, severity, needs, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+      {},
+      sourceFacts(),
+      preflightOptions(),
+    ),
+  'PostgreSQL database': (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
+    databaseCheck({ ...words, severity, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+      {},
+      'd1',
+      sourceFacts(),
+      preflightOptions(),
+    ),
+  Redis: (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
+    redisCheck({ ...words, severity, needs, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+      {},
+      redisFacts(),
+      redisOptions(),
+    ),
+};
+
+test.each(Object.entries(kinds))('a %s check can block only the methods for which it is a blocker', (_name, run) => {
+  expect(run({ continuous: 'blocker' }, ['continuous']).blocks).toEqual(['continuous']);
+  expect(run({ continuous: 'blocker' }, []).blocks).toEqual([]);
+  for (const severity of [{ dump: 'blocker', scan: 'blocker' }, { continuous: 'warning' }, {}] as const) {
+    expect(() => run(severity, ['continuous'])).toThrow(Error);
+  }
+});
