@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { serverFor } from '../fixtures/fake-server.ts';
 import { launchBrowser } from '../fixtures/browser.ts';
+import { serverFor } from '../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { authorityFor } from './authority.ts';
