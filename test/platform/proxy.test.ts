@@ -8,6 +8,7 @@ import { CliError } from '../../src/errors.ts';
 import { SendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
 const proxied = (url: string, env: Record<string, string>) => proxyFor(new URL(url), env)?.displayUrl;
@@ -68,7 +69,7 @@ describe('the proxy for an address', () => {
     for (const value of ['socks5://u:hunter2@p:1080', 'http://u:hunter2@p:notaport']) {
       const attempt = () => proxied('https://a.example/', { HTTPS_PROXY: value });
       expect(attempt).toThrow(CliError);
-      expect(attempt).toThrow(/^HTTPS_PROXY is /);
+      expect(attempt).toThrow(/^HTTPS_PROXY /);
       expect(attempt).not.toThrow(/hunter2/);
     }
   });
@@ -195,11 +196,8 @@ describe('a request through a proxy', () => {
 
   it('that is not there: refused, not sent', async () => {
     const send = await createUndiciSender({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
-    await expect(send('https://api.example.test/', post())).rejects.toMatchObject({
-      kind: 'refused',
-      sent: false,
-      message: 'could not connect to the proxy http://127.0.0.1:9: connection refused',
-      atProxy: true,
-    });
+    const error = await send('https://api.example.test/', post()).catch((caught) => caught);
+    expect(error).toMatchObject({ kind: 'refused', sent: false, atProxy: true });
+    expectGolden('errors', error.message);
   });
 });

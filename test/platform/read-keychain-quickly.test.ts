@@ -43,11 +43,11 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
   });
 
   it('asks for the item by the service and the account, both of them', async () => {
-    await write('one of several');
+    await write('the first');
     const ask = (attributes: Readonly<Record<string, string>>) =>
       readSecret(service.env, attributes, new AbortController().signal);
     expect(serviceName).toBe('cloudctl');
-    expect(await ask({ service: serviceName, username: account })).toEqual({ kind: 'found', value: 'one of several' });
+    expect(await ask({ service: serviceName, username: account })).toEqual({ kind: 'found', value: 'the first' });
     expect(await ask({ service: 'another', username: account })).toEqual({ kind: 'absent' });
     expect(await ask({ service: serviceName, username: 'another' })).toEqual({ kind: 'absent' });
     const session = createHelperKeychain({ env: service.env, script: helper.script }).open({ timeoutMs: 3000 });

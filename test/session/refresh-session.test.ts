@@ -221,7 +221,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     const { deps } = await ground(origin);
     const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
     const failure = await refreshSession({ ...deps, client: async () => client }, due).catch((caught) => caught);
-    expect(failure.hint).toContain('`cloudctl config set token_params basic`');
+    expect(failure.hint).toMatch(/ token_params basic`/);
   });
 });
 
@@ -370,11 +370,9 @@ describe('a refresh that may have been processed', () => {
     const failing = async () => async (_url: string, _init: HttpRequestInit) =>
       Promise.reject(new SendError(kind, true, 'no'));
     const { deps } = await ground('http://127.0.0.1:1', {}, { createSender: failing });
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({
-      code: kind,
-      exitCode: 6,
-      hint: expect.any(String),
-    });
+    const error = await refreshSession(deps, due).catch((caught) => caught);
+    expect(error).toMatchObject({ code: kind, exitCode: 6 });
+    expectGolden('auth', errorText(error));
   });
 
   it('and whose time is over is an error with words, not a bug', async () => {
@@ -463,11 +461,10 @@ describe('the commit of a refresh', () => {
       const full = createFileJournal(place, () => {
         throw Object.assign(new Error(`${code}: no`), { code });
       });
-      await expect(refreshSession({ ...deps, store: createFileStore(place, full) }, due)).rejects.toMatchObject({
-        code: 'keychain_unavailable',
-        exitCode: 1,
-        detail: expect.stringContaining('nothing was sent, and the session was kept'),
-      });
+      const failure = refreshSession({ ...deps, store: createFileStore(place, full) }, due);
+      const error = await failure.catch((caught) => caught);
+      expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+      expectGolden('auth', errorText(error));
       expect(seen).toHaveLength(0);
       expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
       await refreshSession(deps, due);

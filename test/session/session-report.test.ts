@@ -10,6 +10,8 @@ import {
   requireRecordFits,
   tokenFreshness,
 } from '../../src/session/stored-session.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const { refreshToken: _with, ...bare } = record();
@@ -180,10 +182,9 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
-          message: expect.stringContaining('too long for a keychain item'),
           detail: expect.stringContaining('1281'),
-          hint: expect.stringContaining('`cloudctl config set credential_store file --profile work`'),
         });
+        expectGolden('auth', errorText(error));
         return size - 1;
       }
     }

@@ -118,7 +118,7 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(first).toBe(`error: ${trouble.message}`);
         expect(parts.at(-1)).toMatch(/^hint: /);
         expect(parts.at(-1)).toMatch(trouble.hint);
-        expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|waiting for the keychain/);
+        expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|^waiting\b/m);
         expect(processesOf(fixture.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
       });
 

@@ -113,7 +113,7 @@ describe.each([
     const { ran } = await logIn({ CLOUDCTL_CLIENT_SECRET: 'not the secret at all' });
     expect(ran).toMatchObject({ code: 4, stdout: '' });
     expect(ran.stderr).toMatch(/auth setup/);
-    expect(ran.stderr).toContain(`config set token_params ${place === 'body' ? 'basic' : 'body'}`);
+    expect(ran.stderr).toContain(` token_params ${place === 'body' ? 'basic' : 'body'}`);
     expect(await run(['auth', 'token'], options())).toMatchObject({ code: 4, stdout: '' });
   });
 });

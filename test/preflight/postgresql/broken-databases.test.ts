@@ -6,6 +6,7 @@ import { columnsWithoutEqualityQuery } from '../../../src/preflight/postgresql/q
 import type { PostgresqlReport } from '../../../src/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { type BrokenDatabase, brokenOn } from './broken-databases.ts';
+import { expectText } from './expect-text.ts';
 import { short } from './facts.ts';
 import { found, preflightServer } from './preflight.ts';
 import { queryRows } from './query-rows.ts';
@@ -99,7 +100,9 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(found(report, 'unlogged', 'unlogged').objects).toEqual(
       expect.arrayContaining(['public.a', 'public."B ""c"', 'public.a0']),
     );
-    expect(found(report, 'replica-identity', 'leaves').objects).toEqual(['public."bare leaf" (no usable primary key)']);
+    expect(found(report, 'replica-identity', 'leaves').objects).toEqual([
+      expect.stringMatching(/^public\."bare leaf" \(.+\)$/),
+    ]);
     expect(found(report, 'full-without-eq', 'full_json').objects).toEqual(['public.t ("the doc" json)']);
     expect(found(report, 'secdef', 'definer').objects).toEqual(['public."Root"(text,integer[]) (owner postgres)']);
     expect(found(report, 'search-path', 'search_path').objects).toEqual([
@@ -118,12 +121,14 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   test('what is lost without failing is told', () => {
     expect(report.data_loss).toEqual(
       expect.arrayContaining([
-        'unlogged: the rows of 3 unlogged tables',
+        expect.stringMatching(/^unlogged: .*\b3 unlogged tables$/),
         'large_objects: 2 large objects',
-        'system_tables: the rows of 2 tables in schemas of the system',
-        'sequences: the values of 2 sequences',
+        expect.stringMatching(/^system_tables: .*\b2 tables\b/),
+        expect.stringMatching(/^sequences: .*\b2 sequences$/),
       ]),
     );
+    const losses = report.data_loss.filter((loss) => /^(unlogged|large_objects|system_tables|sequences): /.test(loss));
+    expectText(losses.toSorted().join('\n'));
   });
 
   test('the identity chosen is the key, else the index with the fewest columns, else FULL', () => {
@@ -233,11 +238,11 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(short(denied)).toBe('fail dump');
     expect(denied.objects?.toSorted()).toEqual([
       '"Open"."a b"',
-      'hidden.t (no USAGE on its schema)',
+      expect.stringMatching(/^hidden\.t \(no USAGE\b/),
       'large object 4711',
       'sequence "Open"."a b_a_seq"',
     ]);
-    expect(denied.observed).toBe('not 2 tables, 1 sequence, 1 large object');
+    expect(denied.observed).toMatch(/\b2 tables, 1 sequence, 1 large object$/);
     for (const sql of denied.fix?.sql ?? []) await server.query(sql, 'closed');
     const granted = await preflightServer({ ...server, dbname: 'closed', username: 'bare', wish: only('closed') });
     expect(found(granted, 'dump-privs', 'closed').status).toBe('pass');

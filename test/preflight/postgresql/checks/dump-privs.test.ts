@@ -25,10 +25,11 @@ test('objects that the role cannot read block the dump, with the error of pg_dum
   expect(denied(170_010)).toMatchObject({
     status: 'fail',
     blocks: ['dump'],
-    objects: ['"S x".t (no USAGE on its schema)', 'public.u', 'sequence public.s'],
+    objects: [expect.stringMatching(/^"S x"\.t \(no USAGE\b/), 'public.u', 'sequence public.s'],
   });
   expectText(denied(170_010).observed);
   expectText(denied(170_010).detail);
+  expectText(denied(170_010).objects?.join('\n'));
 });
 
 test('since 14 pg_read_all_data covers everything but large objects; before, each object needs a grant', () => {

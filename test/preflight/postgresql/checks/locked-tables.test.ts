@@ -41,7 +41,7 @@ test('a prepared transaction that locks a table blocks its database, a table tha
   // One look at all databases tells where another is worth its time.
   expect([...asked]).toEqual(['postgres']);
   expect(short(finding)).toBe('fail continuous+dump');
-  expect(finding.objects?.[0]).toContain(`public."The Table" by the prepared transaction it's held`);
+  expect(finding.objects?.[0]).toMatch(/public\."The Table" by .*\bit's held/);
   const [, cure] = / or (ROLLBACK PREPARED '(?:[^']|'')*')/.exec(finding.fix?.text ?? '') ?? [];
   await server.query(String(cure));
   expect((await judged()).status).toBe('pass');

@@ -13,5 +13,5 @@ test('a standby is no source for replication, and a dump from it may be cancelle
   );
   expect(short(standby)).toBe('fail continuous');
   expectText(standby.detail);
-  expect(standby.detail).toContain('canceling statement due to conflict with recovery');
+  expect(standby.detail).toMatch(/canceling statement .*conflict/);
 });
