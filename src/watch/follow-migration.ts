@@ -33,8 +33,13 @@ export interface WatchMigrationOptions {
 /**
  * Watches a migration and shows its status until the target has caught up (`untilIdle`), the migration is gone, or a signal
  * arrives. Resolves with the exit code; throws a CliError for a source that was never reached and for an ended migration.
+ * @param watch polls the source
  */
-export async function watchMigration(io: CommandIo, options: WatchMigrationOptions): Promise<ExitCode> {
+export async function watchMigration(
+  io: CommandIo,
+  options: WatchMigrationOptions,
+  watch: typeof watchSource = watchSource,
+): Promise<ExitCode> {
   const { host, output } = io;
   const { source } = options;
   const stopping = new AbortController();
@@ -62,7 +67,7 @@ export async function watchMigration(io: CommandIo, options: WatchMigrationOptio
         if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
       },
     };
-    for await (const result of watchSource(source, options.interval, watchOptions)) {
+    for await (const result of watch(source, options.interval, watchOptions)) {
       // A source that was never reached more likely has a wrong address than an outage.
       if (!wasReached && !result.reached) throw sourceUnreachableError(result);
       wasReached = true;
