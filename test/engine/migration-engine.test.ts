@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMigrationEngine } from '../../src/engine/migration-engine.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import {
   copySimpleSchema,
   objectsOn,
@@ -50,7 +51,9 @@ test('an engine that closes ends its migrations; the next one removes what a kil
   expect(await subscriptionsOn(target)).toEqual([]);
   expect(await next.cleanUp()).toEqual([]);
   await next.close();
-  expect((await migration.ended).status).toBe('error');
+  const { status, reason } = await migration.ended;
+  expect(status).toBe('error');
+  expectGolden('db-migrate', reason ?? '');
   await first.close();
   expect(existsSync(journal)).toBe(true);
 });

@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { genuine } from './loopback-fixture.ts';
 import { get, head, listening, type Started, send, start } from './raw-client.ts';
 
@@ -92,15 +94,19 @@ describe('rule 3: a port in use', () => {
       message: expect.stringContaining(`${port}`),
       hint: expect.stringContaining('--callback-url'),
     });
+    expectGolden('auth', errorText(failure).replaceAll(String(port), 'PORT'));
   });
 
   test('of several each is named with what is wrong about it', async () => {
     const ports = [await occupy('127.0.0.1'), await occupy('127.0.0.1')];
-    await expect(helper(...ports.map((port) => `http://127.0.0.1:${port}/callback`))).rejects.toMatchObject({
+    const urls = ports.map((port) => `http://127.0.0.1:${port}/callback`);
+    const failure = await helper(...urls).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
       code: 'port_in_use',
       message: expect.stringContaining(ports.join(', ')),
       detail: expect.stringMatching(new RegExp(ports.map((port) => `127\\.0\\.0\\.1 port ${port}\\b`).join('.*'))),
     });
+    expectGolden('auth', errorText(failure).replaceAll(new RegExp(ports.join('|'), 'g'), 'PORT'));
   });
 
   test('a port reserved by the system counts the same', async () => {

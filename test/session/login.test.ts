@@ -10,6 +10,8 @@ import { type LoginDeps, performLogin } from '../../src/session/login.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { loginCommands } from '../../src/session/suggested-commands.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
@@ -128,7 +130,9 @@ describe('a login by paste', () => {
   it('whose input ends before a response was pasted is a usage error', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { deps } = ground(host, sandbox, { pastedLines: async function* () {} });
-    await expect(performLogin(deps, request)).rejects.toMatchObject({ code: 'usage' });
+    const error = await performLogin(deps, request).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'usage' });
+    expectGolden('auth', errorText(error));
   });
 
   it('asks the store before the person, and the lock before both', async () => {

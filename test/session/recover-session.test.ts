@@ -9,6 +9,7 @@ import { createProfileSession } from '../../src/session/profile-session.ts';
 import { refreshSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { createWriteAheadJournal, type WriteAheadFileOperations } from '../../src/session/write-ahead-journal.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { expectAlive, machineWith, type SessionMachine, singleUseServer, token, unexpired } from './session-fixture.ts';
 
@@ -234,10 +235,11 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     const before = [...machine.items];
     machine.trouble = 'locked';
-    await expect(createProfileSession(machine.deps).bearer()).rejects.toMatchObject({
-      code: 'keychain_unavailable',
-      exitCode: 1,
-    });
+    const error = await createProfileSession(machine.deps)
+      .bearer()
+      .catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+    expectGolden('auth', errorText(error));
     await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable' });
     expect(machine.traces()).toHaveLength(1);
     expect([...machine.items]).toEqual(before);

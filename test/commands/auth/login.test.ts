@@ -133,6 +133,7 @@ describe('a login that is not to be', () => {
     const ran = await runLogin(host, ['-o', 'json'], { visit: (url) => answerWith(url, parameters) });
     expect(ran).toMatchObject({ code: exit, out: '' });
     expect(ran.error()).toMatchObject({ code, exit_code: exit });
+    expectGolden('auth', stableText(ran, /^\{"error":/));
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
   });
 
@@ -143,7 +144,7 @@ describe('a login that is not to be', () => {
       visit: (url) => answerWith(url, { code: 'x', state: 'foreign', error_description: 'hunter2' }),
     });
     expect(ran.code).toBe(4);
-    expect(ran.err).toMatch(/^error: /m);
+    expectGolden('auth', stableText(ran, /^(error|detail|hint): /));
     expect(ran.err).not.toContain('hunter2');
     expect(await recordedRequests(sandbox)).not.toContain('POST /v1/oauth/token');
   });
@@ -163,6 +164,7 @@ describe('a login that is not to be', () => {
     const ran = await runCloudctl(host, ['auth', 'login', '--login-timeout', '1s', '-o', 'json']);
     expect(ran.code).toBe(4);
     expect(ran.error()).toMatchObject({ code: 'login_timeout', hint: expect.stringContaining('--login-timeout 15m') });
+    expectGolden('auth', stableText(ran, /^\{"error":/));
   });
 
   it.each([
@@ -188,6 +190,7 @@ describe('a login that is not to be', () => {
     const second = await runCloudctl(host, ['auth', 'login', '-o', 'json']);
     expect(second.code).toBe(1);
     expect(second.error()).toMatchObject({ code: 'busy' });
+    expectGolden('auth', stableText(second));
     await followRedirects(url ?? '');
     expect((await first.ended).code).toBe(0);
   });
@@ -203,6 +206,7 @@ describe('a login that is not to be', () => {
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(port);
     expect(ran.err).not.toContain('authorize?');
+    expectGolden('auth', stableText(ran).replaceAll(port, 'PORT'));
   });
 
   it.each(['locked', 'missing', 'hung'] as const)(
@@ -214,6 +218,7 @@ describe('a login that is not to be', () => {
       const ran = await runCloudctl(host, ['auth', 'login', '-o', 'json']);
       expect(ran.error()).toMatchObject({ code: 'keychain_unavailable', exit_code: 1 });
       expect(ran.err).not.toContain('authorize?');
+      expectGolden('auth', stableText(ran));
     },
   );
 });
@@ -253,6 +258,7 @@ describe('prompt=none', () => {
     const blind = (url: string) => followRedirects(url.replace(/&prompt=none|&i=\w+/g, ''));
     const ran = await runLogin(host, ['--prompt', 'none', '--account-hint', hint, '-o', 'json'], { visit: blind });
     expect(ran.error()).toMatchObject({ code: 'login_required', exit_code: 4 });
+    expectGolden('auth', stableText(ran, /^\{"error":/).replaceAll(hint, 'HINT'));
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
     expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
     const own = userOf(sandbox, MAYA).uuid.slice(0, 6).toUpperCase();

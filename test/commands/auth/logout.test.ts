@@ -46,6 +46,7 @@ describe('auth logout', () => {
     const ran = await runCloudctl(host, ['auth', 'logout', '-o', 'json']);
     expect(ran).toMatchObject({ code: 6, out: '' });
     expect(ran.error()).toMatchObject({ code: 'unreachable', hint: expect.stringContaining('control panel') });
+    expectGolden('auth', stableText(ran));
     expect(existsSync(place.credentialFile)).toBe(false);
   });
 
@@ -57,7 +58,9 @@ describe('auth logout', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { origin } = await serverFor((_, response) => reply(response, status, 'no', { 'retry-after': '0' }));
     await seedSession(host, sandbox, { record: { baseOrigin: origin } });
-    expect(await runCloudctl(host, ['auth', 'logout'])).toMatchObject(expected);
+    const ran = await runCloudctl(host, ['auth', 'logout']);
+    expect(ran).toMatchObject(expected);
+    expectGolden('auth', stableText(ran));
   });
 
   it('with --local sends no request', async () => {
@@ -96,7 +99,9 @@ describe('auth logout', () => {
   it('sends nothing while the environment would print it, and deletes nothing', async () => {
     const [host, sandbox] = [testHost({ env: { NODE_DEBUG: 'http' } }), await sandboxFor()];
     const { place } = await seedSession(host, sandbox);
-    expect((await runCloudctl(host, ['auth', 'logout'])).code).toBe(2);
+    const ran = await runCloudctl(host, ['auth', 'logout']);
+    expect(ran.code).toBe(2);
+    expectGolden('auth', stableText(ran));
     expect(existsSync(place.credentialFile)).toBe(true);
     expect(await recordedRequests(sandbox)).toEqual([]);
   });
@@ -121,6 +126,7 @@ describe('auth logout --all', () => {
     const ran = await runCloudctl(host, ['auth', 'logout', '--all']);
     expect(ran.code).toBe(6);
     expect(ran.err).toMatch(/^warning: profile a: /m);
+    expectGolden('auth', stableText(ran));
     expect(existsSync(place.credentialFile)).toBe(false);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
   });
@@ -132,6 +138,7 @@ describe('auth logout --all', () => {
     const ran = await runCloudctl(host, ['auth', 'logout', '--all', '-o', 'json']);
     expect(ran.code).toBe(1);
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+    expectGolden('auth', stableText(ran));
     expect(existsSync(place.credentialFile)).toBe(false);
   });
 
@@ -145,6 +152,8 @@ describe('auth logout --all', () => {
   });
 
   it('contradicts --profile', async () => {
-    expect((await runCloudctl(testHost(), ['auth', 'logout', '--all', '--profile', 'x'])).code).toBe(2);
+    const ran = await runCloudctl(testHost(), ['auth', 'logout', '--all', '--profile', 'x']);
+    expect(ran.code).toBe(2);
+    expectGolden('auth', stableText(ran));
   });
 });

@@ -109,6 +109,8 @@ it('every slot gone ends the watch; one of several does not', () => {
   ]);
   expect(steps.map(({ ending }) => ending !== undefined)).toEqual([false, false, false, false, true]);
   expect(steps[2]?.sample.violations).toMatchObject([{ rule: 'slot-dropped', database: 'shop' }]);
+  const [dropped] = steps[2]?.sample.violations ?? [];
+  expectGolden('db-watch', `${dropped?.observed}\nhint: ${dropped?.hint}`, 'violation');
   expect(steps[2]?.sample.phase).toBe('streaming');
   expectGolden('db-watch', `${steps[4]?.ending?.message}\nhint: ${steps[4]?.ending?.hint}`);
 });

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { encodeCommand } from '../../../src/redis/resp.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { startWatchRun, watchedRedis } from '../run-watch.ts';
 
@@ -49,6 +50,7 @@ it('full copies that never come to an end are a loop', async () => {
   const found = await watch.untilBroken('full-sync-loop', 40_000);
   const loop = found.violations.find(({ rule }) => rule === 'full-sync-loop');
   expect(loop?.hint).toMatch(/client-output-buffer-limit/);
+  expectGolden('db-watch', loop?.hint.replace(/now: [^)]+/, 'now: LIMITS') ?? '');
 });
 
 it('a password that is changed shuts the door, and a source that ends is waited for', async () => {
