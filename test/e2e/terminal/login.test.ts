@@ -97,6 +97,7 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
     await invited(screen);
     await screen.press('C-c');
     expect(await screen.ended()).toBe(130);
+    // Not at the start of a line: until the program reads in raw mode, the terminal itself echoes `^C`.
     expect(await screen.screen()).toMatch(/error: .+$/m);
   });
 
