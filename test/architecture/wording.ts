@@ -25,13 +25,17 @@ export const wordingIsInGoldenFiles: Rule = (project) => {
 
 /** Each run of three words in plain text; SQL and code in capitals, paths and options are no words. */
 function wordSequences(text: string): readonly string[] {
-  return text.split(/[^A-Za-z' ]+/).flatMap((part) => {
-    const words = part.trim().split(/ +/);
-    if (words.length < wordsInARow) return [];
-    return words
-      .slice(0, words.length - wordsInARow + 1)
-      .map((_, at) => words.slice(at, at + wordsInARow))
-      .filter((row) => !row.includes('cloudctl') && row.every((word) => /^[A-Z]?[a-z']+$/.test(word)))
-      .map((row) => row.join(' ').toLowerCase());
-  });
+  // What stands in backquotes is a command or a value.
+  return text
+    .replaceAll(/`[^`]*`/g, '|')
+    .split(/[^A-Za-z' ]+/)
+    .flatMap((part) => {
+      const words = part.trim().split(/ +/);
+      if (words.length < wordsInARow) return [];
+      return words
+        .slice(0, words.length - wordsInARow + 1)
+        .map((_, at) => words.slice(at, at + wordsInARow))
+        .filter((row) => !row.includes('cloudctl') && row.every((word) => /^[A-Z]?[a-z']+$/.test(word)))
+        .map((row) => row.join(' ').toLowerCase());
+    });
 }
