@@ -10,56 +10,49 @@ import { type KeychainFixture, makeKeychainFixture, noKeyring, openUnlockWindow,
 /** One way in which a keychain cannot be used. */
 interface Trouble {
   readonly name: string;
-  /** The end of the message that tells the reasons apart. */
-  readonly message: RegExp;
-  readonly hint: RegExp;
+  /** Found in the error message; the golden file has the whole text. */
+  readonly reason: RegExp;
   readonly env?: Environment;
   begin(fixture: KeychainFixture): Promise<void>;
   end(fixture: KeychainFixture): Promise<void>;
 }
 
 const nothing = async (): Promise<void> => {};
-const none = /keychain: .*\bnone$/;
-const late = /keychain: .*\bin time$/;
-const toFile = /`cloudctl .*credential.store file/;
+const none = /keychain.*\bnone\b/;
+const late = /keychain.*\btime\b/;
 
 let closeWindow = (): void => {};
 
 const troubles: readonly Trouble[] = [
   {
     name: 'locked',
-    message: /keychain: .*\blocked$/,
-    hint: /`gnome-keyring-daemon --unlock`/,
+    reason: /keychain.*\blocked\b/,
     begin: ({ service }) => service.lock(),
     end: ({ service }) => service.restart(),
   },
   {
     name: 'absent, without a session bus',
-    message: none,
-    hint: toFile,
+    reason: none,
     env: { DBUS_SESSION_BUS_ADDRESS: undefined },
     begin: nothing,
     end: nothing,
   },
   {
     name: 'absent, with the address of a bus that is gone',
-    message: none,
-    hint: toFile,
+    reason: none,
     env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere/bus' },
     begin: nothing,
     end: nothing,
   },
   {
     name: 'absent, with a bus that has no Secret Service',
-    message: none,
-    hint: toFile,
+    reason: none,
     begin: ({ service }) => service.end(),
     end: ({ service }) => service.restart(),
   },
   {
     name: 'waiting for somebody to unlock it',
-    message: late,
-    hint: /\bunlock\b/,
+    reason: late,
     begin: async ({ service }) => {
       closeWindow = await openUnlockWindow(service);
       await service.lock();
@@ -71,8 +64,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'hung',
-    message: late,
-    hint: /\brestart\b/,
+    reason: late,
     begin: async ({ service }) => service.pause(),
     end: async ({ service }) => service.resume(),
   },
@@ -104,7 +96,7 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
     const more = { env: trouble.env ?? {}, limit: 15_000 };
 
     // Side by side only where each waits: a GNOME keyring that has to refuse many prompts at once may hang for good.
-    const each = trouble.message === late ? test.concurrent : test;
+    const each = trouble.reason === late ? test.concurrent : test;
 
     describe(trouble.name, () => {
       beforeAll(() => trouble.begin(fixture));
@@ -118,38 +110,38 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         expect(ran).toMatchObject({ code: 1, signal: null, stdout: '' });
         const [first, ...parts] = ran.stderr.trimEnd().split('\n');
         expect(first).toMatch(/^error: /);
-        expect(first).toMatch(trouble.message);
+        expect(first).toMatch(trouble.reason);
         expect(parts.at(-1)).toMatch(/^hint: /);
-        expect(parts.at(-1)).toMatch(trouble.hint);
         expect(ran.stderr).not.toMatch(/logged in|v1\/oauth|^waiting\b/m);
         expect(processesOf(fixture.folders).filter(({ environment }) => environment.includes(mark))).toEqual([]);
       });
 
-      test('with -o json the error is one object with the code keychain_unavailable', async () => {
+      each('with -o json the error is one object with the code keychain_unavailable', async () => {
         const ran = await fixture.run(['auth', 'status', '-o', 'json'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
         expect(JSON.parse(ran.stderr)).toMatchObject({
-          error: { code: 'keychain_unavailable', exit_code: 1 },
+          error: { code: 'keychain_unavailable', message: expect.stringMatching(trouble.reason), exit_code: 1 },
         });
-        const { message, hint } = JSON.parse(ran.stderr).error;
-        expect(message).toMatch(trouble.message);
-        expectGolden('auth', `${message}\nhint: ${hint}`);
       });
 
       each('a login fails before anybody is sent to the browser, though the secret is in a variable', async () => {
         const env = { ...more.env, CLOUDCTL_CLIENT_SECRET: fixture.sandbox.client_secret };
         const ran = await fixture.run(['auth', 'login', '--no-browser'], { ...more, env });
         expect(ran).toMatchObject({ code: 1, stdout: '' });
-        expect(ran.stderr.split('\n', 1)[0]).toMatch(trouble.message);
+        expect(ran.stderr).toMatch(trouble.reason);
         expect(ran.stderr).not.toContain('v1/oauth/authorize');
       });
 
       each('setup fails and writes no profile', async () => {
         const ran = await setUp(fixture, ['--profile', 'new'], more);
         expect(ran).toMatchObject({ code: 1, stdout: '' });
-        expect(ran.stderr.split('\n', 1)[0]).toMatch(trouble.message);
+        expect(ran.stderr).toMatch(trouble.reason);
         const known = await fixture.run(['auth', 'list', '-o', 'json'], { env: { CLOUDCTL_CREDENTIAL_STORE: 'file' } });
         expect(known.json<readonly object[]>().map((row) => Object.values(row)[0])).toEqual(['default']);
+      });
+
+      test('the error names the reason and what to do', async () => {
+        expectGolden('auth', (await fixture.run(['auth', 'status'], more)).stderr);
       });
 
       each('auth list shows the state as unknown', async () => {
@@ -170,20 +162,19 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
   }
 
   describe.skipIf(lacks('tmux'))('on a terminal', () => {
-    const waiting = /^waiting\b.*\bkeychain\b.*$/m;
+    const waiting = /waiting.*keychain.*/;
 
     test('a second is waited before it is said, and the command goes on once the keychain answers', async () => {
       fixture.service.pause();
       const screen = await terminal(['auth', 'status'], { folders: fixture.folders, env: fixture.env, columns: 200 });
       try {
         const started = performance.now();
-        const [line = ''] = waiting.exec(await screen.waitFor(waiting)) ?? [];
+        await screen.waitFor(waiting);
         expect(performance.now() - started).toBeGreaterThan(700);
         fixture.service.resume();
         expect(await screen.ended()).toBe(0);
         expect(await screen.screen()).toMatch(/maya@example\.com/);
-        expect((await screen.screen()).split(line)).toHaveLength(2);
-        expectGolden('auth', line);
+        expect((await screen.screen()).split(waiting)).toHaveLength(2);
       } finally {
         fixture.service.resume();
         await screen.close();
@@ -197,10 +188,9 @@ describe.skipIf(noKeyring)('a keychain that cannot be used', () => {
         await fixture.service.lock();
         const screen = await terminal(words.split(' '), { folders: fixture.folders, env: fixture.env });
         try {
-          const line = await screen.waitFor(waiting);
+          await screen.waitFor(waiting);
           await sleep(3500);
-          expect(await screen.screen()).toBe(line);
-          expect(line).not.toContain('\n');
+          expect((await screen.screen()).replace(waiting, '')).toBe('');
           await screen.press('C-c');
           expect(await screen.ended(1500)).toBe(130);
           await screen.close();
