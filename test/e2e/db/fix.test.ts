@@ -173,7 +173,7 @@ function changeRules(section: ScriptSection, orders: readonly string[]): void {
     .read('pg_hba.conf')
     .split('\n')
     .filter((line) => !rules.includes(line));
-  const away = section.lines.some((line) => /take .* out of pg_hba\.conf/.test(line));
+  const away = section.lines.some((line) => /remove .* from pg_hba\.conf/.test(line));
   server.write('pg_hba.conf', [...(away ? [] : rules), ...others].join('\n'));
 }
 

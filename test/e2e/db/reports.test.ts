@@ -200,7 +200,7 @@ describe.concurrent('a run of its own', () => {
     const words = ['db', 'preflight', '--source', server.url('postgres'), '--allow-private', '--disable-ssl'];
     const report = file('interrupted.json');
     const running = start([...words, '--report', report], { folders, env: { PGPASSWORD: server.password } });
-    await running.waitFor('stderr', /asking the source/);
+    await running.waitFor('stderr', /querying the source/);
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const begun = performance.now();
     running.kill('SIGINT');

@@ -44,13 +44,9 @@ const words = (...more: readonly string[]) => [
 const asked = (): RunOptions => ({ folders, env: { PGPASSWORD: pair.source.password }, limit: 90_000 });
 
 test.each([
-  [
-    'a port where nobody listens',
-    () => 'postgres://mover@127.0.0.1:1/shop',
-    /^error: could not enter the source: connection refused/,
-  ],
-  ['a database that is not there', () => pair.source.url('nodb'), /^error: could not enter the source: .*nodb/],
-  ['a Redis that is not there', () => 'redis://127.0.0.1:1', /^error: could not enter the source: connection refused/],
+  ['a port where nobody listens', () => 'postgres://mover@127.0.0.1:1/shop', /^error: .*\bconnection refused/],
+  ['a database that is not there', () => pair.source.url('nodb'), /^error: .*\bnodb\b/],
+  ['a Redis that is not there', () => 'redis://127.0.0.1:1', /^error: .*\bconnection refused/],
 ])('%s is told at once, for nothing was ever seen of it', async (_what, url, message) => {
   const ran = await run(['db', 'watch', '--source', url(), '--disable-ssl'], asked());
   expect(ran).toMatchObject({ code: 3, stdout: '' });
@@ -85,8 +81,8 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
     .flatMap((entry) => /^\[cloudctl-watch\] LOG: {2}statement: (.*)$/s.exec(entry.trimEnd())?.[1] ?? []);
   expect(messages.length).toBeGreaterThan(10);
   expect(messages.filter((message) => !isRead(message))).toEqual([]);
-  const shown = new Set([...ran.stderr.matchAll(/^sent to [^:]*: (.*)$/gm)].map(([, text]) => text!.trim()));
-  expect(messages.filter((message) => !shown.has(message.trim()))).toEqual([]);
+  const shown = ran.stderr.replaceAll(/\s+/g, ' ');
+  expect(messages.filter((message) => !shown.includes(message.replaceAll(/\s+/g, ' ').trim()))).toEqual([]);
 });
 
 /** A read-only transaction around questions, or the one question that stands alone. */
@@ -139,7 +135,7 @@ test.skipIf(lacks('tmux'))('in a terminal it draws a picture that fits, and give
   expect(screen.split('\n').length).toBeLessThanOrEqual(24);
   expect(screen).toMatch(/█{40}/);
   await pair.source.query("ALTER SYSTEM SET wal_level = 'replica'");
-  await shown.waitFor(/! wal-level-changed: wal_level is to become replica[\s\S]*DO NOT RESTART/);
+  await shown.waitFor(/! wal-level-changed: .*replica[\s\S]*restart/i);
   await pair.source.query("ALTER SYSTEM SET wal_level = 'logical'");
   await shown.press('C-c');
   expect(await shown.ended()).toBe(130);
