@@ -30,7 +30,7 @@ describe('the admin API of a sandbox', () => {
     const admin = await adminOf(ready.admin_url, ready.admin_token);
     await expect(admin.call('POST', '/clock', { advance: 'soon' })).rejects.toMatchObject({
       status: 422,
-      detail: expect.stringContaining('advance must be'),
+      detail: expect.stringContaining('advance'),
     });
   });
 

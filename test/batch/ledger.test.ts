@@ -59,7 +59,7 @@ describe('a ledger', () => {
     writeFileSync(dirname(dirname(path)), '');
     await expect(createLedger(path, batch, testBootId)).rejects.toMatchObject({
       code: 'internal',
-      message: expect.stringMatching(/^could not lock a file in .*ENOTDIR/),
+      message: expect.stringMatching(/ENOTDIR/),
       hint: expect.stringContaining('CLOUDCTL_STATE_DIR'),
     });
   });

@@ -47,7 +47,7 @@ describe('the rate limit', () => {
     sandbox.faults.add({ match, action: 'rate_limit' });
     const ran = await runCloudctl(host, ['droplets', 'list']);
     expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toMatch(/try again in \d+ s/);
+    expect(ran.err).toMatch(/^hint: .*\b\d+ s\b/m);
   });
 });
 

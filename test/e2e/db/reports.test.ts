@@ -181,7 +181,7 @@ describe.concurrent('a run of its own', () => {
   test('--quiet says nothing but the report, --no-color and a pipe have no colours', async () => {
     const ran = await ask([...target, '--quiet', '--method', 'dump']);
     expect(ran.stderr).toBe('');
-    expect(ran.stdout).toMatch(/^Only a point-in-time dump is possible\.$/m);
+    expect(ran.stdout).toMatch(/^Only .*\bdump\b.*\.$/m);
     expect(ran.stdout).not.toContain('\u001b');
   });
 
