@@ -58,10 +58,12 @@ test('only what has the oid of what was made is dropped', async () => {
   await inside('postgres', async (session) => {
     const made = [{ name: 'mine', oid: String(oid?.oid) }, { name: 'theirs', oid: '1' }, { name: 'doubtful' }];
     expect(await dropDatabases(session, made, 180_000)).toMatchObject({
-      gone: ['mine', 'theirs'],
-      left: [{ object: 'database doubtful', statement: 'DROP DATABASE "doubtful" WITH (FORCE)' }],
+      dropped: ['mine', 'theirs'],
+      leftovers: [{ object: 'database doubtful', statement: 'DROP DATABASE "doubtful" WITH (FORCE)' }],
     });
-    expect(await dropRoles(session, [{ name: 'Role of mine', oid: String(role?.oid) }])).toMatchObject({ left: [] });
+    expect(await dropRoles(session, [{ name: 'Role of mine', oid: String(role?.oid) }])).toMatchObject({
+      leftovers: [],
+    });
   });
   const left = await server.query(
     "SELECT datname FROM pg_database WHERE datname IN ('mine', 'theirs', 'doubtful') ORDER BY 1",

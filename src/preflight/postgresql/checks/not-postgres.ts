@@ -7,7 +7,7 @@ export const notPostgresCheck = serverCheck({
   id: 'not-postgres',
   title: 'the source is PostgreSQL',
   headline: 'The source is not PostgreSQL',
-  severity: { continuous: 'blocker', dump: 'warning' },
+  severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
