@@ -83,7 +83,7 @@ export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenera
 }
 
 interface RemainingDemand {
-  /** Items that are still wanted. */
+  /** How many more items may be returned; Infinity without a limit. */
   left: number;
   /** Items that were created from this time on are new in this pass; the server's time. */
   since?: number | undefined;

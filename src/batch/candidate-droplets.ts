@@ -6,7 +6,7 @@ import { batchTag, type DropletAttributes } from './droplet-requests.ts';
 /** What a droplet must match to count as created by an uncertain request. */
 export interface CandidateCriteria {
   readonly attributes: DropletAttributes;
-  /** The tag of `--mark`. With it, the tag alone decides. */
+  /** The tag of `--mark`. If it is set, droplets are recognized by this tag, and their creation time is not compared. */
   readonly mark: string | undefined;
   /** The server's time in milliseconds before the request. */
   readonly sentAfter: number | undefined;

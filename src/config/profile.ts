@@ -21,7 +21,7 @@ export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readon
 
 interface ProfileKeySpec {
   readonly variable?: string;
-  /** A value as typed in a shell, for hints. */
+  /** An example value for hints, written as in a shell. */
   readonly example: string;
   /** Parses the text of an option, a variable or `config set` to the stored value. */
   readonly parse: (text: string) => ParseResult<string | boolean | readonly string[]>;

@@ -126,5 +126,5 @@ async function openPlane(engine: MigrationEngine, name: string, url: string): Pr
 
 function describeLeftover({ side, database, object, statement, reason }: LeftoverObject): string {
   const where = database === '' ? `the ${side}` : `database ${database} of the ${side}`;
-  return `could not remove ${object} of a migration from ${where}: ${reason}; run: ${statement}`;
+  return `${where} still contains ${object} of a migration, which could not be removed: ${reason}; to remove it, run: ${statement}`;
 }

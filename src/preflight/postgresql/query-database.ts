@@ -132,7 +132,10 @@ async function runOnSession(
   return { access: { kind: 'entered', direct, ...broken }, results, code: lost?.code, wasQuerySent: true };
 }
 
-/** Without a transaction, so that a pooler has to assign a server process to it. */
+/**
+ * The server process of this connection; another process than at the login means a pooler. Sent outside a transaction, so
+ * that a pooler has to assign a server process to this query.
+ */
 const pidQuery = 'SELECT pg_backend_pid() AS pid';
 
 /** Milliseconds to connect, and to learn the server process. */

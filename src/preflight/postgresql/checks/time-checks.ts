@@ -13,7 +13,10 @@ export const timeChecksCheck = databaseCheck({
   queries: { clockChecks: timeDependentConstraintsQuery },
   evaluate({ clockChecks }, database) {
     const found = clockChecks.filter(requiresFuture);
-    if (found.length === 0) return pass(clockChecks.length === 0 ? 'none' : 'none that requires a future time');
+    if (found.length === 0)
+      return pass(
+        clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
+      );
     return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
       required: 'none in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,

@@ -98,7 +98,7 @@ const databaseFeatures = [
   /** Tables of users in a system schema. */
   'system-tables',
   /**
-   * Other objects of users in pg_catalog or information_schema. Every server has these schemas, and public and pg_toast,
+   * Objects of users in pg_catalog or information_schema, except tables. These schemas, public and pg_toast exist on every server
    * from the start.
    */
   'system-objects',

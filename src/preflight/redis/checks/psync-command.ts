@@ -108,7 +108,7 @@ function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
     headline: 'The server refuses PSYNC',
     required: '+FULLRESYNC',
-    detail: 'The target receives the same reply.',
+    detail: 'The server will refuse PSYNC of the target in the same way.',
     fix: { text: 'Ask the operator of the server to allow external replicas; otherwise only a scan is possible.' },
   });
 }

@@ -24,7 +24,7 @@ export const replBacklogCheck = redisCheck({
     const rate = writeRateText(facts, formatBytes);
     if (writes === undefined || writes === 0) return pass(observed, { detail: `${rate}.` });
     const minute = writes * 60;
-    const detail = `${rate}; ${formatBytes(minute)} in one minute.`;
+    const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
     if (size >= minute) return pass(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     return warn(observed, {
