@@ -31,7 +31,7 @@ export class Secret {
 }
 
 /** A URL whose query contains secrets (spec.md §4.2). It prints as origin and path. */
-export function secretUrl(url: URL): Secret {
+export function secretFromUrl(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 

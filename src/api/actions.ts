@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import type { Api } from './client.ts';
 import { itemIdOf } from './list-completeness.ts';
-import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
+import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 
 /** An action as the API returned it, with the decoded fields that this program uses. */
 export interface Action {
@@ -12,7 +12,7 @@ export interface Action {
 }
 
 /** Lists actions, page by page. */
-export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGenerator<ListChunk<Action>> {
+export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGenerator<PageItems<Action>> {
   return listPages(api, {
     path: '/v2/actions',
     key: 'actions',

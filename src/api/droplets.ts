@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Api } from './client.ts';
 import { itemIdOf } from './list-completeness.ts';
-import { type ListChunk, type ListOptions, listPages } from './list-pages.ts';
+import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 import { createListSplitter } from './split-list.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses. */
@@ -21,7 +21,7 @@ export function listDroplets(
   api: Api,
   filter: DropletFilter,
   wish: ListOptions<Droplet> = {},
-): AsyncGenerator<ListChunk<Droplet>> {
+): AsyncGenerator<PageItems<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
   if (filter.tag !== undefined) query.set('tag_name', filter.tag);

@@ -36,7 +36,7 @@ export interface ListOptions<T> {
 }
 
 /** Some items of a list. Objects are created only by `items`: for a long list they are most of the cost. */
-export interface ListChunk<T> {
+export interface PageItems<T> {
   /** The items as received, one JSON text per line. */
   readonly lines: () => Uint8Array;
   readonly items: () => readonly T[];
@@ -56,7 +56,7 @@ const clockToleranceMs = 5_000;
  * create or delete during the reading may be missing. Every other item is returned once. Throws `incomplete_list` when that is
  * not certain; list-completeness.ts explains how it is known.
  */
-export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<ListChunk<T>> {
+export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<PageItems<T>> {
   const completeness = createListCompleteness();
   const demand: RemainingDemand = { left: list.options.limit ?? Number.POSITIVE_INFINITY };
   for (const size of pageSizes(list.options)) {
@@ -112,7 +112,7 @@ async function* readOnePass<T>(
   size: number,
   completeness: ListCompleteness,
   demand: RemainingDemand,
-): AsyncGenerator<ListChunk<T>> {
+): AsyncGenerator<PageItems<T>> {
   const { pause } = list.options;
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');

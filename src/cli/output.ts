@@ -15,7 +15,7 @@ import type { PresentedData } from './present.ts';
 import { presentObject, presentResult } from './present.ts';
 import { sanitizeLine, sanitizeLines } from './sanitize.ts';
 import type { RowPages } from './write-list.ts';
-import { bufferCells, bufferJson, bufferYaml, streamCsv, streamNdjson } from './write-list.ts';
+import { bufferCells, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
 
@@ -79,9 +79,9 @@ export function createOutput(options: OutputOptions): Output {
       case 'csv':
         return streamCsv(rows, listing, await csvRecord(stdout));
       case 'json':
-        return bufferJson(rows, listing);
+        return writeBufferedJson(rows, listing);
       case 'yaml':
-        return bufferYaml(rows, listing);
+        return writeBufferedYaml(rows, listing);
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await bufferCells(rows, listing);

@@ -51,7 +51,10 @@ export async function streamCsv<T>(
 }
 
 /** Prints one JSON array after the last page. Until then the rows are kept as text, which is smaller than their objects. */
-export async function bufferJson<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
+export async function writeBufferedJson<T>(
+  pages: RowPages<T>,
+  { picked, wanted, write }: ListWriteOptions<T>,
+): Promise<void> {
   const held = await bufferPages(pages, (rows) => jsonElements(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write('[]\n');
   // In pieces: 100,000 droplets are longer than the longest string.
@@ -60,7 +63,10 @@ export async function bufferJson<T>(pages: RowPages<T>, { picked, wanted, write 
 }
 
 /** Prints one YAML sequence after the last page. */
-export async function bufferYaml<T>(pages: RowPages<T>, { picked, wanted, write }: ListWriteOptions<T>): Promise<void> {
+export async function writeBufferedYaml<T>(
+  pages: RowPages<T>,
+  { picked, wanted, write }: ListWriteOptions<T>,
+): Promise<void> {
   const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write(await yamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import type { ListChunk, ListOptions } from '../api/list-pages.ts';
+import type { ListOptions, PageItems } from '../api/list-pages.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
@@ -19,7 +19,7 @@ export interface PrintListOptions<T> {
   readonly view: ListView<JsonRecord>;
   /** In the plural, for the progress line: `droplets`. */
   readonly resource: string;
-  readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<ListChunk<T>>;
+  readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
 }
 
 /** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
@@ -41,7 +41,7 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
 }
 
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
-  chunks: AsyncIterable<ListChunk<T>>,
+  chunks: AsyncIterable<PageItems<T>>,
 ): RowPages<JsonRecord> {
   for await (const { items, lines } of chunks) yield { rows: () => items().map(({ raw }) => raw), lines };
 }

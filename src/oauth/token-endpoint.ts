@@ -1,7 +1,7 @@
 import { isRecord, parseJson, stringField } from '../json.ts';
 import { readBodyText } from '../platform/buffered-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
-import { redactSecrets, Secret, secretUrl } from '../secret.ts';
+import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
 import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
@@ -162,12 +162,12 @@ function tokenRequest(client: OAuthClient, path: string, parameters: TokenParame
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
-    return { url: secretUrl(url), body: undefined, basic: undefined, secrets };
+    return { url: secretFromUrl(url), body: undefined, basic: undefined, secrets };
   }
   const basic = basicCredentials(client);
   const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
-  return { url: secretUrl(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
+  return { url: secretFromUrl(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
 }
 
 function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {

@@ -1,6 +1,6 @@
 import type { Client } from './pg.ts';
 import type { QueryError } from './query-error.ts';
-import { type CopyMessages, sendStatement } from './send-statement.ts';
+import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
 
 /**
  * Passes the rows of the server to `take`, one by one. While a promise returned by `take` is pending, no more rows are read.
@@ -99,7 +99,7 @@ export async function copyIn(client: Client, transport: CopyTransport, text: str
 }
 
 interface CopyHandlers {
-  readonly handlers: CopyMessages;
+  readonly handlers: CopyMessageHandler;
   readonly rows: Promise<number>;
   readonly fail: (error: unknown) => void;
   readonly failed: () => boolean;

@@ -2,7 +2,7 @@ import type { Client, Submittable } from './pg.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 
 /** The messages of a COPY, which pg hands over one by one. */
-export type CopyMessages = Omit<Submittable, 'submit'>;
+export type CopyMessageHandler = Omit<Submittable, 'submit'>;
 
 /**
  * Sends statements in one message of the simple query protocol
@@ -14,7 +14,7 @@ export type CopyMessages = Omit<Submittable, 'submit'>;
 export async function sendStatement(
   client: Client,
   text: string,
-  copy?: CopyMessages,
+  copy?: CopyMessageHandler,
 ): Promise<readonly (readonly PostgresqlRow[])[]> {
   if (copy !== undefined) {
     client.query({ ...copy, submit: (connection) => connection.query(text) });

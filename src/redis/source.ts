@@ -103,7 +103,7 @@ function nameOf(found: RedisUrl | undefined, part: string | undefined): string |
   if (found?.isUsernameAmbiguous === true && part !== undefined && part !== found.username) {
     throw usageError(
       `the user name is given twice: before the @ of the URL, and as ${part}`,
-      'give it once; a password without a user name is written after a colon: redis://:PASSWORD@HOST',
+      'give the user name once; if the text before the @ is the password, put a colon before it: redis://:PASSWORD@HOST',
     );
   }
   return sameValue('user name', found?.username, part);

@@ -1,10 +1,10 @@
-import type { SandboxAction, SandboxDroplet } from './records.ts';
+import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
 /** The droplets and actions of every account. The lists of an account are in the order of ids, which is the order of creation. */
 export interface DropletStore {
   readonly droplets: StateTable<SandboxDroplet>;
-  readonly actions: StateTable<SandboxAction>;
+  readonly actions: StateTable<SandboxDropletAction>;
   /** By account UUID. */
   readonly accounts: Map<string, AccountLists>;
   /** Id of the next droplet or action. */
@@ -13,7 +13,7 @@ export interface DropletStore {
 
 interface AccountLists {
   readonly droplets: SandboxDroplet[];
-  readonly actions: SandboxAction[];
+  readonly actions: SandboxDropletAction[];
 }
 
 /** The attributes that a creation request chooses. */
@@ -28,7 +28,7 @@ export interface DropletSpec {
 
 export interface CreatedDroplet {
   readonly droplet: SandboxDroplet;
-  readonly action: SandboxAction;
+  readonly action: SandboxDropletAction;
 }
 
 /** How long the status of a droplet is `new`, in milliseconds of the virtual clock. */
@@ -62,7 +62,7 @@ export function addDroplet(
 }
 
 /** Removes the droplet and records its destroy action. */
-export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: number): SandboxAction {
+export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: number): SandboxDropletAction {
   store.droplets.drop(droplet.id);
   const { droplets } = listsOf(store, droplet.account);
   droplets.splice(findIndexById(droplets, droplet.id), 1);
@@ -75,7 +75,7 @@ export function dropletsOf(store: DropletStore, account: string): readonly Sandb
 }
 
 /** Oldest first. */
-export function actionsOf(store: DropletStore, account: string): readonly SandboxAction[] {
+export function actionsOf(store: DropletStore, account: string): readonly SandboxDropletAction[] {
   return store.accounts.get(account)?.actions ?? [];
 }
 
@@ -93,13 +93,21 @@ function listsOf(store: DropletStore, account: string): AccountLists {
 
 function recordAction(
   store: DropletStore,
-  type: SandboxAction['type'],
+  type: SandboxDropletAction['type'],
   droplet: SandboxDroplet,
   startedAt: number,
   completedAt: number,
-): SandboxAction {
+): SandboxDropletAction {
   const { id, account, region } = droplet;
-  const action: SandboxAction = { id: store.nextId++, account, type, droplet: id, region, startedAt, completedAt };
+  const action: SandboxDropletAction = {
+    id: store.nextId++,
+    account,
+    type,
+    droplet: id,
+    region,
+    startedAt,
+    completedAt,
+  };
   store.actions.put(action);
   listsOf(store, account).actions.push(action);
   return action;

@@ -76,7 +76,7 @@ export function getTokenPairState(store: GrantStore, pair: TokenPair, now: numbe
   return now < pair.expiresAt ? 'valid' : 'expired';
 }
 
-export function addCode(
+export function addAuthorizationCode(
   store: GrantStore,
   random: Random,
   grant: SandboxGrant,

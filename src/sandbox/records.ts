@@ -101,7 +101,7 @@ export interface SandboxDroplet {
   readonly activeAt: number;
 }
 
-export interface SandboxAction {
+export interface SandboxDropletAction {
   readonly id: number;
   readonly account: string;
   readonly type: 'create' | 'destroy';

@@ -8,7 +8,7 @@ import {
   removeDroplet,
 } from './droplet-store.ts';
 import {
-  addCode,
+  addAuthorizationCode,
   addTokenPair,
   type CodeState,
   deleteAuthorization,
@@ -25,8 +25,8 @@ import type {
   AuthorizationCode,
   BrowserSession,
   ConsentScript,
-  SandboxAction,
   SandboxDroplet,
+  SandboxDropletAction,
   SandboxGrant,
   TokenPair,
 } from './records.ts';
@@ -160,7 +160,11 @@ export class World {
   }
 
   issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    return addCode(this.#state.grantStore, this.#random, grant, { redirectUri, challenge, now: this.now() });
+    return addAuthorizationCode(this.#state.grantStore, this.#random, grant, {
+      redirectUri,
+      challenge,
+      now: this.now(),
+    });
   }
 
   code(value: string): AuthorizationCode | undefined {
@@ -229,12 +233,12 @@ export class World {
     return dropletsOf(this.#state.dropletStore, account);
   }
 
-  action(id: number): SandboxAction | undefined {
+  action(id: number): SandboxDropletAction | undefined {
     return this.#state.tables.actions.get(id);
   }
 
   /** Oldest first. */
-  actions(account: string): readonly SandboxAction[] {
+  actions(account: string): readonly SandboxDropletAction[] {
     return actionsOf(this.#state.dropletStore, account);
   }
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import {
   bufferCells,
-  bufferJson,
-  bufferYaml,
   type RowPages,
   streamCsv,
   streamNdjson,
+  writeBufferedJson,
+  writeBufferedYaml,
 } from '../../src/cli/write-list.ts';
 
 interface Row {
@@ -49,8 +49,8 @@ it('csv prints its header first and each page as it comes', async () => {
 });
 
 it.each([
-  [bufferJson, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
-  [bufferYaml, '- id: 1\n- id: 2\n- id: 3\n'],
+  [writeBufferedJson, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
+  [writeBufferedYaml, '- id: 1\n- id: 2\n- id: 3\n'],
 ])('%o prints one document, and nothing before its end', async (hold, document) => {
   const [written, seen]: [string[], { first?: string }] = [[], {}];
   const { pages, options } = listing(written, seen);
@@ -58,7 +58,7 @@ it.each([
   expect([seen.first, written.join('')]).toEqual(['', document]);
 });
 
-it.each([bufferJson, bufferYaml])('%o of nothing is an empty array', async (hold) => {
+it.each([writeBufferedJson, writeBufferedYaml])('%o of nothing is an empty array', async (hold) => {
   const written: string[] = [];
   async function* none(): RowPages<Row> {
     yield { rows: () => [] };

@@ -13,7 +13,7 @@ import { loadStoredSession } from '../../session/stored-session.ts';
 import { completeLoginSettings, type LoginSettings } from './complete-login-settings.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
-import { serverOptions, settingOverrides } from './profile-options.ts';
+import { authServerOptions, settingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -40,7 +40,7 @@ const options: readonly OptionSpec[] = [
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
-  ...serverOptions,
+  ...authServerOptions,
 ];
 
 export const authLoginCommand: CommandSpec<Context> = {

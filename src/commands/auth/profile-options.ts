@@ -3,7 +3,7 @@ import type { ProfileKey } from '../../config/profile.ts';
 import type { SettingOverrides } from '../../config/settings.ts';
 
 /** Options of the server and the credential store that `auth setup` and `auth login` share. */
-export const serverOptions: readonly OptionSpec[] = [
+export const authServerOptions: readonly OptionSpec[] = [
   {
     name: 'token-params',
     valueName: 'PLACE',

@@ -9,7 +9,7 @@ import { readClientSecret, writeClientSecret } from '../../session/client-secret
 import { requireAvailable } from '../../session/credential-store.ts';
 import { sessionBindingOf } from '../../session/session-binding.ts';
 import { profileCommand } from '../../session/suggested-commands.ts';
-import { serverOptions, settingOverrides } from './profile-options.ts';
+import { authServerOptions, settingOverrides } from './profile-options.ts';
 import { askProfileValues } from './setup-questions.ts';
 
 const options: readonly OptionSpec[] = [
@@ -29,7 +29,7 @@ const options: readonly OptionSpec[] = [
     choices: ['code', 'implicit'],
   },
   { name: 'issuer', valueName: 'ISSUER', description: 'issuer identifier that the server sends as `iss` (RFC 9207)' },
-  ...serverOptions,
+  ...authServerOptions,
 ];
 
 export const authSetupCommand: CommandSpec<Context> = {

@@ -3,8 +3,8 @@ import type { CopySession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { type HeldSession, holdSession } from '../held-session.ts';
 import type { EngineDependencies } from '../migration-job.ts';
+import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
 import { applySettingsQuery } from '../session-settings.ts';
 
 /** Milliseconds; longer than a migration may last. Timers of Node hold at most 24 days. */
@@ -93,8 +93,8 @@ export function holdPostgresSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
   opening: EngineSessionOptions,
-): HeldSession<CopySession> {
-  return holdSession({
+): ReconnectingSession<CopySession> {
+  return keepSession({
     open: () => openEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),
     isTransient: isTransientError,

@@ -4,12 +4,12 @@ import type { RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';
-import { type HeldSession, holdSession } from '../held-session.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies, RedisMigrationJob } from '../migration-job.ts';
 import type { RedisJournalEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseProgress } from '../migration-state.ts';
+import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
 import { detachTarget } from './detach-target.ts';
 import { type RedisReplicationStatus, readReplicationStatus } from './redis-replication-status.ts';
 import {
@@ -21,7 +21,10 @@ import {
   writeReplicaSettings,
 } from './replica.ts';
 
-/** Makes the target a replica of the source until the migration is stopped or idle. */
+/**
+ * Makes the target a replica of the source until the migration is stopped or, with `finishWhenIdle`, has had nothing to
+ * replicate for `idleTime`.
+ */
 export async function runRedisMigration(
   job: RedisMigrationJob,
   deps: EngineDependencies,
@@ -120,15 +123,15 @@ async function startReplication(
 }
 
 interface ReplicationContext {
-  readonly source: HeldSession<RedisSession>;
-  readonly target: HeldSession<RedisSession>;
+  readonly source: ReconnectingSession<RedisSession>;
+  readonly target: ReconnectingSession<RedisSession>;
   readonly job: RedisMigrationJob;
   readonly deps: EngineDependencies;
   readonly migrationProgress: MigrationProgress;
   readonly stop: AbortSignal;
 }
 
-/** Resolves when the migration is stopped or idle; rejects when replication cannot continue. */
+/** Resolves when the migration is stopped or, with `finishWhenIdle`, idle for `idleTime`; rejects when it cannot continue. */
 async function replicateUntilStopped({
   source,
   target,
@@ -192,8 +195,8 @@ function holdRedisSession(
   endpoint: RedisSource,
   deps: EngineDependencies,
   signal: AbortSignal,
-): HeldSession<RedisSession> {
-  return holdSession({
+): ReconnectingSession<RedisSession> {
+  return keepSession({
     open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
     close: (session) => session.end(),
     isTransient: (error) =>

@@ -1,6 +1,6 @@
 import type { DatabaseEndpoint, SchemaCopier, SchemaCopyResult } from '../schema-copier.ts';
 import { createParts } from './create-parts.ts';
-import { createContainerLookup, orderParts } from './order-parts.ts';
+import { createOwningPartLookup, orderParts } from './order-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { type SchemaSession, withSchemaSession } from './schema-session.ts';
@@ -48,7 +48,7 @@ export function planParts({
   dependencies,
   containedEntries,
 }: Pick<SourceSchema, 'parts' | 'dependencies' | 'containedEntries'>): CopyPlan {
-  const containerOf = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(containedEntries));
+  const containerOf = createOwningPartLookup(new Set(parts.map(({ id }) => id)), new Map(containedEntries));
   const kept = parts.filter(
     ({ kind, dependsOn }) =>
       kind !== 'comment' || isCommentTargetCopied(dependsOn[0] ?? '', containerOf(dependsOn[0] ?? '')),

@@ -17,12 +17,12 @@ export function orderParts(
   dependencies: readonly DependencyPair[],
   pieces: readonly DependencyPair[],
 ): PartOrder {
-  const containerOf = createContainerLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
+  const owningPartOf = createOwningPartLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
   const dependencyIds = new Map(
-    parts.map(({ id, dependsOn }) => [id, new Set(dependsOn.flatMap((need) => containerOf(need) ?? []))]),
+    parts.map(({ id, dependsOn }) => [id, new Set(dependsOn.flatMap((need) => owningPartOf(need) ?? []))]),
   );
   for (const [from, to] of dependencies) {
-    const [upper, lower] = [containerOf(from), containerOf(to)];
+    const [upper, lower] = [owningPartOf(from), owningPartOf(to)];
     if (upper !== undefined && lower !== undefined) dependencyIds.get(upper)?.add(lower);
   }
   for (const [id, set] of dependencyIds) set.delete(id);
@@ -30,7 +30,7 @@ export function orderParts(
 }
 
 /** Returns a function that finds the part which creates a catalog entry; undefined: no part does. */
-export function createContainerLookup(ids: ReadonlySet<string>, pieces: ReadonlyMap<string, string>) {
+export function createOwningPartLookup(ids: ReadonlySet<string>, pieces: ReadonlyMap<string, string>) {
   return (id: string): string | undefined => {
     let at: string | undefined = id;
     // An array of a table's row type is three steps deep. The limit guards against a corrupt catalog.

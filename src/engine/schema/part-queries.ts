@@ -1,5 +1,5 @@
 import { commentParts } from './parts/comments.ts';
-import { checkParts, foreignKeyParts, keyParts, validationParts } from './parts/constraints.ts';
+import { checkParts, foreignKeyParts, keyConstraintParts, validationParts } from './parts/constraints.ts';
 import { aggregateParts, functionParts } from './parts/functions.ts';
 import { indexPartitionParts, indexParts, tableSettingParts } from './parts/indexes.ts';
 import { collationParts, extensionParts, namespaceParts } from './parts/namespaces.ts';
@@ -40,7 +40,7 @@ export const partQueries: readonly PartQuery[] = [
   materializedViewParts,
   checkParts,
   validationParts,
-  keyParts,
+  keyConstraintParts,
   indexParts,
   indexPartitionParts,
   tableSettingParts,

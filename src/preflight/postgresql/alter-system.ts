@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
-import { type ServerSetting, type ServerSettings, type SettingName, settingNamesIn } from './queries/settings.ts';
+import { type ServerSetting, type ServerSettings, type SettingName, settingKeysOf } from './queries/settings.ts';
 
 /**
  * The fix that changes server-wide settings, with the undo that restores the observed values. ALTER SYSTEM cannot run inside a
@@ -11,7 +11,7 @@ export function alterSystemFix(
   values: Readonly<Partial<Record<SettingName, string>>>,
   why = '',
 ): Fix {
-  const names = settingNamesIn(values);
+  const names = settingKeysOf(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = managedServiceOf(settings);
   const after = restart ? { restart } : { reload: true };

@@ -31,7 +31,7 @@ import { hostParseCheck } from './checks/host-parse.ts';
 import { postgresqlHostPublicAddressCheck } from './checks/host-public-address.ts';
 import { postgresqlHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
 import { identityColumnsCheck } from './checks/identity-columns.ts';
-import { ignoreUnknownCheck } from './checks/ignore-unknown.ts';
+import { ignoredDatabasesExistCheck } from './checks/ignore-unknown.ts';
 import { invalidIndexCheck } from './checks/invalid-index.ts';
 import { largeObjectsCheck } from './checks/large-objects.ts';
 import { leftoversCheck } from './checks/leftovers.ts';
@@ -113,7 +113,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   connHeadroomCheck,
   dbExistsCheck,
   dbNoconnectCheck,
-  ignoreUnknownCheck,
+  ignoredDatabasesExistCheck,
   poolerDetectedCheck,
   replConnectionCheck,
   postgresqlVersionMinCheck,

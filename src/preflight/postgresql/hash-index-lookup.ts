@@ -5,7 +5,11 @@ import type { NullableHashIndexColumn } from './queries/nullable-hash-index-colu
 /** Since 17 the target can use a hash index to find a row by REPLICA IDENTITY FULL. */
 const hashIndexLookupSince = 170_000;
 
-export function columnsMissedByHashIndex(
+/**
+ * Nullable columns with a hash index that the target uses to find rows: it does not find rows with NULL in them. None before
+ * PostgreSQL 17.
+ */
+export function nullableColumnsFoundByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
   { targetVersion }: PreflightOptions,
 ): readonly NullableHashIndexColumn[] {

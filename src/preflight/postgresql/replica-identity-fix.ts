@@ -22,7 +22,7 @@ export function incomparableColumnsByTable(columns: readonly ColumnWithoutEquali
 }
 
 /** Why the replica identity of a table is not usable; undefined: it is. */
-export function identityProblem(
+export function replicaIdentityProblem(
   { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
   version: number,
 ): string | undefined {
@@ -34,7 +34,7 @@ export function identityProblem(
 }
 
 /** A usable replica identity for a table; undefined: none without a change of its columns or keys. */
-export function usableIdentity(
+export function usableReplicaIdentity(
   table: TableReplicaIdentity,
   unequal: IncomparableColumns,
   version: number,
@@ -58,11 +58,11 @@ export function replicaIdentityFix(
   const left: string[] = [];
   let full = 0;
   for (const table of tables) {
-    const replacement = usableIdentity(table, unequal, version);
+    const replacement = usableReplicaIdentity(table, unequal, version);
     if (replacement === undefined) left.push(table.name);
     else {
-      sql.push(identityStatement(table, replacement));
-      undo.push(identityStatement(table, currentIdentity(table)));
+      sql.push(replicaIdentityStatement(table, replacement));
+      undo.push(replicaIdentityStatement(table, currentReplicaIdentity(table)));
       if (replacement === 'FULL') full += 1;
     }
   }
@@ -81,12 +81,12 @@ export function replicaIdentityFix(
   };
 }
 
-export function identityStatement({ name }: TableReplicaIdentity, identity: string): string {
+export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
   return `ALTER TABLE ${name} REPLICA IDENTITY ${identity}`;
 }
 
 /** A dropped or unusable index cannot be set again; without it the table has the identity NOTHING. */
-export function currentIdentity({ identity, index }: TableReplicaIdentity): string {
+export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
   return identity === 'i' && index !== undefined ? `USING INDEX ${index}` : 'NOTHING';

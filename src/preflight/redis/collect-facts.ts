@@ -23,11 +23,11 @@ export interface CollectedRedisFacts extends CollectedFacts {
 }
 
 /** Reports every command to the run, as a line of redis-cli, and counts the bytes for the measurement of the rate. */
-export interface CommandObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+export interface SentCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };
 }
 
-export function observeCommands(onSend: EngineRun<RedisSource>['onSend']): CommandObserver {
+export function observeCommands(onSend: EngineRun<RedisSource>['onSend']): SentCommandCounter {
   let bytes = 0;
   let commands = 0;
   return {
@@ -48,7 +48,7 @@ const noSession = { kind: 'skipped', reason: 'no session with the server' } as c
 export async function collectRedisFacts(
   opened: OpenedRedisSource,
   run: EngineRun<RedisSource>,
-  observer: CommandObserver,
+  observer: SentCommandCounter,
   checks: readonly RedisCheck[],
   rateInterval: number,
 ): Promise<CollectedRedisFacts> {

@@ -7,7 +7,12 @@ import { connectedAddress, type EngineReport, type PreflightEngine } from '../ru
 import type { Conclusion } from '../verdict.ts';
 import { type RedisCheck, redisMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
-import { type CollectedRedisFacts, type CommandObserver, collectRedisFacts, observeCommands } from './collect-facts.ts';
+import {
+  type CollectedRedisFacts,
+  collectRedisFacts,
+  observeCommands,
+  type SentCommandCounter,
+} from './collect-facts.ts';
 import { estimateCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
 import { type OpenedRedisSource, openRedisSource } from './open-source.ts';
@@ -22,7 +27,7 @@ export interface RedisEngineOptions {
 }
 
 interface OpenedRedis extends OpenedRedisSource {
-  readonly observer: CommandObserver;
+  readonly observer: SentCommandCounter;
 }
 
 /** Preflight of a Redis source. Progress counts three steps: connected, queried, measured. */

@@ -88,7 +88,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'create-catalogue',
     section: '2',
     question: 'Available regions, sizes and images',
-    choice: 'The public slugs in src/sandbox/v2/catalogue.ts. Others are 422.',
+    choice: 'The public slugs in src/sandbox/v2/catalogue.ts. Other slugs are answered with 422.',
   },
   {
     id: 'droplet-limit',

@@ -4,8 +4,8 @@ import type {
   BrowserSession,
   ConsentScript,
   CsrfToken,
-  SandboxAction,
   SandboxDroplet,
+  SandboxDropletAction,
   SandboxGrant,
   SandboxMigration,
   SandboxMigrationEnd,
@@ -107,7 +107,7 @@ const rows: { readonly [N in TableName]: Decoder<TableRows[N]> } = {
     createdAt: asInteger,
     activeAt: asInteger,
   }),
-  actions: objectOf<SandboxAction>({
+  actions: objectOf<SandboxDropletAction>({
     id: asInteger,
     account: asString,
     type: oneOfValues('create', 'destroy'),

@@ -3,8 +3,8 @@ import type {
   AuthorizationCode,
   BrowserSession,
   ConsentScript,
-  SandboxAction,
   SandboxDroplet,
+  SandboxDropletAction,
   SandboxMigration,
   TokenPair,
 } from '../records.ts';
@@ -18,7 +18,7 @@ export interface TableRows {
   readonly codes: AuthorizationCode;
   readonly pairs: TokenPair;
   readonly droplets: SandboxDroplet;
-  readonly actions: SandboxAction;
+  readonly actions: SandboxDropletAction;
   readonly migrations: SandboxMigration;
 }
 

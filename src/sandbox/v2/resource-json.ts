@@ -1,4 +1,4 @@
-import type { SandboxAction, SandboxDroplet } from '../records.ts';
+import type { SandboxDroplet, SandboxDropletAction } from '../records.ts';
 import { IMAGES_BY_ID, type Image, REGIONS, type Region, SIZES, type Size } from './catalogue.ts';
 
 /** The droplet as JSON, at an instant of the virtual clock. */
@@ -30,7 +30,7 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
   return `${openObject(members)},"image":${image},"size":${SIZE_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
 }
 
-export function serializeAction(action: SandboxAction, now: number): string {
+export function serializeAction(action: SandboxDropletAction, now: number): string {
   const isCompleted = now >= action.completedAt;
   const members = {
     id: action.id,

@@ -57,7 +57,7 @@ export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatab
 }
 
 /** True when every slot is active and no table copy can start any more: workers start within `copyPause`. */
-export function isMigrationSettled(
+export function isInitialCopyFinished(
   tracked: readonly TrackedDatabase[],
   { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
   limits: WatchLimits,

@@ -10,7 +10,7 @@ import {
   databasesWithWork,
   detectMigrationEnd,
   estimateEta,
-  isMigrationSettled,
+  isInitialCopyFinished,
   overallPercent,
   sampleDatabase,
   sumNumbers,
@@ -94,7 +94,7 @@ function trackFacts(
   const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
   const start = tracking.migrationStart(firstSeen);
   const percent = overallPercent(phase, counted, previous.percent);
-  const isIdle = phase === 'streaming' && lag === 0 && isMigrationSettled(counted, { first, now: server }, limits);
+  const isIdle = phase === 'streaming' && lag === 0 && isInitialCopyFinished(counted, { first, now: server }, limits);
   const state: PostgresTrackingState = {
     first,
     window,

@@ -38,7 +38,7 @@ export const validationParts: PartQuery = {
 };
 
 /** Constraints with an index. ONLY, because each partition has its own constraint, which is attached later. */
-export const keyParts: PartQuery = {
+export const keyConstraintParts: PartQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,

@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
+import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -29,7 +29,9 @@ export const fullWithoutEqCheck = databaseCheck({
     const missed =
       found.length > 0
         ? []
-        : columnsMissedByHashIndex(hashedNulls, options).filter(({ table }) => full.some(({ name }) => name === table));
+        : nullableColumnsFoundByHashIndex(hashedNulls, options).filter(({ table }) =>
+            full.some(({ name }) => name === table),
+          );
     if (missed.length > 0) return missedRows(missed, database);
     if (found.length === 0) return pass(full.length === 0 ? 'no such table' : countText(full.length, 'table'));
     return fail(['continuous'], countText(found.length, 'table'), {

@@ -4,7 +4,7 @@ import { databasesQuery } from '../queries/databases.ts';
 import { countText } from '../units.ts';
 
 /** An unknown name is a usage error before any check runs, so this check always passes. */
-export const ignoreUnknownCheck = serverCheck({
+export const ignoredDatabasesExistCheck = serverCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',
   headline: 'A database in --ignore-dbs does not exist',

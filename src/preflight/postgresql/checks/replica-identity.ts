@@ -1,7 +1,7 @@
 import { fail, pass, warn } from '../../finding.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
+import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -12,9 +12,9 @@ import {
 } from '../queries/replica-identities.ts';
 import {
   generatedIdentityRejectedSince,
-  identityProblem,
   incomparableColumnsByTable,
   replicaIdentityFix,
+  replicaIdentityProblem,
 } from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
 import { countText } from '../units.ts';
@@ -31,7 +31,9 @@ export const replicaIdentityCheck = databaseCheck({
   },
   evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
     const version = serverVersionOf(facts);
-    const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
+    const lacking = identities.filter(
+      (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
+    );
     if (lacking.length === 0) return pass('all tables');
     // Without statistics a table must be assumed to be written to.
     const written = lacking.filter(({ writes }) => writes !== 0);
@@ -42,7 +44,7 @@ export const replicaIdentityCheck = databaseCheck({
     const more = {
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length)}${unlistedNote(lacking)}`,
-      objects: firstObjects(ordered).map((table) => `${table.name} (${identityProblem(table, version)})`),
+      objects: firstObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
         incomparableColumnsByTable([...unequalColumns, ...unfound(hashedNulls, options)]),
@@ -59,7 +61,7 @@ function unfound(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,
 ): readonly ColumnWithoutEquality[] {
-  return columnsMissedByHashIndex(hashed, options).map(({ table, column, index }) => ({
+  return nullableColumnsFoundByHashIndex(hashed, options).map(({ table, column, index }) => ({
     table,
     column: `${column} (NULL is in no hash index, as ${index})`,
   }));
@@ -67,7 +69,8 @@ function unfound(
 
 /** The error messages of the server, one for each kind of problem. */
 function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {
-  const isGenerated = (table: TableReplicaIdentity) => identityProblem(table, version)?.includes('generated') === true;
+  const isGenerated = (table: TableReplicaIdentity) =>
+    replicaIdentityProblem(table, version)?.includes('generated') === true;
   const plain = lacking.find((table) => !isGenerated(table));
   const sentences: string[] = [];
   if (plain !== undefined) {

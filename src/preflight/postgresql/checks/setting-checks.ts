@@ -8,7 +8,7 @@ import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
-import { type ServerSettings, settingNamesIn, settingsQuery } from '../queries/settings.ts';
+import { type ServerSettings, settingKeysOf, settingsQuery } from '../queries/settings.ts';
 import {
   defaultSessionSettings,
   type SettingsDependentConstraint,
@@ -68,7 +68,7 @@ export const settingChecksCheck = databaseCheck({
     const unseen = found.filter(({ rows }) => rows === 'unseen');
     const detail = `${harm}.`;
     if (unseen.length > 0) {
-      return { ...unknown(`${observed}; the rows were not checked`), ...more(unseen), detail };
+      return { ...unknown(`${observed}; could not test the rows against these constraints`), ...more(unseen), detail };
     }
     return warn(observed, {
       ...more(found),
@@ -129,7 +129,7 @@ function ownSettings(
   settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return settingNamesIn(defaultSessionSettings).flatMap((name) => {
+  return settingKeysOf(defaultSessionSettings).flatMap((name) => {
     const value = effectiveSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]?.value;
     return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });

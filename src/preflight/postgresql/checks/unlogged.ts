@@ -5,11 +5,11 @@ import { type UnloggedReference, unloggedReferencesQuery } from '../queries/cons
 import { relationsQuery } from '../queries/relations.ts';
 import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
-  currentIdentity,
-  identityProblem,
-  identityStatement,
+  currentReplicaIdentity,
   incomparableColumnsByTable,
-  usableIdentity,
+  replicaIdentityProblem,
+  replicaIdentityStatement,
+  usableReplicaIdentity,
 } from '../replica-identity-fix.ts';
 import { countText } from '../units.ts';
 
@@ -36,7 +36,9 @@ export const unloggedCheck = databaseCheck({
     // A table changed to LOGGED is published, and then it needs a replica identity like every table.
     const keys = identities.flatMap((table) => {
       const identity =
-        identityProblem(table, version) === undefined ? undefined : usableIdentity(table, unequal, version);
+        replicaIdentityProblem(table, version) === undefined
+          ? undefined
+          : usableReplicaIdentity(table, unequal, version);
       return table.unlogged && identity !== undefined ? [{ table, identity }] : [];
     });
     const ordered = referencedTablesFirst(tables, unloggedReferences);
@@ -49,12 +51,12 @@ export const unloggedCheck = databaseCheck({
       dataLoss: `the rows of ${countText(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
-          ...keys.map(({ table, identity }) => identityStatement(table, identity)),
+          ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
           ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`),
         ],
         undo: [
           ...ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
-          ...keys.map(({ table }) => identityStatement(table, currentIdentity(table))),
+          ...keys.map(({ table }) => replicaIdentityStatement(table, currentReplicaIdentity(table))),
         ],
         database,
         by: 'the owner of the tables, or a superuser',

@@ -112,7 +112,7 @@ function decodeSetting(row: PostgresqlRow): ServerSetting {
 }
 
 /** The keys of an object whose keys are names of settings, in its order. */
-export function settingNamesIn(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
+export function settingKeysOf(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
   return Object.keys(values).filter(isSettingName);
 }
 

@@ -7,8 +7,8 @@ import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',
-  title: 'applications use the original names of write commands',
-  headline: 'Applications use renamed write commands',
+  title: 'no application calls a write command by a changed name (rename-command)',
+  headline: 'Applications call write commands by changed names (rename-command)',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: { info: optionalQuery(infoQuery) },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ignoreUnknownCheck } from '../../../../src/preflight/postgresql/checks/ignore-unknown.ts';
+import { ignoredDatabasesExistCheck } from '../../../../src/preflight/postgresql/checks/ignore-unknown.ts';
 import { preflightOptions, sourceFacts } from '../facts.ts';
 
 test('the ignored databases are named', () => {
   expect(
-    ignoreUnknownCheck.evaluate({ databases: [] }, sourceFacts(), preflightOptions({ ignoreDbs: ['d2'] })),
+    ignoredDatabasesExistCheck.evaluate({ databases: [] }, sourceFacts(), preflightOptions({ ignoreDbs: ['d2'] })),
   ).toMatchObject({
     status: 'pass',
     observed: '1 database ignored',

@@ -1,11 +1,11 @@
 /** A session that stays open between tasks and is opened again after it was lost. */
-export interface HeldSession<S> {
+export interface ReconnectingSession<S> {
   /** undefined: the server cannot be reached at the moment. Throws permanent errors, and outages longer than the timeout. */
   run<T>(task: (session: S) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 }
 
-export interface HeldSessionOptions<S> {
+export interface ReconnectingSessionOptions<S> {
   readonly open: () => Promise<S>;
   readonly close: (session: S) => Promise<void> | void;
   /** Whether the same task may succeed later. */
@@ -14,7 +14,7 @@ export interface HeldSessionOptions<S> {
   readonly outageTimeout: number;
 }
 
-export function holdSession<S>(options: HeldSessionOptions<S>): HeldSession<S> {
+export function keepSession<S>(options: ReconnectingSessionOptions<S>): ReconnectingSession<S> {
   let session: S | undefined;
   let outageSince: number | undefined;
   const close = async () => {
