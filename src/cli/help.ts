@@ -99,7 +99,8 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
   if (items.length === 0) return '';
   const widest = Math.max(...items.map(({ term }) => term.length));
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
-  const lines = items.flatMap(({ term, text }) => {
+  const lines = items.flatMap(({ term, text: description }) => {
+    const text = capitalized(description);
     // A word that is wider than the text column moves the column to the left, so that the terminal does not cut it.
     const longest = Math.max(...text.split(' ').map((word) => word.length));
     const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
@@ -114,8 +115,13 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
 }
 
 function summarySentence(summary: string, { width }: HelpLayout): string {
-  const text = summary.charAt(0).toUpperCase() + summary.slice(1);
+  const text = capitalized(summary);
   return wrap(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
+}
+
+/** A text that begins with a value (`none: …`, `read or …`) or with code stays as it is. */
+function capitalized(text: string): string {
+  return /^[a-z_]+(:| or )/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function paragraphs(text: string, { width }: HelpLayout): string {

@@ -70,5 +70,5 @@ test('a usage line or a word that is too wide moves to a place where it fits', a
 test('headings and names have colour when it is wanted', async () => {
   const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 80, color: true });
   expect(text).toContain('\u001b[1mOptions:\u001b[22m');
-  expect(text).toContain('\u001b[36mCLUSTER_UUID\u001b[39m  the target');
+  expect(text).toContain('\u001b[36mCLUSTER_UUID\u001b[39m  The target');
 });
