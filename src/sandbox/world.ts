@@ -33,7 +33,7 @@ import type {
 import { createRegistry, type Registry } from './registry.ts';
 import type { SeedData } from './seed-data.ts';
 import type { SandboxState } from './state/sandbox-state.ts';
-import { type ChangeListener, createWorldState, initialWorldImage, type WorldState } from './state/world-state.ts';
+import { type ChangeListener, createWorldState, initialSandboxState, type WorldState } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
 /** The state of the sandbox and all its transitions. Every method is synchronous, so no request sees half a transition. */
@@ -52,7 +52,7 @@ export class World {
     this.#systemTime = systemTime;
     this.#random = random;
     this.#registry = createRegistry(seed);
-    this.#state = this.#createState(image ?? initialWorldImage(seed, systemTime()));
+    this.#state = this.#createState(image ?? initialSandboxState(seed, systemTime()));
   }
 
   get seed(): SeedData {
@@ -84,7 +84,7 @@ export class World {
 
   reset(): void {
     this.#state = this.#createState({
-      ...initialWorldImage(this.seed, this.#systemTime()),
+      ...initialSandboxState(this.seed, this.#systemTime()),
       consent: this.firstConsent,
     });
     this.#notify('everything');
@@ -160,11 +160,8 @@ export class World {
   }
 
   issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    return addAuthorizationCode(this.#state.grantStore, this.#random, grant, {
-      redirectUri,
-      challenge,
-      now: this.now(),
-    });
+    const request = { redirectUri, challenge, now: this.now() };
+    return addAuthorizationCode(this.#state.grantStore, this.#random, grant, request);
   }
 
   code(value: string): AuthorizationCode | undefined {

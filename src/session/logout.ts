@@ -30,7 +30,7 @@ export type LogoutOutcome =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'local' }
   | { readonly kind: 'revoked' }
-  /** Deleted here; what the server was told or thinks of it is in the error. */
+  /** Deleted on this machine; the error says why the revocation is not proven. */
   | { readonly kind: 'unproven'; readonly error: CliError };
 
 /**

@@ -126,7 +126,7 @@ async function restoreFilledDatabase(
   target: PostgresqlSource,
   ports: EngineDependencies,
 ): Promise<readonly Leftover[]> {
-  const told = (object: string, reason: string): Leftover => ({
+  const leftover = (object: string, reason: string): Leftover => ({
     side: 'target',
     database: name,
     object,
@@ -140,9 +140,9 @@ async function restoreFilledDatabase(
       { name: engineApplicationName },
       (session) => restoreEmptyDatabase(session, before),
     );
-    return rest.map((object) => told(object, 'could not be dropped'));
+    return rest.map((object) => leftover(object, 'could not be dropped'));
   } catch (error) {
-    return [told('the copied objects', redactedReason(error, target.password))];
+    return [leftover('the copied objects', redactedReason(error, target.password))];
   }
 }
 

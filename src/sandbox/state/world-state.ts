@@ -47,7 +47,7 @@ export function toWorldImage({ clock, consent, tables, dropletStore }: Readonly<
 }
 
 /** The image of a new sandbox, and after every reset. */
-export function initialWorldImage(seed: SeedData, now: number): SandboxState {
+export function initialSandboxState(seed: SeedData, now: number): SandboxState {
   const empty: SandboxState = {
     clock: UNCHANGED_CLOCK,
     consent: { mode: 'ask' },
