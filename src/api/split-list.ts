@@ -48,7 +48,7 @@ interface SplitOptions {
   readonly memberAt: (from: number, end: number) => string | undefined;
   /** The value of the JSON text between two positions. */
   readonly valueAt: (from: number, end: number) => unknown;
-  /** The number of requested members. */
+  /** How many members of each JSON object were requested. */
   readonly wanted: number;
   readonly cacheAt: (nameLength: number) => ByteSpanCache;
   /** Caches the text from the last requested member to the end of an object. */

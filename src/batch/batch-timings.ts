@@ -40,7 +40,7 @@ export function batchTimingsFor(env: Readonly<Record<string, string | undefined>
   return acceleratedTimings(Number(env.CLOUDCTL_TEST_HASTE ?? 1));
 }
 
-/** @param factor by which every timing of this machine is divided */
+/** @param factor divides every default timing, except the one that the server's clock measures */
 export function acceleratedTimings(factor: number): BatchTimings {
   const timings = Object.entries(defaultBatchTimings).map(([name, ms]) => [name, ms / factor]);
   // The server's clock is not accelerated.

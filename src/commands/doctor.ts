@@ -5,6 +5,7 @@ import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
+import { bindEachPort } from '../doctor/bind-each-port.ts';
 import { type CheckedEndpoint, checkEndpoint } from '../doctor/check-endpoint.ts';
 import { checkPorts } from '../doctor/check-ports.ts';
 import { checkClientSecret, checkProfile } from '../doctor/check-profile.ts';
@@ -15,7 +16,6 @@ import {
 } from '../doctor/check-runtime-environment.ts';
 import { createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
-import { probePorts } from '../doctor/probe-ports.ts';
 import { CliError } from '../errors.ts';
 import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
 import { hasOpener } from '../platform/browser.ts';
@@ -234,7 +234,7 @@ function profileEndpoints({ values }: ProfileSettings): readonly CheckedEndpoint
 async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly DoctorFinding[]> {
   try {
     const callbacks = (values.callback_urls ?? []).map(parseLoopbackCallback);
-    return checkPorts(callbacks, await probePorts(callbacks));
+    return checkPorts(callbacks, await bindEachPort(callbacks));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return [failedFinding('callback-urls', error)];

@@ -4,7 +4,7 @@ import type { LoginExpectations, LoginPhase, RequestCheck, RequestDecision } fro
 import { checkHost, checkLoopbackPeer, checkMethod } from './rules/connection.ts';
 import { decideCallback } from './rules/decide-callback.ts';
 import { decideRelay } from './rules/decide-relay.ts';
-import { checkCallbackOrigin, checkRelayOrigin, checkTopLevelNavigation } from './rules/origin.ts';
+import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
 import {
   checkBodySize,
   checkKnownPath,
@@ -51,5 +51,5 @@ const checks: readonly RequestCheck[] = [
   checkNoRepeatedParameter,
   checkTopLevelNavigation,
   checkCallbackOrigin,
-  checkRelayOrigin,
+  checkRelaySender,
 ];

@@ -10,7 +10,7 @@ import { type FindNearest, rejectUnknownCheckIds } from './unknown-check-ids.ts'
 import { type Conclusion, deriveVerdict } from './verdict.ts';
 
 /** What a preflight is given, whichever engine the source has. */
-export interface RunOptions<Source> {
+export interface PreflightInput<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
   /** Milliseconds for the whole run (default: 60 s). */
@@ -92,7 +92,16 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
  */
 export async function runPreflight<Source, Opened, Facts extends CollectedFacts, Extra>(
   engine: PreflightEngine<Source, Opened, Facts, Extra>,
-  { source, options, deadline = 60_000, signal: cancelled, clock, nearest, onProgress, onQuery }: RunOptions<Source>,
+  {
+    source,
+    options,
+    deadline = 60_000,
+    signal: cancelled,
+    clock,
+    nearest,
+    onProgress,
+    onQuery,
+  }: PreflightInput<Source>,
 ): Promise<PreflightReport & Extra> {
   const startedAt = clock.now();
   const ids = engine.checks.map(({ id }) => id);

@@ -5,7 +5,7 @@ import { exchangeLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 
-export interface RedisAuthentication {
+export interface RedisAuthOutcome {
   /** `password`: AUTH was accepted; `needless`: a password was given and the server has none; `open`: none was given and none is required. */
   readonly auth: 'password' | 'needless' | 'open';
   /** The server's reply to a needless password. */
@@ -22,11 +22,11 @@ export async function authenticate(
   socket: Socket,
   source: RedisSource,
   options: RedisConnectOptions,
-): Promise<RedisAuthentication> {
+): Promise<RedisAuthOutcome> {
   const password = source.password?.reveal() ?? '';
   const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
   const reply = await exchangeLine(socket, ['PING'], options);
-  const authentication: RedisAuthentication = auth ?? { auth: 'open' };
+  const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
   const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : errorCodeOf(message);
@@ -41,7 +41,7 @@ async function sendAuth(
   source: RedisSource,
   password: string,
   options: RedisConnectOptions,
-): Promise<RedisAuthentication> {
+): Promise<RedisAuthOutcome> {
   const command: RedisCommand =
     source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
   const reply = await exchangeLine(socket, command, options);

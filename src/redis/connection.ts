@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import type { TlsSession } from '../platform/tls-session.ts';
-import { authenticate, type RedisAuthentication } from './authenticate.ts';
+import { authenticate, type RedisAuthOutcome } from './authenticate.ts';
 import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisConnectError } from './command-error.ts';
 import { explainConnectError } from './explain-connect-error.ts';
 import type { Client } from './ioredis.ts';
@@ -14,7 +14,7 @@ import { withTimeLimit } from './time-limit.ts';
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
 
 export interface RedisSession {
-  readonly authentication: RedisAuthentication;
+  readonly authentication: RedisAuthOutcome;
   /** undefined: not encrypted. */
   readonly tls: TlsSession | undefined;
   /**
@@ -53,7 +53,7 @@ async function open(source: RedisSource, options: RedisConnectOptions): Promise<
 
 async function createSession(
   { socket, tls }: RedisSocket,
-  authentication: RedisAuthentication,
+  authentication: RedisAuthOutcome,
   source: RedisSource,
   options: RedisConnectOptions,
 ): Promise<RedisSession> {

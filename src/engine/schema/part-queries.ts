@@ -4,7 +4,7 @@ import { aggregateParts, functionParts } from './parts/functions.ts';
 import { indexPartitionParts, indexParts, tableSettingParts } from './parts/indexes.ts';
 import { collationParts, extensionParts, namespaceParts } from './parts/namespaces.ts';
 import { publicationParts } from './parts/publications.ts';
-import { ownedSequenceParts, sequenceParts } from './parts/sequences.ts';
+import { sequenceOwnerParts, sequenceParts } from './parts/sequences.ts';
 import { columnSettingParts, tableParts } from './parts/tables.ts';
 import {
   eventTriggerParts,
@@ -32,7 +32,7 @@ export const partQueries: readonly PartQuery[] = [
   functionParts,
   aggregateParts,
   sequenceParts,
-  ownedSequenceParts,
+  sequenceOwnerParts,
   tableParts,
   columnSettingParts,
   defaultParts,

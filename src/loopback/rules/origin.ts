@@ -28,7 +28,7 @@ export function checkCallbackOrigin(
 }
 
 /** The relay accepts only its own page: same origin in both headers, and a content type that no form can send. */
-export function checkRelayOrigin(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
+export function checkRelaySender(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;
   }

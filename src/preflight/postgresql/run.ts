@@ -8,7 +8,7 @@ import {
   type EngineReport,
   type EvaluatedChecks,
   type PreflightEngine,
-  type RunOptions,
+  type PreflightInput,
   runPreflight,
 } from '../run.ts';
 import type { Conclusion } from '../verdict.ts';
@@ -28,7 +28,7 @@ import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export interface PostgresqlRunOptions extends RunOptions<PostgresqlSource> {
+export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
   /** Connections at once (default: 8); never more than a tenth of the free ones. */
   readonly concurrency?: number;
   /** Milliseconds between the two readings of the WAL position (default: 5 s). */

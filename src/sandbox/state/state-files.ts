@@ -48,7 +48,7 @@ export async function replaceFileDurably(path: string, bytes: Uint8Array): Promi
   syncFolder(dirname(path));
 }
 
-export interface AppendOnlyFile {
+export interface JournalFile {
   /** In bytes. */
   readonly size: () => number;
   /** Resolves when the bytes are synced to disk. Must not be called again after it has failed. */
@@ -57,7 +57,7 @@ export interface AppendOnlyFile {
 }
 
 /** Opens or creates the file and truncates it to `length` bytes; resolves when that is synced to disk. */
-export async function openAppendOnlyFile(path: string, length: number): Promise<AppendOnlyFile> {
+export async function openJournalFile(path: string, length: number): Promise<JournalFile> {
   const handle = await open(path, 'a', 0o600);
   try {
     await handle.truncate(length);

@@ -3,7 +3,7 @@ import type { World } from '../world.ts';
 import { encodeFrame } from './frame.ts';
 import { journalPath, snapshotPath } from './load-state.ts';
 import { type Checkpoint, type SandboxIdentity, STATE_FORMAT } from './saved-state.ts';
-import { type AppendOnlyFile, openAppendOnlyFile, replaceFileDurably } from './state-files.ts';
+import { type JournalFile, openJournalFile, replaceFileDurably } from './state-files.ts';
 import { noteChange, patchJson, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
 
@@ -35,8 +35,8 @@ export interface StateWriterOptions {
 export async function startStateWriter(options: StateWriterOptions): Promise<StateWriter> {
   const { folder, world, identity, from, compactAt, needsSnapshot } = options;
   let [number, record] = [from?.journal ?? 0, from?.record ?? 0];
-  let journal: AppendOnlyFile | undefined;
-  if (from !== undefined) journal = await openAppendOnlyFile(journalPath(folder, number), from.validBytes);
+  let journal: JournalFile | undefined;
+  if (from !== undefined) journal = await openJournalFile(journalPath(folder, number), from.validBytes);
   let changes: StateChanges = new Map();
   let snapshotSize = 0;
 
@@ -52,7 +52,7 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
       world: toWorldImage(world.state),
     };
     const bytes = encodeFrame(JSON.stringify(checkpoint));
-    const next = await openAppendOnlyFile(journalPath(folder, number + 1), 0);
+    const next = await openJournalFile(journalPath(folder, number + 1), 0);
     await replaceFileDurably(snapshotPath(folder), bytes);
     await journal?.close();
     journal = next;

@@ -15,7 +15,7 @@ export const sequenceParts: PartQuery = {
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const ownedSequenceParts: PartQuery = {
+export const sequenceOwnerParts: PartQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,

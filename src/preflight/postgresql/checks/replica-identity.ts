@@ -56,7 +56,9 @@ export const replicaIdentityCheck = databaseCheck({
   },
 });
 
-/** FULL does not fix tables whose rows a hash index cannot find. */
+/**
+ * Columns for which REPLICA IDENTITY FULL is not enough: the target looks rows up in a hash index, which has no entry for NULL.
+ */
 function unfound(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,

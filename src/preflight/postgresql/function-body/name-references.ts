@@ -2,7 +2,7 @@ import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.t
 import { nameInStringAt } from './names-in-strings.ts';
 import { type OperandPair, readOperands } from './operands.ts';
 import { createStatementContext, type QualifiedName } from './statement-context.ts';
-import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import { isKeywordToken, isSymbol, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
 /** A name in a function body at a place where only a relation, a function, a type or an operator can stand. */
 export interface NameReference {
@@ -20,7 +20,7 @@ export interface NameReference {
 export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
   const tokens = tokenize(text);
   const isCaught = tokens.some(
-    (token, at) => isUnquotedWord(token, 'exception') && isUnquotedWord(tokens[at + 1], 'when'),
+    (token, at) => isKeywordToken(token, 'exception') && isKeywordToken(tokens[at + 1], 'when'),
   );
   const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
   const context = createStatementContext();
@@ -37,7 +37,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
     flow.take(token, context.isOuter());
     if (token.kind === 'string' && flow.isDynamic()) {
       const isRun =
-        isUnquotedWord(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+        isKeywordToken(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
       references.push(
         ...findNameReferences(token.text, 'sql').map((reference) => ({
           ...reference,
@@ -59,7 +59,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
       continue;
     }
     const end = at + names.length * 2 - 1;
-    const isType = flow.isDeclaring() && at === variable + (isUnquotedWord(tokens[variable + 1], 'constant') ? 2 : 1);
+    const isType = flow.isDeclaring() && at === variable + (isKeywordToken(tokens[variable + 1], 'constant') ? 2 : 1);
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
     const reference = toReference(found);
     if (reference !== undefined) {
@@ -75,7 +75,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
 
 /** The string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
-  return next === undefined || isSymbol(next, ';') || isUnquotedWord(next, 'into') || isUnquotedWord(next, 'using');
+  return next === undefined || isSymbol(next, ';') || isKeywordToken(next, 'into') || isKeywordToken(next, 'using');
 }
 
 /** A name with a database in front is left out, because no dump could contain it. */
@@ -87,21 +87,21 @@ function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kin
 /** `t%ROWTYPE` and `t.a%TYPE` name a relation. In `c CURSOR` the first word is not a type. */
 function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
-  const isRow = isUnquotedWord(tokens[end + 1], 'rowtype');
+  const isRow = isKeywordToken(tokens[end + 1], 'rowtype');
   const relation = isRow ? names : names.slice(0, -1);
   return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
 }
 
 function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   const next = tokens[end + 1];
-  return isSymbol(tokens[end], '%') && (isUnquotedWord(next, 'type') || isUnquotedWord(next, 'rowtype'));
+  return isSymbol(tokens[end], '%') && (isKeywordToken(next, 'type') || isKeywordToken(next, 'rowtype'));
 }
 
 /** Names of WITH queries: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
-    if (!isUnquotedWord(token, 'as')) continue;
+    if (!isKeywordToken(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>
         isSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),

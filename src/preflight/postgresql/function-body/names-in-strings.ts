@@ -1,5 +1,5 @@
 import type { QualifiedName } from './statement-context.ts';
-import { isSymbol, isUnquotedWord, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import { isKeywordToken, isSymbol, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
 /**
  * The name in a string that is resolved at run time: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS
@@ -20,7 +20,7 @@ export function nameInStringAt(tokens: readonly SqlToken[], at: number): Qualifi
 /** The function or type that resolves the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
-  if (isSymbol(next, '::') || (isUnquotedWord(next, 'as') && isSymbol(before, '(') && isUnquotedWord(called, 'cast'))) {
+  if (isSymbol(next, '::') || (isKeywordToken(next, 'as') && isSymbol(before, '(') && isKeywordToken(called, 'cast'))) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
     // `nextval('a'::text)` resolves the name as well.

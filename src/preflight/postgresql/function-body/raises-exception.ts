@@ -1,9 +1,9 @@
-import { isUnquotedWord, type SqlToken, tokenize } from './tokenize.ts';
+import { isKeywordToken, type SqlToken, tokenize } from './tokenize.ts';
 
 /** Whether a function in PL/pgSQL raises an exception: in every call, in some cases, or never. */
 export function raisesException(body: string): 'always' | 'sometimes' | 'never' {
   const tokens = tokenize(body);
-  const found = tokens.some((token, at) => isUnquotedWord(token, 'raise') && isError(tokens[at + 1]));
+  const found = tokens.some((token, at) => isKeywordToken(token, 'raise') && isError(tokens[at + 1]));
   if (!found) return 'never';
   return tokens.some((token) => token.kind === 'word' && !token.quoted && branchingWords.has(token.text))
     ? 'sometimes'

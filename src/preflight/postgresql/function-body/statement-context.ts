@@ -1,5 +1,5 @@
 import type { NamedObject } from '../queries/named-objects.ts';
-import { isSymbol, isUnquotedWord, type SqlToken } from './tokenize.ts';
+import { isKeywordToken, isSymbol, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in a statement, which decides what kind of object it names. */
 export interface StatementContext {
@@ -42,14 +42,14 @@ export function createStatementContext(): StatementContext {
       if (token.kind === 'symbol') {
         if (token.text === '(') {
           const isList = top().isList && opensRelations(tokens[at - 1]);
-          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isUnquotedWord(tokens[at - 1], 'cast') });
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isKeywordToken(tokens[at - 1], 'cast') });
         } else if (token.text === ')' && levels.length > 1) levels.pop();
         else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
         return;
       }
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
-      if (token.text === 'merge' && isUnquotedWord(tokens[at + 1], 'into')) level.isMerge = true;
+      if (token.text === 'merge' && isKeywordToken(tokens[at + 1], 'into')) level.isMerge = true;
       if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
@@ -57,17 +57,17 @@ export function createStatementContext(): StatementContext {
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
-      if (isSymbol(before, '::') || (top().isCast && isUnquotedWord(before, 'as'))) return { kind: 'type', names };
-      if (isSymbol(tokens[end], '(') && !isUnquotedWord(before, 'into')) {
+      if (isSymbol(before, '::') || (top().isCast && isKeywordToken(before, 'as'))) return { kind: 'type', names };
+      if (isSymbol(tokens[end], '(') && !isKeywordToken(before, 'into')) {
         const { text } = tokens[at]!;
         // WHEN NOT MATCHED THEN INSERT (a, b)
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
-        const isKeyword = isClause && isUnquotedWord(tokens[at], text);
+        const isKeyword = isClause && isKeywordToken(tokens[at], text);
         return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
           ? { kind: 'function', names }
           : undefined;
       }
-      if (['only', 'lateral', 'table'].some((word) => isUnquotedWord(tokens[at], word))) return undefined;
+      if (['only', 'lateral', 'table'].some((word) => isKeywordToken(tokens[at], word))) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
@@ -79,36 +79,36 @@ function outerLevel(): ParenthesisLevel {
 
 function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
-  if (isUnquotedWord(before, 'only')) return isRelation(tokens, at - 1, level);
-  if (isUnquotedWord(before, 'join')) return true;
-  if (isUnquotedWord(before, 'from')) return level.isList;
-  if (isUnquotedWord(before, 'into')) return isUnquotedWord(first, 'insert') || isUnquotedWord(first, 'merge');
-  if (isUnquotedWord(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  if (isKeywordToken(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isKeywordToken(before, 'join')) return true;
+  if (isKeywordToken(before, 'from')) return level.isList;
+  if (isKeywordToken(before, 'into')) return isKeywordToken(first, 'insert') || isKeywordToken(first, 'merge');
+  if (isKeywordToken(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
   // USING of DELETE and MERGE; USING of JOIN has parentheses.
-  if (isUnquotedWord(before, 'using')) return level.isList;
-  if (isUnquotedWord(before, 'update')) {
+  if (isKeywordToken(before, 'using')) return level.isList;
+  if (isKeywordToken(before, 'update')) {
     return (
-      !isUnquotedWord(first, 'for') &&
-      !isUnquotedWord(first, 'do') &&
-      !isUnquotedWord(first, 'key') &&
-      !isUnquotedWord(tokens[at], 'set')
+      !isKeywordToken(first, 'for') &&
+      !isKeywordToken(first, 'do') &&
+      !isKeywordToken(first, 'key') &&
+      !isKeywordToken(tokens[at], 'set')
     );
   }
   return level.isList && (isSymbol(before, ',') || isSymbol(before, '('));
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
-  if (!level.hasQuery || isUnquotedWord(tokens[at - 1], 'distinct')) return false;
+  if (!level.hasQuery || isKeywordToken(tokens[at - 1], 'distinct')) return false;
   // FETCH NEXT FROM c and MOVE FROM c name a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    if (isUnquotedWord(tokens[back], 'fetch') || isUnquotedWord(tokens[back], 'move')) return false;
+    if (isKeywordToken(tokens[back], 'fetch') || isKeywordToken(tokens[back], 'move')) return false;
   }
   return true;
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isUnquotedWord(before, 'from') || isUnquotedWord(before, 'join') || isSymbol(before, ',') || isSymbol(before, '(')
+    isKeywordToken(before, 'from') || isKeywordToken(before, 'join') || isSymbol(before, ',') || isSymbol(before, '(')
   );
 }
 
@@ -117,7 +117,7 @@ function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
   // Without TIME it is a name, because ZONE is not reserved: FROM zone z(a, b)
-  if (isUnquotedWord(before, 'zone')) return isUnquotedWord(first, 'time');
+  if (isKeywordToken(before, 'zone')) return isKeywordToken(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
 

@@ -17,7 +17,7 @@ export function tokenize(body: string): readonly SqlToken[] {
   return tokens;
 }
 
-export function isUnquotedWord(token: SqlToken | undefined, text: string): boolean {
+export function isKeywordToken(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'word' && !token.quoted && token.text === text;
 }
 

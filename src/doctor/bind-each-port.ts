@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { type CallbackPort, loopbackAddresses, type PortProbeResult, portProbeKey } from './check-ports.ts';
 
 /** Binds each port on each address and closes it again, one after the other. */
-export async function probePorts(callbacks: readonly CallbackPort[]): Promise<ReadonlyMap<string, PortProbeResult>> {
+export async function bindEachPort(callbacks: readonly CallbackPort[]): Promise<ReadonlyMap<string, PortProbeResult>> {
   const bindings = new Map<string, PortProbeResult>();
   for (const { port, addresses } of callbacks) {
     for (const address of new Set([...addresses, ...loopbackAddresses])) {
