@@ -2,7 +2,10 @@ import { CliError } from '../errors.ts';
 import { interruptedError } from './defer-signals.ts';
 import type { SignalName, Signals } from './host.ts';
 
-/** Runs work that a signal of the system ends. Whatever became of it then, the command ends as the signal asks (130, 143), with these words. */
+/**
+ * Runs work that a signal of the system aborts. After a signal the outcome of the work is ignored: the command fails with
+ * `message` and the exit code of that signal (130, 143).
+ */
 export async function untilSignal<T>(
   signals: Signals,
   message: string,

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function tuneV8ForClient(): void {
   keepYoungHeapSmall();
-  compileLess();
+  reduceInlining();
   compileWasmOnce();
 }
 
@@ -22,7 +22,7 @@ export function keepYoungHeapSmall(): void {
  * Reduces inlining to a sixth of V8's default of 920 bytes. Compiling took a third of the CPU time of a batch of 10,000 names,
  * and the code is not slower at 100,000 (docs/decisions/012-batches.md).
  */
-export function compileLess(): void {
+export function reduceInlining(): void {
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=150');
 }
 

@@ -28,7 +28,7 @@ export function dropDatabases(
 
 /** Drops roles, after everything that they may own or have privileges on. */
 export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]): Promise<DropResult> {
-  // A role that another role depends on fails and is reported.
+  // Dropping a role that another role depends on fails, and the failure is reported.
   return dropEach(session, roles, {
     what: 'role',
     found: (name) => `SELECT oid FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`,

@@ -26,7 +26,7 @@ export function noteChange(changes: StateChanges, part: StatePart, key: RowKey |
 }
 
 /** The changes as the JSON of a StatePatch. A row that changed several times is written once. */
-export function patchJson(changes: StateChanges, state: Readonly<WorldState>): string {
+export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldState>): string {
   const put: Record<string, unknown> = {};
   const drop: Record<string, readonly RowKey[]> = {};
   for (const [part, keys] of changes) {

@@ -4,7 +4,7 @@ import { encodeFrame } from './frame.ts';
 import { journalPath, snapshotPath } from './load-state.ts';
 import { type Checkpoint, type SandboxIdentity, STATE_FORMAT } from './saved-state.ts';
 import { type JournalFile, openJournalFile, replaceFileDurably } from './state-files.ts';
-import { noteChange, patchJson, type StateChanges } from './state-patch.ts';
+import { encodeStatePatch, noteChange, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
 
 /** Writes the changes of the world to its state folder. */
@@ -67,7 +67,7 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
     if (journal === undefined || written.has('everything') || journal.size() > Math.max(compactAt, snapshotSize)) {
       return writeSnapshot();
     }
-    await journal.append(encodeFrame(`{"record":${record + 1},"patch":${patchJson(written, world.state)}}`));
+    await journal.append(encodeFrame(`{"record":${record + 1},"patch":${encodeStatePatch(written, world.state)}}`));
     record += 1;
   }
 
