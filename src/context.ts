@@ -18,7 +18,7 @@ import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
 import type { Host, HttpSenderOptions } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
-import { findUnsafeVariable } from './platform/unsafe-variable.ts';
+import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';

@@ -15,8 +15,8 @@ async function start(argv: readonly string[]): Promise<void> {
     });
     if (token !== undefined) return printLine(token.reveal());
   }
-  const { runOnSystem } = await import('./main.ts');
-  process.exitCode = await runOnSystem(argv);
+  const { runOnThisMachine } = await import('./main.ts');
+  process.exitCode = await runOnThisMachine(argv);
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).endBlockedProcess(process.exitCode);
 }
 

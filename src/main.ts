@@ -60,7 +60,7 @@ export function isSandboxStart(argv: readonly string[]): boolean {
 }
 
 /** Runs the program on this machine. Clients tune V8 for a short run when they use the network; the sandbox does not. */
-export function runOnSystem(argv: readonly string[]): Promise<ExitCode> {
+export function runOnThisMachine(argv: readonly string[]): Promise<ExitCode> {
   const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
   return run(argv, systemHost(isSandboxStart(argv) ? {} : { onNetwork }));
 }

@@ -4,7 +4,7 @@ import { noJsonValue } from './json-scan.ts';
 export interface ByteSpanCache {
   /** The end of the cached piece that starts at `from`, or `noJsonValue`. */
   matchEnd(bytes: Buffer, from: number): number;
-  /** Caches the piece between the two positions, if that saves time. */
+  /** Caches the bytes from `from` to `end`, if comparing them later is faster than parsing them again. */
   remember(bytes: Buffer, from: number, end: number): void;
 }
 

@@ -49,10 +49,10 @@ export interface AnnouncedEvent {
   /** Boot id of the machine. After a reboot, all announced groups are uncertain. */
   readonly boot: string;
   readonly server_date?: string | undefined;
-  readonly groups: readonly AnnouncedGroup[];
+  readonly groups: readonly GroupOfNames[];
 }
 
-export interface AnnouncedGroup {
+export interface GroupOfNames {
   readonly group: number;
   readonly names: readonly string[];
 }
@@ -194,7 +194,7 @@ function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly
   return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
 }
 
-function isAnnouncedGroup(value: unknown): value is AnnouncedGroup {
+function isAnnouncedGroup(value: unknown): value is GroupOfNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 

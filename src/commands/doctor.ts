@@ -6,7 +6,6 @@ import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { bindEachPort } from '../doctor/bind-each-port.ts';
-import { type CheckedEndpoint, checkEndpoint } from '../doctor/check-endpoint.ts';
 import { checkPorts } from '../doctor/check-ports.ts';
 import { checkClientSecret, checkProfile } from '../doctor/check-profile.ts';
 import {
@@ -14,6 +13,7 @@ import {
   checkEnvironmentVariables,
   checkRuntimeEnvironment,
 } from '../doctor/check-runtime-environment.ts';
+import { type CheckedEndpoint, checkUrlResponds } from '../doctor/check-url-responds.ts';
 import { createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
@@ -22,7 +22,7 @@ import { hasOpener } from '../platform/browser.ts';
 import { tryAcquireLock } from '../platform/file-lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
-import { findUnsafeVariable } from '../platform/unsafe-variable.ts';
+import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
 import { readAccount } from '../session/account.ts';
 import { sessionBindingOf } from '../session/session-binding.ts';
 import { sessionState } from '../session/session-report.ts';
@@ -105,7 +105,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
   yield await checkSession(context, value, store.status === 'ok');
   for (const endpoint of profileEndpoints(value)) {
     await progress.show(`checking ${endpoint.origin}`);
-    yield await checkEndpoint(endpoint, {
+    yield await checkUrlResponds(endpoint, {
       send: await context.send({ fresh: true }),
       now: () => host.clock.now(),
       timeout: context.timeout,

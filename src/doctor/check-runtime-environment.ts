@@ -1,5 +1,5 @@
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
-import type { UnsafeVariable } from '../platform/unsafe-variable.ts';
+import type { UnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface RuntimeFacts {
@@ -57,7 +57,7 @@ export function checkRuntimeEnvironment({
 
 /** Environment variables that prevent a login or change how requests are sent. */
 export function checkEnvironmentVariables(
-  hazard: UnsafeVariable | undefined,
+  hazard: UnsafeEnvironmentVariable | undefined,
   accessToken: boolean,
   proxies: readonly { readonly origin: string; readonly proxy: string }[],
 ): readonly DoctorFinding[] {

@@ -1,5 +1,5 @@
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
-import type { TlsSession } from './tls-session.ts';
+import type { TlsConnectionInfo } from './tls-session.ts';
 
 /** The step that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the server accepts commands. */
 export type ConnectPhase = 'network' | 'tls' | 'startup';
@@ -32,9 +32,9 @@ export class ConnectError extends Error {
   /** A code of the server, of the operating system, or one of `connectErrorCodes`. */
   readonly code: string;
   /** What was negotiated before the server refused; undefined: no handshake was finished. */
-  readonly tls: TlsSession | undefined;
+  readonly tls: TlsConnectionInfo | undefined;
 
-  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsSession) {
+  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsConnectionInfo) {
     super(message);
     this.phase = phase;
     this.code = code;

@@ -19,7 +19,7 @@ export interface Connector {
   abandon(): void;
 }
 
-export interface ConnectorOptions {
+export interface HttpConnectorOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Milliseconds for a connection, including CONNECT and TLS handshake. */
   readonly limit: number;
@@ -28,7 +28,7 @@ export interface ConnectorOptions {
 }
 
 /** Used instead of undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT. */
-export function createConnector(options: ConnectorOptions): Connector {
+export function createConnector(options: HttpConnectorOptions): Connector {
   const attempts = new Set<AbortController>();
   return {
     async connect(target) {
@@ -55,7 +55,7 @@ export function createConnector(options: ConnectorOptions): Connector {
   };
 }
 
-async function connectTo(target: ConnectTarget, options: ConnectorOptions, signal: AbortSignal): Promise<Socket> {
+async function connectTo(target: ConnectTarget, options: HttpConnectorOptions, signal: AbortSignal): Promise<Socket> {
   const proxy = options.proxyFor(new URL(`${target.protocol}//${authorityOf(target)}`));
   const place = { host: target.hostname, port: portOf(target) };
   const socket =
@@ -90,7 +90,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
 async function tunnel(
   proxy: HttpProxy,
   target: ConnectTarget,
-  options: ConnectorOptions,
+  options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
   const { request } = await import('node:http');

@@ -4,7 +4,7 @@ import type { Environment, KeychainDone, KeychainUnavailable } from './host.ts';
 import {
   findItem,
   openSecretSession,
-  readAlias,
+  readKeyringAlias,
   requireSignature,
   type SecretAttributes,
   secretServiceName,
@@ -54,7 +54,7 @@ async function createItem(
   item: SecretItem,
   session: string,
 ): Promise<KeychainDone | KeychainUnavailable> {
-  const path = await readAlias(bus, 'default');
+  const path = await readKeyringAlias(bus, 'default');
   if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'no default keyring exists' };
   const call = {
     destination: secretServiceName,

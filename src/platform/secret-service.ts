@@ -52,11 +52,11 @@ const root = {
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
   // Its result does not matter; a missing service is reported by the next call.
-  await readAlias(bus, '').catch(() => undefined);
+  await readKeyringAlias(bus, '').catch(() => undefined);
 }
 
 /** `/` when no collection has this alias. */
-export async function readAlias(bus: DbusConnection, alias: string): Promise<string> {
+export async function readKeyringAlias(bus: DbusConnection, alias: string): Promise<string> {
   const call = { ...root, member: 'ReadAlias', signature: 's' };
   const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
   return requireSignature(reply, 'o').body.string();

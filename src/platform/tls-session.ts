@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 /** The TLS parameters of a connection. */
-export interface TlsSession {
+export interface TlsConnectionInfo {
   /** For example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
@@ -16,7 +16,7 @@ export interface Certificate {
   readonly selfSigned: boolean;
 }
 
-export function readTlsSession(socket: TLSSocket): TlsSession {
+export function readTlsConnectionInfo(socket: TLSSocket): TlsConnectionInfo {
   const version = socket.getProtocol();
   const found = socket.getPeerX509Certificate();
   return {

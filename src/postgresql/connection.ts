@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
-import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
+import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
 import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
 import type { Client, Stream } from './pg.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
@@ -26,7 +26,7 @@ export interface PostgresqlSession {
   /** The process id that the server reported at login (BackendKeyData); a pooler reports an arbitrary one, or none. */
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
-  readonly tls: TlsSession | undefined;
+  readonly tls: TlsConnectionInfo | undefined;
   /** The server requested the password. When a line of pg_hba.conf has the method `trust`, the password is not verified. */
   readonly passwordAsked: boolean;
   /**
@@ -123,7 +123,7 @@ function createPostgresqlSession(
 /** State of the network connection that pg does not expose. */
 interface ConnectionState {
   phase(): ConnectPhase;
-  tls(): TlsSession | undefined;
+  tls(): TlsConnectionInfo | undefined;
   /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
   drop(): void;
@@ -131,7 +131,7 @@ interface ConnectionState {
 
 function watchConnection(client: Client, socket: Socket, encrypted: boolean): ConnectionState {
   let phase: ConnectPhase = 'network';
-  let tls: TlsSession | undefined;
+  let tls: TlsConnectionInfo | undefined;
   let failure: Error | undefined;
   socket.once('connect', () => {
     phase = encrypted ? 'tls' : 'startup';
@@ -140,7 +140,7 @@ function watchConnection(client: Client, socket: Socket, encrypted: boolean): Co
     const { stream } = client.connection;
     stream.once('secureConnect', () => {
       phase = 'startup';
-      if (stream instanceof TLSSocket) tls = readTlsSession(stream);
+      if (stream instanceof TLSSocket) tls = readTlsConnectionInfo(stream);
     });
   });
   client.on('error', (error: Error) => {

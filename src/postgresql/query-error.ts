@@ -9,7 +9,7 @@ import {
 } from '../platform/connect-error.ts';
 import { systemErrorReason } from '../platform/network-failure.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
-import type { TlsSession } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-session.ts';
 
 /** Why a statement has no result. `code` is an SQLSTATE when the server refused it. */
 export class QueryError extends DatabaseError {
@@ -20,7 +20,7 @@ export function toConnectError(
   error: unknown,
   phase: ConnectPhase,
   limit: number,
-  tls: TlsSession | undefined,
+  tls: TlsConnectionInfo | undefined,
 ): ConnectError {
   const { code, message, server } = read(error, limit);
   if (server || phase !== 'tls' || code === connectErrorCodes.timeout || code === connectErrorCodes.aborted) {

@@ -139,7 +139,7 @@ async function runWithProgress(
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
     onQuery: (where: string, text: string) => {
-      if (args.has('show-queries')) void output.show(`sent to ${where}: ${text}`, maxTextLength);
+      if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxTextLength);
     },
   };
   try {

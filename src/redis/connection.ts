@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
-import type { TlsSession } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-session.ts';
 import { authenticate, type RedisAuthOutcome } from './authenticate.ts';
 import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisConnectError } from './command-error.ts';
 import { explainConnectError } from './explain-connect-error.ts';
@@ -16,7 +16,7 @@ export type RedisReply = string | number | null | Uint8Array | readonly RedisRep
 export interface RedisSession {
   readonly authentication: RedisAuthOutcome;
   /** undefined: not encrypted. */
-  readonly tls: TlsSession | undefined;
+  readonly tls: TlsConnectionInfo | undefined;
   /**
    * Sends a command at once, without waiting for earlier replies. Throws a CommandError.
    * @param limit milliseconds until the session is closed for lack of a reply (default: 10 s)

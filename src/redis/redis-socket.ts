@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { ConnectError, closedDuringHandshake, connectErrorCodes } from '../platform/connect-error.ts';
-import { readTlsSession, type TlsSession } from '../platform/tls-session.ts';
+import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';
@@ -10,7 +10,7 @@ import { redisTlsOptions } from './tls.ts';
 export interface RedisSocket {
   readonly socket: Socket;
   /** undefined: not encrypted. */
-  readonly tls: TlsSession | undefined;
+  readonly tls: TlsConnectionInfo | undefined;
 }
 
 /** Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError and leaves nothing open. */
@@ -21,7 +21,7 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
   try {
     const left = Math.max(1, timeLimit.limit - (performance.now() - began));
     const secure = await startTls(socket, source, { ...timeLimit, limit: left });
-    return { socket: secure, tls: readTlsSession(secure) };
+    return { socket: secure, tls: readTlsConnectionInfo(secure) };
   } catch (error) {
     socket.destroy();
     throw error;

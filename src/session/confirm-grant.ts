@@ -38,7 +38,7 @@ export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest
  * The scope to store. A grant without a scope has the requested one (RFC 6749 §5.1). Throws `scope_mismatch` when the scope
  * differs and is not accepted.
  */
-export async function confirmScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {
+export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;

@@ -18,7 +18,7 @@ export interface LoginInterruption {
 /** Milliseconds that a request in progress gets after a signal. */
 const graceMs = 5_000;
 
-export function interruptionOf({
+export function createLoginInterruption({
   clock,
   signals,
 }: {

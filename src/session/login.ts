@@ -8,10 +8,10 @@ import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import { requireAuthorization } from './authorization-errors.ts';
-import { confirmScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
+import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import { requireAvailable } from './credential-store.ts';
 import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-code.ts';
-import { interruptionOf, type LoginInterruption } from './login-interruption.ts';
+import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
 import {
   bindReceiver,
@@ -56,7 +56,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
     const authorization = createAuthorization(deps, request);
     receiver = request.listen ? await bindReceiver(authorization) : createPasteReceiver(authorization);
     // Before the URL is shown: whoever sees it may send a signal.
-    interruption = interruptionOf(deps);
+    interruption = createLoginInterruption(deps);
     const { signal } = interruption;
 
     const response = receiveResponse(deps, request, receiver, authorization, ended.signal);
@@ -202,7 +202,7 @@ async function confirmGrant(
 ): Promise<string> {
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
-  return confirmScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+  return acceptGrantedScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

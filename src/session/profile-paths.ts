@@ -55,7 +55,7 @@ export function writeAheadDraftPath(path: string): string {
 }
 
 /** Drafts that an interrupted command has left. */
-export function listWriteAheadDrafts(place: ProfilePaths): readonly string[] {
+export function listTemporaryWriteAheadFiles(place: ProfilePaths): readonly string[] {
   return listFolder(place.folder)
     .filter((name) => name.startsWith(`${place.profile}.`) && name.endsWith('.wal.next'))
     .map((name) => join(place.folder, name));

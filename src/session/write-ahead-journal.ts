@@ -18,7 +18,7 @@ import {
 } from './encrypted-journal.ts';
 import { reachFailpoint } from './failpoints.ts';
 import {
-  listWriteAheadDrafts,
+  listTemporaryWriteAheadFiles,
   listWriteAheadFiles,
   type ProfilePaths,
   type WriteAheadFile,
@@ -64,7 +64,7 @@ export function createWriteAheadJournal(
     reserve: (record, options) => reserve({ place, disk, remove }, record, options),
     removeObsolete(stored, nowMs) {
       for (const wal of listWriteAheadFiles(place)) if (isObsolete(disk, wal, stored, nowMs)) remove(wal.path);
-      for (const path of listWriteAheadDrafts(place)) remove(path);
+      for (const path of listTemporaryWriteAheadFiles(place)) remove(path);
     },
     removeCommitted(stored) {
       for (const wal of listWriteAheadFiles(place))

@@ -6,9 +6,9 @@ import { sourceUrl } from '../db-source/source-url.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import type { PollResult } from './source-watcher.ts';
 import { openWatchScreen } from './view/watch-screen.ts';
-import { defaultWatchLimits } from './watch-limits.ts';
 import {
   formatSourceName,
   readWatchRecord,
@@ -74,7 +74,7 @@ export async function watchMigration(
       tryToSaveRecord(path, source, result);
       await screen.show(result.sample);
       if (result.ending !== undefined) lastPoll = result;
-      isIdle = options.untilIdle && result.idlePolls >= defaultWatchLimits.idlePolls;
+      isIdle = options.untilIdle && result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
       if (isIdle) break;
     }
   } finally {

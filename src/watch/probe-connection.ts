@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { ConnectError } from '../platform/connect-error.ts';
-import type { TlsSession } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-session.ts';
 import type { ConnectionProbe } from './connection-probe.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ConnectionProbe } from './connection-probe.ts';
  */
 export async function probeConnection(
   host: string,
-  connectOnce: () => Promise<TlsSession | undefined>,
+  connectOnce: () => Promise<TlsConnectionInfo | undefined>,
 ): Promise<ConnectionProbe> {
   const addresses = await resolveAddresses(host);
   try {
@@ -33,7 +33,7 @@ async function resolveAddresses(host: string): Promise<string | undefined> {
 }
 
 /** Subject, issuer and expiry of the certificate; undefined: no TLS. */
-function describeCertificate(tls: TlsSession | undefined): string | undefined {
+function describeCertificate(tls: TlsConnectionInfo | undefined): string | undefined {
   const certificate = tls?.certificate;
   if (certificate === undefined) return undefined;
   const until = Number.isFinite(certificate.validTo) ? new Date(certificate.validTo).toISOString() : 'unknown';

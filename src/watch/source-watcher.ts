@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/host.ts';
+import type { MigrationWatchLimits } from './migration-watch-limits.ts';
 import type { StatusSample } from './status-sample.ts';
 import type { MigrationEnd } from './tracking-result.ts';
-import type { WatchLimits } from './watch-limits.ts';
 import type { RecordedSlot, WatchRecord } from './watch-record.ts';
 
 export interface WatchOptions {
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   readonly clock: Clock;
   /** Ends the watch without an error. */
   readonly signal: AbortSignal;

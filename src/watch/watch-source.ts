@@ -1,9 +1,9 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
+import { defaultMigrationWatchLimits, type MigrationWatchLimits } from './migration-watch-limits.ts';
 import { createPostgresWatcher } from './postgresql/postgres-watcher.ts';
 import { createRedisWatcher } from './redis/redis-watcher.ts';
 import type { PollResult, WatchOptions } from './source-watcher.ts';
-import { defaultWatchLimits, type WatchLimits } from './watch-limits.ts';
 
 export type WatchedSource =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
@@ -17,10 +17,10 @@ export type WatchedSource =
 export async function* watchSource(
   { engine, source }: WatchedSource,
   interval: number,
-  options: Omit<WatchOptions, 'limits'> & { readonly limits?: Partial<WatchLimits> },
+  options: Omit<WatchOptions, 'limits'> & { readonly limits?: Partial<MigrationWatchLimits> },
 ): AsyncGenerator<PollResult> {
   const { clock, signal } = options;
-  const given = { ...defaultWatchLimits, ...options.limits };
+  const given = { ...defaultMigrationWatchLimits, ...options.limits };
   // With a long interval, two polls must fail before the source counts as gone.
   const limits = { ...given, gone: Math.max(given.unreachable, 2 * interval) };
   const all = { ...options, limits };

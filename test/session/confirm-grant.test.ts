@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 import type { TokenGrant } from '../../src/oauth/token-grant.ts';
 import { Secret } from '../../src/secret.ts';
-import { confirmScope, requireRequestedAccount, type ScopeMismatchPolicy } from '../../src/session/confirm-grant.ts';
+import {
+  acceptGrantedScope,
+  requireRequestedAccount,
+  type ScopeMismatchPolicy,
+} from '../../src/session/confirm-grant.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
 import { loginCommands } from '../../src/session/suggested-commands.ts';
 
@@ -23,7 +27,7 @@ async function confirm(grant: Partial<TokenGrant>, scope: string | undefined, on
   const onQuestion = (): void => void questions++;
   const signal = new AbortController().signal;
   const options = { request: requestOf({ scope }), loginCommands: commands, onOtherScope, onQuestion, signal };
-  return { scope: await confirmScope(grantOf(grant), options), questions };
+  return { scope: await acceptGrantedScope(grantOf(grant), options), questions };
 }
 
 it('a granted scope that is the requested one, in any order, is stored without a question', async () => {

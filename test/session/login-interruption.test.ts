@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { interruptionOf } from '../../src/session/login-interruption.ts';
+import { createLoginInterruption } from '../../src/session/login-interruption.ts';
 import { testHost } from '../fixtures/host.ts';
 
 /** Waits end when they are told to. */
@@ -24,7 +24,7 @@ function handClock() {
 function interruptible() {
   const host = testHost();
   const { clock, pass, waits } = handClock();
-  const interruption = interruptionOf({ clock, signals: host.signals });
+  const interruption = createLoginInterruption({ clock, signals: host.signals });
   let finish: (value: string) => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
   const work = new Promise<string>((resolve, reject) => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { DbSource } from '../../src/db-source/read-source.ts';
 import { Secret } from '../../src/secret.ts';
 import { sourceNameOf, type WatchMigrationOptions, watchMigration } from '../../src/watch/follow-migration.ts';
+import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { PollResult } from '../../src/watch/source-watcher.ts';
-import { defaultWatchLimits } from '../../src/watch/watch-limits.ts';
 import { readWatchRecord, watchRecordPath, writeWatchRecord } from '../../src/watch/watch-record.ts';
 import type { watchSource } from '../../src/watch/watch-source.ts';
 import { commandIo } from '../fixtures/command-io.ts';
@@ -46,7 +46,7 @@ function follow(host: TestHost, watch: typeof watchSource, more: Partial<WatchMi
 }
 
 const recordPath = (host: TestHost) => watchRecordPath(host.folders.state, sourceNameOf(source));
-const idle = poll({ idlePolls: defaultWatchLimits.idlePolls });
+const idle = poll({ idlePolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
 

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { Secret } from '../../src/secret.ts';
+import type { MigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { PollResult } from '../../src/watch/source-watcher.ts';
 import type { StatusSample, WatchPhase } from '../../src/watch/status-sample.ts';
-import type { WatchLimits } from '../../src/watch/watch-limits.ts';
 import type { WatchRecord } from '../../src/watch/watch-record.ts';
 import { type WatchedSource, watchSource } from '../../src/watch/watch-source.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
 import type { RedisServer } from '../fixtures/redis.ts';
 
 /** What takes a minute in life takes a second or two in a test. */
-export const shortWatchLimits: Partial<WatchLimits> = {
+export const shortWatchLimits: Partial<MigrationWatchLimits> = {
   inactiveSlot: 3000,
   failingApply: 2000,
   copyPause: 1500,
@@ -36,7 +36,7 @@ export interface WatchRun {
 }
 
 export interface WatchRunOptions {
-  readonly limits?: Partial<WatchLimits>;
+  readonly limits?: Partial<MigrationWatchLimits>;
   readonly interval?: number;
   readonly record?: WatchRecord;
   readonly slots?: readonly string[];

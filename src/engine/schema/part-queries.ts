@@ -1,56 +1,72 @@
-import { commentParts } from './parts/comments.ts';
-import { checkParts, foreignKeyParts, keyConstraintParts, validationParts } from './parts/constraints.ts';
-import { aggregateParts, functionParts } from './parts/functions.ts';
-import { indexPartitionParts, indexParts, tableSettingParts } from './parts/indexes.ts';
-import { collationParts, extensionParts, namespaceParts } from './parts/namespaces.ts';
-import { publicationParts } from './parts/publications.ts';
-import { sequenceOwnerParts, sequenceParts } from './parts/sequences.ts';
-import { columnSettingParts, tableParts } from './parts/tables.ts';
+import { commentDefinitionsQuery } from './parts/comments.ts';
 import {
-  eventTriggerParts,
-  partitionTriggerParts,
-  policyParts,
-  ruleParts,
-  statisticsParts,
-  triggerParts,
+  checkDefinitionsQuery,
+  foreignKeyDefinitionsQuery,
+  keyConstraintDefinitionsQuery,
+  validationDefinitionsQuery,
+} from './parts/constraints.ts';
+import { aggregateDefinitionsQuery, functionDefinitionsQuery } from './parts/functions.ts';
+import {
+  indexDefinitionsQuery,
+  indexPartitionDefinitionsQuery,
+  tableSettingDefinitionsQuery,
+} from './parts/indexes.ts';
+import { collationDefinitionsQuery, extensionDefinitionsQuery, namespaceDefinitionsQuery } from './parts/namespaces.ts';
+import { publicationDefinitionsQuery } from './parts/publications.ts';
+import { sequenceDefinitionsQuery, sequenceOwnerDefinitionsQuery } from './parts/sequences.ts';
+import { columnSettingDefinitionsQuery, tableDefinitionsQuery } from './parts/tables.ts';
+import {
+  eventTriggerDefinitionsQuery,
+  partitionTriggerDefinitionsQuery,
+  policyDefinitionsQuery,
+  ruleDefinitionsQuery,
+  statisticsDefinitionsQuery,
+  triggerDefinitionsQuery,
 } from './parts/triggers.ts';
-import { castParts, compositeParts, domainCheckParts, domainParts, enumParts, rangeParts } from './parts/types.ts';
-import { defaultParts, materializedViewParts, viewParts } from './parts/views.ts';
+import {
+  castDefinitionsQuery,
+  compositeDefinitionsQuery,
+  domainCheckDefinitionsQuery,
+  domainDefinitionsQuery,
+  enumDefinitionsQuery,
+  rangeDefinitionsQuery,
+} from './parts/types.ts';
+import { defaultDefinitionsQuery, materializedViewDefinitionsQuery, viewDefinitionsQuery } from './parts/views.ts';
 import type { PartQuery } from './schema-part.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
 export const partQueries: readonly PartQuery[] = [
-  namespaceParts,
-  extensionParts,
-  collationParts,
-  enumParts,
-  compositeParts,
-  domainParts,
-  domainCheckParts,
-  rangeParts,
-  castParts,
-  functionParts,
-  aggregateParts,
-  sequenceParts,
-  sequenceOwnerParts,
-  tableParts,
-  columnSettingParts,
-  defaultParts,
-  viewParts,
-  materializedViewParts,
-  checkParts,
-  validationParts,
-  keyConstraintParts,
-  indexParts,
-  indexPartitionParts,
-  tableSettingParts,
-  statisticsParts,
-  triggerParts,
-  partitionTriggerParts,
-  ruleParts,
-  policyParts,
-  foreignKeyParts,
-  publicationParts,
-  commentParts,
-  eventTriggerParts,
+  namespaceDefinitionsQuery,
+  extensionDefinitionsQuery,
+  collationDefinitionsQuery,
+  enumDefinitionsQuery,
+  compositeDefinitionsQuery,
+  domainDefinitionsQuery,
+  domainCheckDefinitionsQuery,
+  rangeDefinitionsQuery,
+  castDefinitionsQuery,
+  functionDefinitionsQuery,
+  aggregateDefinitionsQuery,
+  sequenceDefinitionsQuery,
+  sequenceOwnerDefinitionsQuery,
+  tableDefinitionsQuery,
+  columnSettingDefinitionsQuery,
+  defaultDefinitionsQuery,
+  viewDefinitionsQuery,
+  materializedViewDefinitionsQuery,
+  checkDefinitionsQuery,
+  validationDefinitionsQuery,
+  keyConstraintDefinitionsQuery,
+  indexDefinitionsQuery,
+  indexPartitionDefinitionsQuery,
+  tableSettingDefinitionsQuery,
+  statisticsDefinitionsQuery,
+  triggerDefinitionsQuery,
+  partitionTriggerDefinitionsQuery,
+  ruleDefinitionsQuery,
+  policyDefinitionsQuery,
+  foreignKeyDefinitionsQuery,
+  publicationDefinitionsQuery,
+  commentDefinitionsQuery,
+  eventTriggerDefinitionsQuery,
 ];

@@ -1,5 +1,5 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import type { TlsSession } from '../../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../../platform/tls-session.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
@@ -45,7 +45,7 @@ interface LoginAttempt {
   readonly phase?: string;
   readonly code?: string;
   readonly message: string;
-  readonly tls?: TlsSession | undefined;
+  readonly tls?: TlsConnectionInfo | undefined;
 }
 
 /** Connects as far as possible without a password, so that no password is sent without TLS. */
@@ -80,7 +80,7 @@ const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
 /** invalid_authorization_specification: no line of pg_hba.conf matches, a line rejects, or the role lacks LOGIN. */
 const noHostRule = '28000';
 
-function sessionTlsFacts(tls: TlsSession | undefined): Partial<TlsFacts> {
+function sessionTlsFacts(tls: TlsConnectionInfo | undefined): Partial<TlsFacts> {
   const { version, certificate } = tls ?? {};
   return { ...(version === undefined ? {} : { version }), ...(certificate === undefined ? {} : { certificate }) };
 }

@@ -155,9 +155,13 @@ export async function cleanUpRedis(
       ));
     left = [...(await cleanUpFromJournal(ports))];
     if (isFilled && isOurs && left.length === 0) await withRehearsalSession(endpoints.target, flushTarget);
-    // The target was detached since, so the keys may belong to another user.
+    // The target stopped replicating the source after the rehearsal began, so another program may have written the keys.
     else if (isFilled && left.length === 0)
-      left = [keysLeftover('the target no longer replicates the source, so the keys may belong to another user')];
+      left = [
+        keysLeftover(
+          'the target no longer replicates the source, so the keys may have been written by another program',
+        ),
+      ];
     if (isLate && left.length === 1 && !isOurs) file.remove();
   } catch (error) {
     left = [keysLeftover(redactedReason(error, endpoints.target.password))];

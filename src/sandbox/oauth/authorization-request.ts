@@ -12,7 +12,7 @@ import { checkPrompt, readPrompt } from './rules/prompt.ts';
 import { checkRedirectUri } from './rules/redirect-uri.ts';
 import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
 import { checkResponseType, readResponseType } from './rules/response-type.ts';
-import { checkScope, readScope } from './rules/scope.ts';
+import { checkScope, parseScopeParameter } from './rules/scope.ts';
 
 /** A validated authorization request (RFC 6749 §4.1.1). */
 export interface SandboxAuthorizationRequest {
@@ -60,7 +60,7 @@ export function validateAuthorizationRequest(
     application,
     redirectTo,
     responseType,
-    scope: readScope(parameters) ?? 'read',
+    scope: parseScopeParameter(parameters) ?? 'read',
     prompt: responseType === 'token' ? 'select_account' : (readPrompt(parameters) ?? 'select_account'),
     ...(hint === undefined ? {} : { hint }),
     ...(challenge === undefined || responseType === 'token' ? {} : { challenge }),

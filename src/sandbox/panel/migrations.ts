@@ -59,7 +59,7 @@ function summary(migration: SandboxMigration, state: CurrentMigrationState): Mar
   const end = isUnderWay(state)
     ? `stops automatically at ${formatUtcMinute(getMigrationDeadline(migration))}`
     : reasonOf(state);
-  return html`<p><strong>${state.status}</strong>: from ${from}, since ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
+  return html`<p><strong>${state.status}</strong>: migration from ${from}, started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
 }
 
 function reasonOf({ status, reason, endedAt }: CurrentMigrationState): string {

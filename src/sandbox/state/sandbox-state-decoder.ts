@@ -30,9 +30,9 @@ import {
   type RowLists,
   recordByTable,
   type SandboxState,
+  type StateRecordTypes,
   TABLE_NAMES,
   type TableName,
-  type TableRows,
 } from './sandbox-state.ts';
 import type { StatePatch } from './state-patch.ts';
 import type { RowKey } from './state-table.ts';
@@ -63,7 +63,7 @@ const grantFields = {
   team: optionalMember(asString),
 } satisfies { readonly [K in keyof SandboxGrant]: unknown };
 
-const rows: { readonly [N in TableName]: Decoder<TableRows[N]> } = {
+const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
   sessions: objectOf<BrowserSession>({
     id: asString,
     person: asString,

@@ -12,7 +12,7 @@ import type { VirtualClock } from '../virtual-clock.ts';
 import { createStateTable, type RowKey, type StateTable } from './state-table.ts';
 
 /** The record type of each table. Indexes over the records are rebuilt when they are read, and never stored. */
-export interface TableRows {
+export interface StateRecordTypes {
   readonly sessions: BrowserSession;
   readonly authorizations: Authorization;
   readonly codes: AuthorizationCode;
@@ -22,11 +22,11 @@ export interface TableRows {
   readonly migrations: SandboxMigration;
 }
 
-export type TableName = keyof TableRows;
+export type TableName = keyof StateRecordTypes;
 
-export type RowLists = { readonly [N in TableName]: readonly TableRows[N][] };
+export type RowLists = { readonly [N in TableName]: readonly StateRecordTypes[N][] };
 
-export type StateTables = { readonly [N in TableName]: StateTable<TableRows[N]> };
+export type StateTables = { readonly [N in TableName]: StateTable<StateRecordTypes[N]> };
 
 /** Everything that changes while a sandbox runs, as plain JSON data. */
 export interface SandboxState extends RowLists {
@@ -36,7 +36,7 @@ export interface SandboxState extends RowLists {
   readonly nextId: number;
 }
 
-export const ROW_KEYS: { readonly [N in TableName]: (row: TableRows[N]) => RowKey } = {
+export const ROW_KEYS: { readonly [N in TableName]: (row: StateRecordTypes[N]) => RowKey } = {
   sessions: ({ id }) => id,
   authorizations: ({ id }) => id,
   codes: ({ code }) => code,

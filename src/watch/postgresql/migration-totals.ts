@@ -1,7 +1,7 @@
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingRate } from '../moving-rate.ts';
 import type { DatabaseSample, Violation, WatchPhase } from '../status-sample.ts';
 import type { MigrationEnd } from '../tracking-result.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import { pollsUntilDropped } from './rules/object-rules.ts';
 import type { ServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
@@ -60,7 +60,7 @@ export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatab
 export function isInitialCopyFinished(
   tracked: readonly TrackedDatabase[],
   { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
-  limits: WatchLimits,
+  limits: MigrationWatchLimits,
 ): boolean {
   return tracked.every(({ state }) => {
     const isActive = now.slots.some(({ name, active }) => name === state.slot && active);

@@ -3,8 +3,8 @@ import { connectPostgresql, type PostgresqlSession } from '../../postgresql/conn
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeConnection } from '../probe-connection.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import * as ofDatabase from './database-queries.ts';
 import type { DatabaseFacts, PostgresPoll, ServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
@@ -13,7 +13,7 @@ import { runWatchQueries, type WatchQuery, type WatchQuerySession } from './watc
 export interface PostgresObserverOptions {
   readonly source: PostgresqlSource;
   readonly ignoreDbs: readonly string[];
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;

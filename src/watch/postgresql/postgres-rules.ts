@@ -1,7 +1,12 @@
 import type { WatchRule } from './rule-input.ts';
 import { applyRule } from './rules/apply-rule.ts';
 import { blockedCommitsRule, rollbackRule } from './rules/commit-rules.ts';
-import { connectionChangeRule, connectionSettingsRule, hostRulesRule, roleRule } from './rules/connection-rules.ts';
+import {
+  changedConnectionSettingsWatchRule,
+  connectionChangeRule,
+  hostRulesRule,
+  roleRule,
+} from './rules/connection-rules.ts';
 import { copyRule } from './rules/copy-rule.ts';
 import { publicationRule, schemaRule, slotRule } from './rules/object-rules.ts';
 import { retainedWalRule } from './rules/retained-wal-rule.ts';
@@ -23,7 +28,7 @@ export const postgresRules: readonly WatchRule[] = [
   roleRule,
   connectionChangeRule,
   hostRulesRule,
-  connectionSettingsRule,
+  changedConnectionSettingsWatchRule,
 ];
 
 /** Violations during which nothing is replicated. */

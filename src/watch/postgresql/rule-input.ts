@@ -1,5 +1,5 @@
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { Violation } from '../status-sample.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts, TableShape } from './server-facts.ts';
 
 /** Input of all rules: the current facts, the first ones, and the samples in between. */
@@ -10,7 +10,7 @@ export interface WatchRuleInput {
   readonly window: readonly ServerFacts[];
   readonly slots: readonly SeenSlot[];
   readonly databases: readonly SeenDatabase[];
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
 }

@@ -1,6 +1,6 @@
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { WatchPhase } from '../status-sample.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import { isTableSyncSender, isTableSyncSlot, publicationsInCommand, walSenderOf } from './choose-slots.ts';
 import { decidePhase } from './decide-phase.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
@@ -15,7 +15,7 @@ export interface DatabasePoll {
   readonly slot: ObservedSlot | undefined;
   /** An earlier poll did not find this slot. */
   readonly isNewSlot: boolean;
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
 }
 
 /** The tracking state of one database after a poll. */
@@ -71,7 +71,7 @@ export function databasePhase(
   state: DatabaseTrackingState,
   server: ServerFacts,
   stopped: boolean,
-  limits: WatchLimits,
+  limits: MigrationWatchLimits,
 ): WatchPhase {
   const slot = server.slots.find(({ name }) => name === state.slot);
   return decidePhase({
@@ -100,7 +100,7 @@ export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase,
 export function isInitialCopyRunning(
   { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: DatabaseTrackingState,
   at: number,
-  limits: WatchLimits,
+  limits: MigrationWatchLimits,
 ): boolean {
   const isRecent = (then: number | undefined) => then !== undefined && at - then < limits.copyPause;
   const left = [...tables.values()].some(({ state, bytes }) => state !== 'done' && bytes > 0);

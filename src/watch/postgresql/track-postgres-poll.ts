@@ -1,8 +1,8 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
+import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
 import { updateRate } from '../moving-rate.ts';
 import type { Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
-import { sampleRetention, type WatchLimits } from '../watch-limits.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type SlotChoice } from './choose-slots.ts';
 import { overallPhase } from './decide-phase.ts';
 import {
@@ -24,7 +24,7 @@ import { sumCopiedBytes } from './track-tables.ts';
 import { type DatabaseTrackingState, initialDatabaseState, type PostgresTrackingState } from './tracking-state.ts';
 
 export interface PostgresTrackingOptions {
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   /** Databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
   /** Names given with `--slot`. */

@@ -1,4 +1,4 @@
-import type { WatchLimits } from '../watch-limits.ts';
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
 
 /** Full synchronizations since the last successful one. One may take hours, so they are counted without a time window. */
@@ -10,7 +10,7 @@ export interface FullSyncCount {
   readonly online: number | undefined;
 }
 
-export const noFullSyncs: FullSyncCount = { started: 0, since: undefined, online: undefined };
+export const initialFullSyncCount: FullSyncCount = { started: 0, since: undefined, online: undefined };
 
 /** @param before the previous poll; undefined: this is the first one, and earlier synchronizations do not count */
 export function countFullSyncs(
@@ -18,12 +18,12 @@ export function countFullSyncs(
   before: Pick<RedisFacts, 'fullSyncs' | 'runId'> | undefined,
   now: Pick<RedisFacts, 'at' | 'fullSyncs' | 'runId' | 'replicas'>,
   replica: Pick<ConnectedReplica, 'name' | 'state'> | undefined,
-  { unreachable }: Pick<WatchLimits, 'unreachable'>,
+  { unreachable }: Pick<MigrationWatchLimits, 'unreachable'>,
 ): FullSyncCount {
   const isOnline = replica?.state === 'online';
   const online = isOnline ? (previous.online ?? now.at) : undefined;
   // A synchronization succeeded when the replica stays online for a while.
-  if (online !== undefined && now.at - online >= unreachable) return { ...noFullSyncs, online };
+  if (online !== undefined && now.at - online >= unreachable) return { ...initialFullSyncCount, online };
   // A restarted server counts from zero.
   const all = before === undefined ? 0 : now.fullSyncs - (before.runId === now.runId ? before.fullSyncs : 0);
   // sync_full counts the synchronizations of all replicas.

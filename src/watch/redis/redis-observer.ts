@@ -6,13 +6,13 @@ import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisCommand } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeConnection } from '../probe-connection.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import { parseRedisFacts, type RedisFacts, type RedisPoll } from './redis-facts.ts';
 
 export interface RedisObserverOptions {
   readonly source: RedisSource;
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { compareConnectionProbes } from '../connection-probe.ts';
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { Violation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import type { FullSyncCount } from './full-syncs.ts';
 import type { ConnectedReplica, RedisFacts, RedisOutage } from './redis-facts.ts';
 
@@ -16,7 +16,7 @@ export interface RedisRuleInput {
   /** Milliseconds since it was last connected. */
   readonly missingMs: number;
   readonly fullSyncs: FullSyncCount;
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
 }
 
 type RedisRule = (input: RedisRuleInput) => readonly Violation[];

@@ -1,6 +1,6 @@
+import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingRate } from '../moving-rate.ts';
 import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
-import type { WatchLimits } from '../watch-limits.ts';
 import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
 
 /** Numbers of a sample that stay when the source cannot be reached. */
@@ -14,7 +14,7 @@ export interface RedisPhaseInput {
   readonly missingMs: number;
   /** Bytes. */
   readonly lag: number;
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
 }
 
 export function decideRedisPhase(

@@ -1,9 +1,9 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
+import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
 import { type MovingRate, updateRate } from '../moving-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { TrackingResult } from '../tracking-result.ts';
-import { sampleRetention, type WatchLimits } from '../watch-limits.ts';
-import { countFullSyncs, type FullSyncCount, noFullSyncs } from './full-syncs.ts';
+import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from './full-syncs.ts';
 import type { ConnectedReplica, RedisFacts, RedisOutage, RedisPoll } from './redis-facts.ts';
 import { redisOutageViolations, redisStoppingRules, runRedisRules } from './redis-rules.ts';
 import { copiedFraction, decideRedisPhase, estimateRedisEta, type SampleTotals, sampleServer } from './redis-sample.ts';
@@ -36,7 +36,7 @@ export interface RedisTrackingState {
 }
 
 export interface RedisTrackingOptions {
-  readonly limits: WatchLimits;
+  readonly limits: MigrationWatchLimits;
   /** Replicas given with `--slot`. */
   readonly named: readonly string[];
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
@@ -59,7 +59,7 @@ export function initialRedisState(
     sentBefore: undefined,
     copyFinished: false,
     peakLag: 0,
-    fullSyncs: noFullSyncs,
+    fullSyncs: initialFullSyncCount,
     copyRate: undefined,
     catchUpRate: undefined,
     idlePolls: 0,

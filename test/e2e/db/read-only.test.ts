@@ -134,7 +134,7 @@ test.each(versions)(
   (version) => {
     const { runs, messages } = witnessed.get(version)!;
     const shown = runs.flatMap(({ stderr }) => [
-      ...stderr.matchAll(/^sent to [^:]*: (.*(?:\n(?!sent|error|asking|\d+ of|\{).*)*)$/gm),
+      ...stderr.matchAll(/^query sent to [^:]*: (.*(?:\n(?!query sent|error|asking|\d+ of|\{).*)*)$/gm),
     ]);
     const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
     const [told, logged] = [shown.map(([, text]) => plain(text!)), messages.map(plain)];

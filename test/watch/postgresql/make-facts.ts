@@ -1,3 +1,4 @@
+import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import type { SeenDatabase, SeenSlot, WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import type {
   DatabaseFacts,
@@ -7,7 +8,6 @@ import type {
   ObservedWalSender,
   ServerFacts,
 } from '../../../src/watch/postgresql/server-facts.ts';
-import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 
 /** A healthy server with the slot `s` of the database `shop`; a test tells what is otherwise. */
 export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
@@ -123,7 +123,7 @@ export function makeRuleInput(
       },
     ],
     databases: [makeSeenDatabase()],
-    limits: defaultWatchLimits,
+    limits: defaultMigrationWatchLimits,
     warned: [],
     ...rest,
   };

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
+import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import type { PostgresPoll, ServerFacts } from '../../../src/watch/postgresql/server-facts.ts';
 import { type PostgresTrackingOptions, trackPostgresPoll } from '../../../src/watch/postgresql/track-postgres-poll.ts';
 import { initialPostgresState, type RecordedSlots } from '../../../src/watch/postgresql/tracking-state.ts';
-import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 import { migrationStartOf } from '../../../src/watch/watch-record.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeDatabaseFacts, makeServerFacts, makeSlot, makeTable, makeWalSender } from './make-facts.ts';
 
 const nothing: RecordedSlots = { slots: [], otherSlots: undefined, firstSeen: undefined };
 const tracking: PostgresTrackingOptions = {
-  limits: defaultWatchLimits,
+  limits: defaultMigrationWatchLimits,
   ignoreDbs: [],
   namedSlots: [],
   preflightWarnings: [],

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import { createRedisObserver } from '../../../src/watch/redis/redis-observer.ts';
-import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 
 it('a setting that may not be read is requested once, and the others are still read', async () => {
@@ -10,7 +10,7 @@ it('a setting that may not be read is requested once, and the others are still r
   const sent: string[] = [];
   const observer = createRedisObserver({
     source: { host, port, username: undefined, password: undefined, db: undefined, ssl: 'disable' },
-    limits: defaultWatchLimits,
+    limits: defaultMigrationWatchLimits,
     now: () => 0,
     signal: new AbortController().signal,
     onSent: (_place, text) => void sent.push(text),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseInfo } from '../../../src/redis/info.ts';
-import { countFullSyncs, type FullSyncCount, noFullSyncs } from '../../../src/watch/redis/full-syncs.ts';
+import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
+import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from '../../../src/watch/redis/full-syncs.ts';
 import { parseRedisFacts, type RedisFacts } from '../../../src/watch/redis/redis-facts.ts';
 import { redisOutageViolations, runRedisRules } from '../../../src/watch/redis/redis-rules.ts';
 import { chooseReplica, initialRedisState, trackRedisPoll } from '../../../src/watch/redis/track-redis-poll.ts';
-import { defaultWatchLimits } from '../../../src/watch/watch-limits.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 
@@ -32,7 +32,7 @@ const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
   ...more,
 });
 
-function judge(more: Partial<RedisFacts>, missing = 0, copies: FullSyncCount = noFullSyncs) {
+function judge(more: Partial<RedisFacts>, missing = 0, copies: FullSyncCount = initialFullSyncCount) {
   const now = facts({ at: 2000, ...more });
   const [there] = now.replicas;
   return runRedisRules({
@@ -43,7 +43,7 @@ function judge(more: Partial<RedisFacts>, missing = 0, copies: FullSyncCount = n
     knownReplica: replica.name,
     missingMs: missing,
     fullSyncs: copies,
-    limits: defaultWatchLimits,
+    limits: defaultMigrationWatchLimits,
   });
 }
 
@@ -112,7 +112,7 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
 });
 
 describe('phases', () => {
-  const tracking = { limits: defaultWatchLimits, named: [], migrationStart: () => undefined };
+  const tracking = { limits: defaultMigrationWatchLimits, named: [], migrationStart: () => undefined };
   const all = (looks: readonly RedisFacts[]) => {
     let memory = initialRedisState(undefined, undefined, undefined, 0);
     return looks.map((one) => {
@@ -192,7 +192,7 @@ describe('full copies', () => {
       before,
       now,
       now.replicas.find(({ name }) => name === replica.name),
-      defaultWatchLimits,
+      defaultMigrationWatchLimits,
     );
 
   it('are forgotten when one has held for a while, and not before', () => {
@@ -200,13 +200,13 @@ describe('full copies', () => {
     const soon = count(begun, look(0, 2), look(1000, 2, [replica]));
     expect(soon).toEqual({ started: 2, since: 0, online: 1000 });
     expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).started).toBe(2);
-    expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({ ...noFullSyncs, online: 1000 });
+    expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({ ...initialFullSyncCount, online: 1000 });
   });
 
   it('of other replicas are not counted, nor those of before a restart', () => {
     const other = { ...copying, name: '10.0.0.7:6379' };
-    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
-    expect(count(noFullSyncs, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
-    expect(count(noFullSyncs, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
+    expect(count(initialFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
+    expect(count(initialFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
+    expect(count(initialFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
   });
 });

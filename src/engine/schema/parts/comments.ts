@@ -3,7 +3,7 @@ import type { PartQuery } from '../schema-part.ts';
 import { catalogName, jsonTextArray } from '../sql-fragments.ts';
 
 /** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are dropped with it. */
-export const commentParts: PartQuery = {
+export const commentDefinitionsQuery: PartQuery = {
   kind: 'comment',
   sql: () => `SELECT concat_ws(':', 'comment', ${catalogName('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,

@@ -8,7 +8,7 @@ const constraintColumns = `'pg_constraint:' || k.oid AS id,
  * Child tables inherit the constraints of their parents. A constraint that a child repeats is created first, because the
  * parent's merges with it.
  */
-export const checkParts: PartQuery = {
+export const checkDefinitionsQuery: PartQuery = {
   kind: 'check',
   sql: () => `WITH RECURSIVE heirs(parent, oid) AS (SELECT inhparent, inhrelid FROM pg_inherits
       UNION SELECT h.parent, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.oid)
@@ -24,7 +24,7 @@ export const checkParts: PartQuery = {
 };
 
 /** A constraint that is NOT VALID on the parent can be valid on a child that was created later. */
-export const validationParts: PartQuery = {
+export const validationDefinitionsQuery: PartQuery = {
   kind: 'setting',
   sql: ({ from }) => `SELECT 'validation:' || k.oid AS id,
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,
@@ -38,7 +38,7 @@ export const validationParts: PartQuery = {
 };
 
 /** Constraints with an index. ONLY, because each partition has its own constraint, which is attached later. */
-export const keyConstraintParts: PartQuery = {
+export const keyConstraintDefinitionsQuery: PartQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${jsonTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
@@ -49,7 +49,7 @@ export const keyConstraintParts: PartQuery = {
 };
 
 /** Foreign keys of partitions are created with those of their parents. */
-export const foreignKeyParts: PartQuery = {
+export const foreignKeyDefinitionsQuery: PartQuery = {
   kind: 'foreign key',
   sql: () => `SELECT ${constraintColumns}, ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
       ${jsonTextArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,

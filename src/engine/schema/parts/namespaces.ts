@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const namespaceParts: PartQuery = {
+export const namespaceDefinitionsQuery: PartQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${jsonTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
@@ -10,7 +10,7 @@ export const namespaceParts: PartQuery = {
 };
 
 /** Without a version: the target installs its default version, as it does for pg_dump. */
-export const extensionParts: PartQuery = {
+export const extensionDefinitionsQuery: PartQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
     ${jsonTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${jsonTextArray(`'extension:' || e.extname`)} AS requirements,
@@ -19,7 +19,7 @@ export const extensionParts: PartQuery = {
     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
 
-export const collationParts: PartQuery = {
+export const collationDefinitionsQuery: PartQuery = {
   kind: 'collation',
   sql: ({ from }) => {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';

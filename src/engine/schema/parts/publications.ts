@@ -2,7 +2,7 @@ import type { PartQuery, ServerVersions } from '../schema-part.ts';
 import { jsonTextArrayConcat, userObjectCondition } from '../sql-fragments.ts';
 
 /** Publications of the source. On the target they have no effect until a subscriber uses them. */
-export const publicationParts: PartQuery = {
+export const publicationDefinitionsQuery: PartQuery = {
   kind: 'publication',
   sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT json_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS depends_on,

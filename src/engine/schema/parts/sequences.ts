@@ -2,7 +2,7 @@ import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, sequenceOptionsSql, userRelations } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. Their values are copied later, as data. */
-export const sequenceParts: PartQuery = {
+export const sequenceDefinitionsQuery: PartQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
       ${jsonTextArray(
@@ -15,7 +15,7 @@ export const sequenceParts: PartQuery = {
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const sequenceOwnerParts: PartQuery = {
+export const sequenceOwnerDefinitionsQuery: PartQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${jsonTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,

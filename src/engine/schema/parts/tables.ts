@@ -6,7 +6,7 @@ import { columnDefinitionsSql, columnSettingStatements, identityStatements, late
  * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
  * checks, keys and indexes are separate parts, because their functions may need the table.
  */
-export const tableParts: PartQuery = {
+export const tableDefinitionsQuery: PartQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
@@ -19,7 +19,7 @@ export const tableParts: PartQuery = {
 };
 
 /** Column settings, after all tables are created, because child tables would inherit them. */
-export const columnSettingParts: PartQuery = {
+export const columnSettingDefinitionsQuery: PartQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT json_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL

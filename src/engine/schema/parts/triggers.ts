@@ -8,7 +8,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** Triggers, except those of partitions, which are created with their parent's. */
-export const triggerParts: PartQuery = {
+export const triggerDefinitionsQuery: PartQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -20,7 +20,7 @@ export const triggerParts: PartQuery = {
 };
 
 /** Triggers of partitions whose enabled state differs from the parent's. */
-export const partitionTriggerParts: PartQuery = {
+export const partitionTriggerDefinitionsQuery: PartQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -41,7 +41,7 @@ function triggerState(column: string): string {
 }
 
 /** Rewrite rules, except the rule that defines a view. */
-export const ruleParts: PartQuery = {
+export const ruleDefinitionsQuery: PartQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
       ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -52,7 +52,7 @@ export const ruleParts: PartQuery = {
 };
 
 /** Event triggers are created last, because they would fire for all later DDL. */
-export const eventTriggerParts: PartQuery = {
+export const eventTriggerDefinitionsQuery: PartQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
       ${jsonTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
@@ -65,7 +65,7 @@ export const eventTriggerParts: PartQuery = {
 };
 
 /** Row-level security policies. Their roles must exist on the target. */
-export const policyParts: PartQuery = {
+export const policyDefinitionsQuery: PartQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
       ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -79,7 +79,7 @@ export const policyParts: PartQuery = {
     FROM ${userRelations('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const statisticsParts: PartQuery = {
+export const statisticsDefinitionsQuery: PartQuery = {
   kind: 'statistics',
   sql: ({
     from,

@@ -11,7 +11,7 @@ import {
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
-export const enumParts: PartQuery = {
+export const enumDefinitionsQuery: PartQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
@@ -19,7 +19,7 @@ export const enumParts: PartQuery = {
     FROM ${userTypes} WHERE t.typtype = 'e'`,
 };
 
-export const compositeParts: PartQuery = {
+export const compositeDefinitionsQuery: PartQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${jsonTextArray(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -29,7 +29,7 @@ export const compositeParts: PartQuery = {
 };
 
 /** Domains without their checks, which follow, because functions in them may take the domain. */
-export const domainParts: PartQuery = {
+export const domainDefinitionsQuery: PartQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -44,7 +44,7 @@ export const domainParts: PartQuery = {
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
-export const domainCheckParts: PartQuery = {
+export const domainCheckDefinitionsQuery: PartQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
@@ -54,7 +54,7 @@ export const domainCheckParts: PartQuery = {
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
 
-export const rangeParts: PartQuery = {
+export const rangeDefinitionsQuery: PartQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -78,7 +78,7 @@ function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
 }
 
 /** User casts, except those that a range type creates. */
-export const castParts: PartQuery = {
+export const castDefinitionsQuery: PartQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,

@@ -1,7 +1,7 @@
 import type { PartQuery } from '../schema-part.ts';
 import { jsonTextArray, storageOptionsSql, userRelations } from '../sql-fragments.ts';
 
-export const viewParts: PartQuery = {
+export const viewDefinitionsQuery: PartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
       ${jsonTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
@@ -10,7 +10,7 @@ export const viewParts: PartQuery = {
 };
 
 /** Materialized views WITH NO DATA. They are refreshed when the rows of their tables have arrived. */
-export const materializedViewParts: PartQuery = {
+export const materializedViewDefinitionsQuery: PartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
       ${jsonTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
@@ -21,7 +21,7 @@ export const materializedViewParts: PartQuery = {
 };
 
 /** Column defaults of tables and views. Generated columns have their expression in CREATE TABLE. */
-export const defaultParts: PartQuery = {
+export const defaultDefinitionsQuery: PartQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
       ${jsonTextArray(`'pg_class:' || c.oid`)} AS depends_on,

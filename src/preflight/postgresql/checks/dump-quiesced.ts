@@ -5,7 +5,7 @@ import { binarySizeText, countText } from '../units.ts';
 
 export const dumpQuiescedCheck = serverCheck({
   id: 'dump-quiesced',
-  title: 'no data is written to the source',
+  title: 'no application writes data to the source',
   headline: 'Data is being written to the source',
   severity: { dump: 'warning' },
   spec: '4.6',

@@ -1,7 +1,7 @@
 import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import { danglingReferencesDatabaseLimit, danglingReferencesQuery } from '../queries/dangling-references.ts';
+import { danglingReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 import { countText } from '../units.ts';
 
 export const lostRowsCheck = databaseCheck({
@@ -12,7 +12,7 @@ export const lostRowsCheck = databaseCheck({
   queries: { lostRows: danglingReferencesQuery },
   evaluate({ lostRows }) {
     if (lostRows === undefined)
-      return info(`not checked with more than ${danglingReferencesDatabaseLimit} databases`, {
+      return info(`not checked with more than ${maxDatabasesForDanglingReferences} databases`, {
         headline: 'The system catalogs were not checked for dangling references',
       });
     if (lostRows.length === 0) return pass('none');

@@ -13,7 +13,7 @@ export interface DanglingReference {
 }
 
 /** With more databases the query is not sent: it costs a new server process a few milliseconds in each. */
-export const danglingReferencesDatabaseLimit = 50;
+export const maxDatabasesForDanglingReferences = 50;
 
 /** Catalog rows whose counterpart is missing; undefined: not queried. */
 export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
@@ -51,7 +51,7 @@ export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference
     ORDER BY 1, 2
     LIMIT 1000
   `,
-  when: (known) => (known(databasesQuery)?.length ?? 0) <= danglingReferencesDatabaseLimit,
+  when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDatabasesForDanglingReferences,
   decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
   absent: undefined,
   grant: grantMonitorRole,

@@ -5,7 +5,7 @@ import type { AuthorizationRule } from '../authorization-rule.ts';
 
 /** Shows an invalid scope as a page and never redirects (spec §7). */
 export const checkScope: AuthorizationRule = ({ parameters }) => {
-  if (readScope(parameters) !== undefined) return undefined;
+  if (parseScopeParameter(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];
   return renderErrorPage(400, 'The requested scope is invalid, unknown, or malformed.', [
     received,
@@ -14,7 +14,7 @@ export const checkScope: AuthorizationRule = ({ parameters }) => {
   ]);
 };
 
-export function readScope(parameters: RequestParameters): Scope | undefined {
+export function parseScopeParameter(parameters: RequestParameters): Scope | undefined {
   return parseScope(parameters.get('scope') ?? '');
 }
 

@@ -3,7 +3,7 @@ import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
 
 /** Settings that may prevent the next connection of the target, although it is connected now. */
-export const connectionSettingsRule: WatchRule = ({ now, first }) =>
+export const changedConnectionSettingsWatchRule: WatchRule = ({ now, first }) =>
   ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly Violation[] => {
     const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];
     if (before === undefined || after === undefined) return [];

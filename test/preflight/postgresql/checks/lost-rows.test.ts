@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { lostRowsCheck } from '../../../../src/preflight/postgresql/checks/lost-rows.ts';
 import {
-  danglingReferencesDatabaseLimit,
   danglingReferencesQuery,
+  maxDatabasesForDanglingReferences,
 } from '../../../../src/preflight/postgresql/queries/dangling-references.ts';
 import { databasesQuery } from '../../../../src/preflight/postgresql/queries/databases.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -15,7 +15,10 @@ test('with too many databases the result is that they were not checked', () => {
       (ask) => (ask.id === databasesQuery.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
       'd',
     );
-  expect([asked(danglingReferencesDatabaseLimit), asked(danglingReferencesDatabaseLimit + 1)]).toEqual([true, false]);
+  expect([asked(maxDatabasesForDanglingReferences), asked(maxDatabasesForDanglingReferences + 1)]).toEqual([
+    true,
+    false,
+  ]);
   const told = lostRowsCheck.evaluate(
     { lostRows: danglingReferencesQuery.absent },
     'd',

@@ -1,6 +1,6 @@
 import type { Environment } from './host.ts';
 
-export interface UnsafeVariable {
+export interface UnsafeEnvironmentVariable {
   readonly variable: string;
   readonly value: string;
   /** Completes the sentence "<variable>=<value> …". */
@@ -8,7 +8,7 @@ export interface UnsafeVariable {
 }
 
 /** An environment variable of Node with which no request with secrets may be sent; undefined when there is none. */
-export function findUnsafeVariable(env: Environment): UnsafeVariable | undefined {
+export function findUnsafeVariable(env: Environment): UnsafeEnvironmentVariable | undefined {
   const verify = env.NODE_TLS_REJECT_UNAUTHORIZED;
   if (verify === '0') {
     return {

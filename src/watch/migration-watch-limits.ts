@@ -1,5 +1,5 @@
 /** Thresholds of the watch: milliseconds, unless stated otherwise. */
-export interface WatchLimits {
+export interface MigrationWatchLimits {
   /** How long a slot is inactive before the target counts as disconnected. */
   readonly inactiveSlot: number;
   /** How long apply makes no progress before it counts as failing; it must be reported within 75 s (spec.md). */
@@ -26,7 +26,7 @@ export interface WatchLimits {
   readonly maxBackoff: number;
 }
 
-export const defaultWatchLimits: WatchLimits = {
+export const defaultMigrationWatchLimits: MigrationWatchLimits = {
   inactiveSlot: 60_000,
   failingApply: 40_000,
   failedAttempts: 3,
@@ -42,6 +42,6 @@ export const defaultWatchLimits: WatchLimits = {
 };
 
 /** Milliseconds of samples that the rules need. */
-export function sampleRetention({ inactiveSlot, failingApply }: WatchLimits): number {
+export function sampleRetention({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

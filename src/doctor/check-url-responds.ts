@@ -21,7 +21,7 @@ export interface EndpointCheckDependencies {
 const toleratedSkewSeconds = 60;
 
 /** Whether the origin responds. Nearly every status is fine, because the request has no credentials. */
-export async function checkEndpoint(
+export async function checkUrlResponds(
   endpoint: CheckedEndpoint,
   deps: EndpointCheckDependencies,
 ): Promise<readonly DoctorFinding[]> {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkClockSkew, checkEndpoint } from '../../src/doctor/check-endpoint.ts';
+import { checkClockSkew, checkUrlResponds } from '../../src/doctor/check-url-responds.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 
 describe('the clock', () => {
@@ -40,7 +40,7 @@ describe('an endpoint', () => {
   }
   async function probe(id: 'auth-url' | 'base-url', origin: string) {
     const send = await createUndiciSender({ env: {}, fresh: true });
-    return checkEndpoint({ id, origin, path: '/v1/oauth/authorize' }, { send, now: Date.now, timeout: 5000 });
+    return checkUrlResponds({ id, origin, path: '/v1/oauth/authorize' }, { send, now: Date.now, timeout: 5000 });
   }
 
   test.each([
