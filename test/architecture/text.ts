@@ -8,7 +8,7 @@ const revealing: readonly string[] = [
   'src/api/databases.ts',
   'src/commands/auth/token.ts',
   'src/db-source/read-source.ts',
-  'src/engine/schema/pg-dump-schema-copier.ts',
+  'src/engine/schema/libpq-environment.ts',
   'src/engine/migration-journal-file.ts',
   'src/engine/postgresql/subscription-conninfo.ts',
   'src/engine/redis/replica.ts',

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { RunExternalProgram } from '../../platform/external-program.ts';
 import type { Environment } from '../../platform/host.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { DatabaseEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { tryStatement } from './create-parts.ts';
 import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
+import { withLibpqEnvironment } from './libpq-environment.ts';
 import { omissionsQuery } from './omissions-query.ts';
-import { queryColumn, type SchemaSession, schemaApplicationName } from './schema-session.ts';
+import { queryColumn, type SchemaSession } from './schema-session.ts';
 import { targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 export interface PgDumpDependencies {
@@ -58,6 +56,8 @@ const pgDumpArguments = [
   '--no-subscriptions',
   '--no-tablespaces',
   '--no-password',
+  // A role that is set for the database would read in place of the one that logged in.
+  '--role=none',
   '--quote-all-identifiers',
   '--encoding=UTF8',
   '--lock-wait-timeout=60s',
@@ -69,11 +69,9 @@ async function readSchemaScript(
   deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-dump-'));
-  try {
-    const env = { ...minimalEnvironment(deps.env), ...libpqEnvironment(from, folder) };
+  return withLibpqEnvironment(from, async (connection) => {
     const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
-      env,
+      env: { ...minimalEnvironment(deps.env), ...connection },
       signal,
       maxOutputBytes: maxScriptCharacters,
     });
@@ -82,52 +80,13 @@ async function readSchemaScript(
     throw new MigrationError(
       `could not read the schema with pg_dump: ${redactedReason(new Error(reason), from.password)}`,
     );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Maximum length of a schema script. One protocol message holds four times as much. */
 const maxScriptCharacters = 256 * 1024 * 1024;
 
-/** Connection variables of libpq. The password is in a file with mode 0600, never in an argument or a variable. */
-function libpqEnvironment(from: DatabaseEndpoint, folder: string): Environment {
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, `*:*:*:*:${escapePassword(from.password?.reveal() ?? '')}\n`, { mode: 0o600 });
-  const { ca, what } = from.verify ?? {};
-  const caFile = join(folder, 'authority.pem');
-  if (ca !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
-  return {
-    PGHOST: from.host,
-    ...(from.address === undefined ? {} : { PGHOSTADDR: from.address }),
-    PGPORT: String(from.port),
-    PGDATABASE: from.dbname,
-    PGUSER: from.username,
-    PGPASSFILE: passwordFile,
-    PGAPPNAME: schemaApplicationName,
-    PGGSSENCMODE: 'disable',
-    PGSSLMODE:
-      from.ssl === 'disable'
-        ? 'disable'
-        : what === undefined
-          ? 'require'
-          : what === 'full'
-            ? 'verify-full'
-            : 'verify-ca',
-    PGCONNECT_TIMEOUT: '30',
-    HOME: folder,
-    ...(ca === undefined ? {} : { PGSSLROOTCERT: caFile }),
-  };
-}
-
-function escapePassword(passwordFile: string): string {
-  return passwordFile.replace(/[\\:]/g, '\\$&');
-}
-
-/**
- * False for a password with a line break, which a password file cannot hold, and for TLS verification with the CAs of the
- * system, which libpq does not find.
- */
-export function canConnectByPgDump({ password: passwordFile, verify }: DatabaseEndpoint): boolean {
-  return !/[\r\n]/.test(passwordFile?.reveal() ?? '') && (verify === undefined || verify.ca !== undefined);
+/** False for TLS verification with the CAs of the system, which libpq does not find. */
+export function canConnectByPgDump({ verify }: DatabaseEndpoint): boolean {
+  return verify === undefined || verify.ca !== undefined;
 }

@@ -1,0 +1,83 @@
+import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../../platform/host.ts';
+import type { DatabaseEndpoint } from '../schema-copier.ts';
+import { schemaApplicationName } from './schema-session.ts';
+
+/**
+ * Runs a task with the connection variables of libpq. The password is a variable of the child process, which other users cannot
+ * read: a file would stay when this process is killed. Only CA certificates, which are public, are in a file.
+ */
+export async function withLibpqEnvironment<T>(
+  from: DatabaseEndpoint,
+  task: (env: Environment) => Promise<T>,
+): Promise<T> {
+  removeFoldersOfKilledRuns();
+  const { ca, what } = from.verify ?? {};
+  const folder = ca === undefined ? undefined : mkdtempSync(join(tmpdir(), folderPrefix));
+  try {
+    const caFile = folder === undefined ? undefined : join(folder, caFileName);
+    if (ca !== undefined && caFile !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
+    const password = from.password?.reveal() ?? '';
+    return await task({
+      PGHOST: from.host,
+      ...(from.address === undefined ? {} : { PGHOSTADDR: from.address }),
+      PGPORT: String(from.port),
+      PGDATABASE: from.dbname,
+      PGUSER: from.username,
+      ...(password === '' ? {} : { PGPASSWORD: password }),
+      PGAPPNAME: schemaApplicationName,
+      PGGSSENCMODE: 'disable',
+      PGSSLMODE: sslMode(from.ssl, what),
+      PGCONNECT_TIMEOUT: '30',
+      // libpq finds no .pgpass, service file or client certificate of the user.
+      HOME: '/dev/null',
+      ...(caFile === undefined ? {} : { PGSSLROOTCERT: caFile }),
+    });
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sslMode(ssl: DatabaseEndpoint['ssl'], what: 'full' | 'chain' | undefined): string {
+  if (ssl === 'disable') return 'disable';
+  return what === undefined ? 'require' : what === 'full' ? 'verify-full' : 'verify-ca';
+}
+
+const folderPrefix = 'cloudctl-dump-';
+const caFileName = 'authority.pem';
+
+/** Earlier versions kept the password of the source in a file of that name. */
+const knownFileNames: readonly string[] = ['password', caFileName];
+
+/** libpq reads the files when it connects, for which it has 30 s. */
+const minimumAgeMs = 60_000;
+
+/** Removes the folders of killed runs, which may hold a password. A folder that is not exactly such a one stays. */
+function removeFoldersOfKilledRuns(): void {
+  const parent = tmpdir();
+  for (const name of listNames(parent)) {
+    const folder = join(parent, name);
+    if (!/^cloudctl-dump-[A-Za-z0-9]{6}$/.test(name) || !isOwnAndOld(folder, 'folder')) continue;
+    const files = listNames(folder);
+    if (!files.every((file) => knownFileNames.includes(file) && isOwnAndOld(join(folder, file), 'file'))) continue;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Symbolic links are neither a file nor a folder here. */
+function isOwnAndOld(path: string, kind: 'file' | 'folder'): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || Date.now() - found.mtimeMs < minimumAgeMs) return false;
+  if (process.getuid !== undefined && found.uid !== process.getuid()) return false;
+  return kind === 'file' ? found.isFile() : found.isDirectory();
+}

@@ -1,0 +1,84 @@
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { withLibpqEnvironment } from '../../../src/engine/schema/libpq-environment.ts';
+import { Secret } from '../../../src/secret.ts';
+
+const source = {
+  host: 'h',
+  port: 1,
+  dbname: 'd',
+  username: 'u',
+  password: new Secret('a\nb:c'),
+  ssl: 'require',
+} as const;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'libpq-'));
+  vi.stubEnv('TMPDIR', folder);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Makes a folder with these files, two minutes ago. */
+function oldFolder(name: string, ...files: readonly string[]): string {
+  const path = join(folder, name);
+  const then = new Date(Date.now() - 120_000);
+  mkdirSync(path, { mode: 0o700 });
+  for (const file of files) {
+    writeFileSync(join(path, file), '*:*:*:*:secret\n', { mode: 0o600 });
+    utimesSync(join(path, file), then, then);
+  }
+  utimesSync(path, then, then);
+  return path;
+}
+
+test('the password is a variable, and no file is written', async () => {
+  const env = await withLibpqEnvironment(source, async (found) => {
+    expect(readdirSync(folder)).toEqual([]);
+    return found;
+  });
+  expect(env).toMatchObject({ PGPASSWORD: 'a\nb:c', PGHOST: 'h', PGSSLMODE: 'require' });
+  expect(Object.keys(env)).not.toContain('PGPASSFILE');
+});
+
+test('what a killed run of an earlier version left is removed', async () => {
+  const left = [oldFolder('cloudctl-dump-AbC123', 'password', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
+  await withLibpqEnvironment(source, async () => {});
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+});
+
+test('a folder that is not exactly what an earlier version left stays', async () => {
+  const young = join(folder, 'cloudctl-dump-young1');
+  mkdirSync(young);
+  writeFileSync(join(young, 'password'), 'x');
+  const elsewhere = oldFolder('elsewhere', 'password');
+  symlinkSync(elsewhere, join(folder, 'cloudctl-dump-linked'));
+  const linked = oldFolder('cloudctl-dump-inside');
+  symlinkSync(join(elsewhere, 'password'), join(linked, 'password'));
+  const then = new Date(Date.now() - 120_000);
+  utimesSync(linked, then, then);
+  lutimesSync(join(linked, 'password'), then, then);
+  const kept = [
+    young,
+    join(elsewhere, 'password'),
+    linked,
+    oldFolder('cloudctl-dump-AbC1234', 'password'),
+    oldFolder('cloudctl-dump-other1', 'password', 'notes'),
+    oldFolder('cloudctl-pg-AbC123', 'password'),
+  ];
+  await withLibpqEnvironment(source, async () => {});
+  expect(kept.filter((path) => !existsSync(path))).toEqual([]);
+});
