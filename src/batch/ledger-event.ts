@@ -23,8 +23,13 @@ export interface BatchEvent {
   readonly at: string;
   readonly profile: string;
   readonly base_url: string;
-  /** UUID of the account of the session, if known. */
+  /** UUID of the account, if known. */
   readonly account?: string;
+  /** UUID of the team, or `personal`, if known. */
+  readonly team?: string;
+  /** Origin of the authorization server; absent with CLOUDCTL_ACCESS_TOKEN. */
+  readonly auth_url?: string;
+  readonly client_id?: string;
   readonly if_exists: IfExists;
   readonly mark: boolean;
   readonly attributes: DropletAttributes;
@@ -164,11 +169,11 @@ function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
   const base_url = stringField(record, 'base_url');
   const if_exists = ifExistsChoices.find((one) => one === record.if_exists);
   const attributes = decodeAttributes(record.attributes);
-  const account = stringField(record, 'account');
   const { v, mark, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
   if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
-  const known = account === undefined ? {} : { account };
+  const texts = (['account', 'team', 'auth_url', 'client_id'] as const).map((key) => [key, stringField(record, key)]);
+  const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
   return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
 }
 

@@ -77,7 +77,8 @@ export async function runBatch(
   return reportBatchEnd(io, { state, stopped, outputError, signal, resume, wait, profileOptions });
 }
 
-function isFinished(state: BatchState): boolean {
+/** Nothing is left to send. */
+export function isFinished(state: BatchState): boolean {
   const { missing, failed, unknown } = state.counts();
   return state.baseline() !== undefined && missing + failed + unknown === 0;
 }

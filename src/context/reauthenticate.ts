@@ -1,3 +1,4 @@
+import { describeTeam } from '../identity.ts';
 import { sameScope } from '../oauth/scope.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { type Account, readAccount } from '../session/account.ts';
@@ -47,7 +48,9 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       pastedLines: () => noPastedLines(),
       reportRejectedPaste: async () => undefined,
       report: async ({ account }) =>
-        output.note(`Logged in again as ${account.email ?? account.name ?? 'the same account'}.`),
+        output.note(
+          `Logged in again as ${account.email ?? account.name ?? 'the same account'}, ${account.team_name === undefined ? describeTeam(record?.team) : `team ${account.team_name}`}.`,
+        ),
     },
     request,
   );
@@ -69,6 +72,7 @@ function silentRequest(
     prompt: 'none',
     accountHint: hint,
     accountUuid: record?.accountUuid,
+    team: record?.team ?? account?.team_uuid,
     pkce,
     listen: true,
     limit: loginLimitMs,

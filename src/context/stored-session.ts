@@ -5,7 +5,7 @@ import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { Host, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readAccount } from '../session/account.ts';
+import { readAccount, updateAccount } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { failpointObserver } from '../session/failpoints.ts';
@@ -64,6 +64,7 @@ export function createStoredSession(
     signals: host.signals,
     requireSafe: parts.requireSafe,
     warn: output.warn,
+    updateAccount: (record, info) => updateAccount(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),
   });
   if (!parts.prompts.interactive) return session;

@@ -1,3 +1,4 @@
+import { personalContext } from '../identity.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
@@ -22,6 +23,13 @@ export interface AccountInfo {
   readonly uuid?: string;
   readonly teamUuid?: string;
   readonly teamName?: string;
+}
+
+/** The account and the context of a grant. A response that names an account without a team is of its personal context (spec.md §2). */
+export function accountContextOf(info: AccountInfo | undefined): { accountUuid?: string; team?: string } {
+  const { uuid, teamUuid } = info ?? {};
+  const team = teamUuid ?? (uuid === undefined ? undefined : personalContext);
+  return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
 }
 
 export type DecodeResult<T> =

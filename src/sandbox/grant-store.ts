@@ -5,7 +5,7 @@ import type { StateTable } from './state/state-table.ts';
 /** Authorizations, and the codes and tokens issued under them. */
 export interface GrantStore {
   readonly authorizations: StateTable<Authorization>;
-  /** Authorization ids by `person client`. */
+  /** Authorization ids by `authorizationKey`: a person approves an application for each context. */
   readonly authorizationIds: Map<string, string>;
   readonly codes: StateTable<AuthorizationCode>;
   /** By access token. */
@@ -23,8 +23,8 @@ const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
 export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'codes' | 'pairs'>): GrantStore {
   const { authorizations, codes, pairs } = tables;
   const store: GrantStore = { authorizations, codes, pairs, authorizationIds: new Map(), refreshTokens: new Map() };
-  for (const { id, person, clientId } of authorizations.rows()) {
-    store.authorizationIds.set(`${person} ${clientId}`, id);
+  for (const authorization of authorizations.rows()) {
+    store.authorizationIds.set(authorizationKey(authorization), authorization.id);
   }
   for (const { refreshToken, accessToken } of pairs.rows()) {
     if (refreshToken !== undefined) store.refreshTokens.set(refreshToken, accessToken);
@@ -32,19 +32,32 @@ export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'co
   return store;
 }
 
-export function findAuthorization(store: GrantStore, person: string, clientId: string): Authorization | undefined {
-  return store.authorizations.get(store.authorizationIds.get(`${person} ${clientId}`) ?? '');
+/** The approval in the context that the person approved last, which prompt=none repeats. */
+export function latestAuthorization(store: GrantStore, person: string, clientId: string): Authorization | undefined {
+  return authorizationsOfPerson(store, person)
+    .filter((one) => one.clientId === clientId)
+    .at(-1);
 }
 
-/** Stores an approval. Within the same team or account, approving `read` does not reduce an earlier `read write`. */
+/** In the order of their last approvals. */
+export function authorizationsOfPerson(store: GrantStore, person: string): readonly Authorization[] {
+  return [...store.authorizations.rows()].filter((one) => one.person === person);
+}
+
+function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person' | 'clientId' | 'team'>): string {
+  return `${person} ${clientId} ${team ?? ''}`;
+}
+
+/** Stores an approval. Within the same context, approving `read` does not reduce an earlier `read write`. */
 export function saveAuthorization(
   store: GrantStore,
   random: Random,
-  { person, clientId, scope, team }: Omit<SandboxGrant, 'authorization'>,
+  grant: Omit<SandboxGrant, 'authorization'>,
   now: number,
 ): Authorization {
-  const known = findAuthorization(store, person, clientId);
-  const keepsWriteScope = known !== undefined && known.team === team && known.scope === 'read write';
+  const { person, clientId, scope, team } = grant;
+  const known = store.authorizations.get(store.authorizationIds.get(authorizationKey(grant)) ?? '');
+  const keepsWriteScope = known?.scope === 'read write';
   const authorization: Authorization = {
     id: known?.id ?? randomString(random, 24),
     person,
@@ -53,15 +66,17 @@ export function saveAuthorization(
     ...(team === undefined ? {} : { team }),
     since: known?.since ?? now,
   };
+  // A new row at the end, because the order is that of the last approvals.
+  store.authorizations.drop(authorization.id);
   store.authorizations.put(authorization);
-  store.authorizationIds.set(`${person} ${clientId}`, authorization.id);
+  store.authorizationIds.set(authorizationKey(authorization), authorization.id);
   return authorization;
 }
 
 /** Revokes every code and token issued under the authorization: they are valid only while it exists. */
-export function deleteAuthorization(store: GrantStore, { id, person, clientId }: Authorization): void {
-  store.authorizations.drop(id);
-  store.authorizationIds.delete(`${person} ${clientId}`);
+export function deleteAuthorization(store: GrantStore, authorization: Authorization): void {
+  store.authorizations.drop(authorization.id);
+  store.authorizationIds.delete(authorizationKey(authorization));
 }
 
 export function getCodeState(store: GrantStore, code: AuthorizationCode, now: number): CodeState {

@@ -29,7 +29,7 @@ export interface SandboxCluster {
   readonly version: string;
 }
 
-/** The approval of an application by a person. Codes and tokens are valid only while the authorization they name exists. */
+/** The approval of an application by a person for one context. Codes and tokens are valid only while the authorization they name exists. */
 export interface Authorization {
   readonly id: string;
   readonly person: string;

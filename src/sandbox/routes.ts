@@ -25,6 +25,7 @@ import { showTimelinePage } from './panel/timeline.ts';
 import type { Scope } from './records.ts';
 import type { LogFields, LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
+import { getAccount } from './v2/account.ts';
 import { getAction, getActions } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
 import type { ApiReply } from './v2/api-reply.ts';
@@ -121,6 +122,7 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: showWorld },
   ],
   api: [
+    { method: 'GET', path: '/v2/account', scope: 'read', handle: getAccount },
     { method: 'GET', path: '/v2/actions', scope: 'read', handle: getActions },
     { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: getAction },
     { method: 'GET', path: '/v2/droplets', scope: 'read', handle: getDroplets },

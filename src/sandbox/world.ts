@@ -10,11 +10,12 @@ import {
 import {
   addAuthorizationCode,
   addTokenPair,
+  authorizationsOfPerson,
   type CodeState,
   deleteAuthorization,
-  findAuthorization,
   getCodeState,
   getTokenPairState,
+  latestAuthorization,
   latestSuccessor,
   saveAuthorization,
   type TokenPairState,
@@ -143,12 +144,12 @@ export class World {
     return updated !== undefined;
   }
 
-  authorization(person: string, clientId: string): Authorization | undefined {
-    return findAuthorization(this.#state.grantStore, person, clientId);
+  latestAuthorization(person: string, clientId: string): Authorization | undefined {
+    return latestAuthorization(this.#state.grantStore, person, clientId);
   }
 
   authorizationsOf(person: string): readonly Authorization[] {
-    return this.seed.applications.flatMap(({ clientId }) => this.authorization(person, clientId) ?? []);
+    return authorizationsOfPerson(this.#state.grantStore, person);
   }
 
   authorize(grant: Omit<SandboxGrant, 'authorization'>): Authorization {

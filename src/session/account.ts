@@ -36,6 +36,24 @@ export function accountFromGrant(
   return { sid, ...known, scope, scope_verified: flow === 'code', flow };
 }
 
+/** Stores the names and the scope of a refreshed session. It is used for display only, so a file that cannot be written is no error. */
+export function updateAccount(
+  configFolder: string,
+  profile: string,
+  { sid, scope }: { readonly sid: string; readonly scope: string },
+  info: AccountInfo | undefined,
+): void {
+  const known = readAccount(configFolder, profile);
+  if (known?.sid !== sid) return;
+  const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
+  if (JSON.stringify(next) === JSON.stringify(known)) return;
+  try {
+    writeAccount(configFolder, profile, next);
+  } catch {
+    // The session itself is stored.
+  }
+}
+
 /** undefined when the file is missing, unreadable or damaged: it is used for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
   const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');

@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
+import { describeTeam } from '../identity.ts';
 import { sameScope } from '../oauth/scope.ts';
-import type { TokenGrant } from '../oauth/token-grant.ts';
+import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { LoginRequest } from './login-request.ts';
 import type { LoginCommands } from './suggested-commands.ts';
@@ -27,10 +28,23 @@ export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest
   const expected = request.accountUuid?.toLowerCase();
   const uuid = grant.info?.uuid?.toLowerCase();
   const matchesHint = hint === undefined || uuid === undefined || uuid.startsWith(hint);
+  requireRequestedTeam(grant, request, loginCommands);
   if (matchesHint && (expected === undefined || expected === uuid)) return;
   throw new CliError('login_required', 'the browser is signed in to another account than the expected one', {
     detail: `the UUID of the expected account begins with ${hint}`,
     hint: `log in without --prompt none: ${loginCommands.sameRequest}`,
+  });
+}
+
+function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest, loginCommands: LoginCommands): void {
+  const granted = accountContextOf(grant.info).team;
+  if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
+  throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
+    detail: `the server granted it for the ${sanitizeRemoteText(describeTeam(granted))}`,
+    hint:
+      prompt === 'none'
+        ? `log in without --prompt none, and choose the context on the page: ${loginCommands.sameRequest}`
+        : `log in again and choose the ${describeTeam(team)} on the page that asks for access: ${loginCommands.sameRequest}`,
   });
 }
 

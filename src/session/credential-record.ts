@@ -17,9 +17,21 @@ export interface CredentialRecord {
   readonly obtainedAt: number;
   readonly scope: string;
   readonly accountUuid?: string;
+  /** UUID of the team, or `personal`; absent when no response has named the account since the record got this field. */
+  readonly team?: string;
+  /** A refresh was answered with a grant of another account or team: the session has ended, and its tokens are not used. */
+  readonly otherGrant?: OtherGrant;
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
+}
+
+/** Whose grant ended the session. */
+export interface OtherGrant {
+  readonly accountUuid?: string;
+  readonly team?: string;
+  /** The record then has no refresh token. */
+  readonly isRevoked: boolean;
 }
 
 /** The servers and the application that a stored session belongs to: it is sent to no others (contract.md §3). */
@@ -46,6 +58,15 @@ export function encodeRecord(record: CredentialRecord): Secret {
       obtained_at: record.obtainedAt,
       scope: record.scope,
       account_uuid: record.accountUuid,
+      team: record.team,
+      other_grant:
+        record.otherGrant === undefined
+          ? undefined
+          : {
+              account_uuid: record.otherGrant.accountUuid,
+              team: record.otherGrant.team,
+              revoked: record.otherGrant.isRevoked,
+            },
       auth_origin: record.authOrigin,
       base_origin: record.baseOrigin,
       client_id: record.clientId,
@@ -99,13 +120,22 @@ export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): num
 /** With fewer seconds left a refresh is due. Never earlier, because each refresh invalidates the token of other processes. */
 export const refreshMarginSeconds = 300;
 
-function optionalFields(fields: JsonRecord): { refreshToken?: Secret; accountUuid?: string } {
+function optionalFields(
+  fields: JsonRecord,
+): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'otherGrant'> {
   const refreshToken = stringField(fields, 'refresh_token');
-  const accountUuid = stringField(fields, 'account_uuid');
   return {
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
-    ...(accountUuid === undefined ? {} : { accountUuid }),
+    ...accountFields(fields),
+    ...(isRecord(fields.other_grant)
+      ? { otherGrant: { ...accountFields(fields.other_grant), isRevoked: fields.other_grant.revoked === true } }
+      : {}),
   };
+}
+
+function accountFields(fields: JsonRecord): Pick<OtherGrant, 'accountUuid' | 'team'> {
+  const [accountUuid, team] = [stringField(fields, 'account_uuid'), stringField(fields, 'team')];
+  return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
 }
 
 /** Bytes to reserve for the answer to a refresh of this session: 4 KiB, or as many blocks as twice its record needs. */

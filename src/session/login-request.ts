@@ -10,6 +10,8 @@ export interface LoginRequest {
   readonly accountHint: string | undefined;
   /** The complete UUID of the expected account. Another account is refused, and so is a grant that names none. */
   readonly accountUuid?: string | undefined;
+  /** The expected context: `personal` or the UUID of a team. Another one is refused, and so is a grant that names no account. */
+  readonly team?: string | undefined;
   readonly pkce: boolean;
   /** false with `--paste`: nothing is bound, and the redirect URL is pasted. */
   readonly listen: boolean;

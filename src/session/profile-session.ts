@@ -1,6 +1,7 @@
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type RefreshDeps, refreshSession } from './refresh-session.ts';
+import { otherGrantError } from './refreshed-grant.ts';
 import type { RefreshCause } from './renewed-record.ts';
 import {
   type FoundSession,
@@ -53,6 +54,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     known = found.record;
     // Another command was interrupted or is in progress: its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
+    if (known.otherGrant?.isRevoked === true) throw otherGrantError(deps, known);
     const state = tokenFreshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });

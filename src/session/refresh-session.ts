@@ -11,6 +11,7 @@ import { reachFailpoint } from './failpoints.ts';
 import type { TokenAcceptance } from './probe-token.ts';
 import { type RecoveryDeps, recoverSession } from './recover-session.ts';
 import type { JournalReservation } from './refresh-journal.ts';
+import { endOtherGrant, type RefreshedGrantDeps, reportRefreshedGrant } from './refreshed-grant.ts';
 import { isRefreshDue, type RefreshCause, renewedRecord, withoutRefreshToken } from './renewed-record.ts';
 import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKept } from './send-refresh.ts';
 import {
@@ -22,13 +23,11 @@ import {
 } from './stored-session.ts';
 import { type TokenErrorContext, tokenError } from './token-errors.ts';
 
-export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps {
+export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps, RefreshedGrantDeps {
   /** With the client secret only for a server that expects it in a refresh. */
   readonly client: () => Promise<OAuthClient>;
   readonly lock: () => Promise<HeldLock>;
   readonly random: (bytes: number) => Uint8Array;
-  /** The option that selects the flow of this session for a login. */
-  readonly flowOption: (sid: string) => readonly string[];
   readonly signals: Signals;
   /** Throws when the environment would print or expose the request. */
   readonly requireSafe: () => void;
@@ -66,6 +65,7 @@ export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Pr
 async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: RefreshCause): Promise<RefreshResult> {
   const found = await recoverSession(deps, items);
   const { record } = found;
+  if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
   const deadline = timeoutWhileRunning(totalTimeoutMs);
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
@@ -142,10 +142,10 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
-    return {
-      record: await commitRefresh(ongoing, renewedRecord(found.record, result.grant, ongoing.sentAt)),
-      inDoubt: false,
-    };
+    const record = await commitRefresh(ongoing, renewedRecord(found.record, result.grant, ongoing.sentAt));
+    if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
+    await reportRefreshedGrant(deps, found.record, record, result.grant);
+    return { record, inDoubt: false };
   }
   // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
   if (found.inDoubt || isSuccessStatus(raw)) reservation.close();

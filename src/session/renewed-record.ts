@@ -1,4 +1,5 @@
-import type { TokenGrant } from '../oauth/token-grant.ts';
+import { compareAccounts } from '../identity.ts';
+import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { tokenFreshness } from './stored-session.ts';
@@ -15,10 +16,26 @@ export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowM
   return tokenFreshness(record, nowMs) !== 'valid';
 }
 
-/** The next generation. `sentAt` (seconds) is the time before the request, so that the expiry is never too late. */
+/**
+ * The next generation. `sentAt` (seconds) is the time before the request, so that the expiry is never too late. A grant of
+ * another account or team makes a record that has ended, with its tokens, so that they can be revoked also after a crash.
+ */
 export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: number): CredentialRecord {
+  const answered = accountContextOf(grant.info);
+  if (compareAccounts(old, answered) === 'different') {
+    const { refreshToken: _used, ...rest } = old;
+    const { accessToken, refreshToken } = grant;
+    return {
+      ...rest,
+      gen: old.gen + 1,
+      accessToken,
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      expiresAt: 0,
+      obtainedAt: sentAt,
+      otherGrant: { ...answered, isRevoked: false },
+    };
+  }
   const refreshToken = grant.refreshToken ?? old.refreshToken;
-  const accountUuid = grant.info?.uuid ?? old.accountUuid;
   // A response without a lifetime has the same one as before (RFC 6749 §5.1).
   const expiresIn = grant.expiresIn ?? old.expiresAt - old.obtainedAt;
   return {
@@ -27,7 +44,7 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
     accessToken: grant.accessToken,
     // Without a new refresh token the old one stays valid (RFC 6749 §6).
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(accountUuid === undefined ? {} : { accountUuid }),
+    ...answered,
     expiresAt: sentAt + expiresIn,
     obtainedAt: sentAt,
     scope: grant.scope ?? old.scope,

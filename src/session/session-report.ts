@@ -1,3 +1,4 @@
+import { personalContext } from '../identity.ts';
 import type { Account } from './account.ts';
 import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
 import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
@@ -12,6 +13,8 @@ export interface SessionReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
+  /** Absent while it is not known. */
+  readonly context?: 'personal' | 'team';
   readonly scope: string;
   readonly scope_verified: boolean;
   /** ISO 8601. */
@@ -41,7 +44,8 @@ export function sessionReport(
     ['email', known?.email],
     ['uuid', record.accountUuid],
     ['team_name', known?.team_name],
-    ['team_uuid', known?.team_uuid],
+    ['team_uuid', record.team === personalContext ? undefined : (record.team ?? known?.team_uuid)],
+    ['context', contextOf(record.team ?? known?.team_uuid)],
   ] as const;
   const flow = known?.flow ?? (record.refreshToken === undefined ? 'implicit' : 'code');
   return {
@@ -55,12 +59,18 @@ export function sessionReport(
   };
 }
 
+export function contextOf(team: string | undefined): 'personal' | 'team' | undefined {
+  if (team === undefined) return undefined;
+  return team === personalContext ? 'personal' : 'team';
+}
+
 /**
  * `expired`: the next command refreshes the session. `needs_login`: it has no refresh token. `in_doubt`: the last refresh was
  * interrupted, and the next command checks whether it was processed.
  */
 export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
   const state = tokenFreshness(record, nowMs);
+  if (record.otherGrant !== undefined) return 'needs_login';
   if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
   return inDoubt ? 'in_doubt' : state;
 }

@@ -1,5 +1,5 @@
 import { scopeWords } from '../oauth/scope.ts';
-import { assumedLifetimeSeconds, type TokenGrant } from '../oauth/token-grant.ts';
+import { accountContextOf, assumedLifetimeSeconds, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
@@ -65,7 +65,7 @@ function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant
     expiresAt: now + (grant.expiresIn ?? assumedLifetimeSeconds),
     obtainedAt: now,
     scope: scopeWords(scope).join(' '),
-    ...(grant.info?.uuid === undefined ? {} : { accountUuid: grant.info.uuid }),
+    ...accountContextOf(grant.info),
     ...binding,
   };
 }

@@ -16,7 +16,7 @@ import {
   type StoreUnavailable,
   storeUnavailableError,
 } from './credential-store.ts';
-import { profileCommand, scopeOption, scopeOptionUnlessDefault } from './suggested-commands.ts';
+import { profileCommand, scopeOption, scopeOptionUnlessDefault, teamOption } from './suggested-commands.ts';
 
 /** The content of the store for a profile, compared with the present settings of the profile. */
 export type StoredSession =
@@ -154,6 +154,7 @@ export function sessionEnded(profile: string): string {
 export interface EndedSession {
   readonly scope: string;
   readonly accountUuid?: string;
+  readonly team?: string;
 }
 
 /** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */
@@ -164,7 +165,14 @@ export function reauthenticateCommand(
 ): string {
   const hint = accountHint(session?.accountUuid);
   if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
-  const words = ['auth login', ...flow, '--prompt none', `--account-hint ${hint}`, ...scopeOption(session.scope)];
+  const words = [
+    'auth login',
+    ...flow,
+    '--prompt none',
+    `--account-hint ${hint}`,
+    ...teamOption(session.team),
+    ...scopeOption(session.scope),
+  ];
   return profileCommand(profile, words.join(' '));
 }
 

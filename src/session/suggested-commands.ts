@@ -1,3 +1,4 @@
+import { personalContext } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
 import type { TokenParams } from '../oauth/token-endpoint.ts';
@@ -24,6 +25,16 @@ export function flowOption(flow: OAuthFlow | undefined, profileFlow: OAuthFlow =
   return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
 }
 
+/** The option that requires a context, `personal` or the UUID of a team; none while it is not known. */
+export function teamOption(team: string | undefined): readonly string[] {
+  return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
+}
+
+/** `personal`, or a UUID (RFC 9562 §4). */
+export function isTeam(text: string): boolean {
+  return text === personalContext || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
 /** The options that request a scope; none for the default scope `read`. */
 export function scopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
   return scope === undefined || sameScope(scope, 'read') ? [] : scopeOption(scope);
@@ -43,13 +54,23 @@ export interface LoginCommands {
 /** `profileFlow`: the flow of a login without `--flow`. */
 export function loginCommands(
   profile: string,
-  { flow, scope }: { readonly flow: OAuthFlow; readonly scope: string | undefined },
+  {
+    flow,
+    scope,
+    team,
+  }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
   profileFlow: OAuthFlow | undefined,
 ): LoginCommands {
   const command = (wanted: OAuthFlow, ...more: readonly string[]): string =>
     profileCommand(
       profile,
-      ['auth login', ...flowOption(wanted, profileFlow), ...scopeOptionUnlessDefault(scope), ...more].join(' '),
+      [
+        'auth login',
+        ...flowOption(wanted, profileFlow),
+        ...scopeOptionUnlessDefault(scope),
+        ...teamOption(team),
+        ...more,
+      ].join(' '),
     );
   const other = flow === 'code' ? 'implicit' : 'code';
   return {

@@ -12,6 +12,7 @@ interface ProfileRow {
   readonly current: boolean;
   readonly auth_url: string | null;
   readonly email?: string;
+  readonly team_name?: string;
   readonly state: SessionState | 'logged_out' | 'unknown';
 }
 
@@ -21,6 +22,7 @@ const view: ListView<ProfileRow> = {
     { name: 'Current', value: (row) => (row.current ? '*' : '') },
     { name: 'AuthURL', value: (row) => row.auth_url },
     { name: 'Email', value: (row) => row.email },
+    { name: 'Team', value: (row) => row.team_name },
     { name: 'State', value: (row) => row.state },
   ],
 };
@@ -52,6 +54,7 @@ async function profileRow(context: Context, profile: string, current: boolean): 
     current,
     auth_url: settings.values.auth_url ?? null,
     ...(account?.email === undefined ? {} : { email: account.email }),
+    ...(account?.team_name === undefined ? {} : { team_name: account.team_name }),
     state: await profileState(context, settings),
   };
 }

@@ -1,6 +1,7 @@
 import { writeProfile } from '../../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { describeTeam } from '../../identity.ts';
 import { sessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
 import { sessionView } from './session-view.ts';
@@ -36,7 +37,12 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
   const who = [account.name, account.email === undefined ? undefined : `<${account.email}>`]
     .filter((part) => part !== undefined)
     .join(' ');
-  const team = account.team_name === undefined ? '' : `, team ${account.team_name}`;
+  const team =
+    account.team_name === undefined
+      ? record.team === undefined
+        ? ''
+        : `, ${describeTeam(record.team)}`
+      : `, team ${account.team_name}`;
   const lines = [
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
     `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, until ${shown.expires_at}.`,

@@ -10,6 +10,7 @@ import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { sessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
+import { isTeam } from '../../session/suggested-commands.ts';
 import { completeLoginSettings, type LoginSettings } from './complete-login-settings.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
@@ -34,6 +35,11 @@ const options: readonly OptionSpec[] = [
     name: 'account-hint',
     valueName: '6HEX',
     description: 'first 6 characters of the expected account UUID; requires --prompt none',
+  },
+  {
+    name: 'team',
+    valueName: 'TEAM',
+    description: 'context that the session must have: UUID of a team, or personal',
   },
   { name: 'no-browser', description: 'print the authorization URL without opening a browser' },
   { name: 'paste', description: 'paste the address of the last page instead of listening on a port' },
@@ -64,6 +70,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       scope: settings.values.scope,
       prompt: args.value('prompt'),
       accountHint: args.value('account-hint'),
+      team: args.value('team'),
       pkce: !args.has('no-pkce') && settings.values.pkce !== false,
       listen: !args.has('paste'),
       limit,
@@ -113,6 +120,15 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
       '--any-scope accepts scopes of other servers',
     );
   }
+  const team = args.value('team');
+  if (team !== undefined && !isTeam(team))
+    throw usageError('--team is neither a UUID nor personal', 'pass the UUID of the team, or `--team personal`');
+  if (team !== undefined && flow === 'implicit')
+    throw usageError(
+      'cannot use --team with the implicit flow',
+      'remove `--team`, or use `--flow code`',
+      'its response names no account',
+    );
   if (flow === 'implicit' && args.value('prompt') !== undefined)
     throw usageError('cannot use --prompt with the implicit flow', 'remove `--prompt`');
   if (hint !== undefined && args.value('prompt') !== 'none')

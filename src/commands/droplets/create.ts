@@ -10,16 +10,18 @@ import { batchTag, withTag } from '../../batch/droplet-requests.ts';
 import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
 import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
 import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
+import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
-import { runBatch } from '../../batch/run-batch.ts';
+import { isFinished, runBatch } from '../../batch/run-batch.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
+import { describeActor, readCurrentIdentity, readIdentityIfAvailable } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
-import { loginCommand } from '../../session/stored-session.ts';
+import { reauthenticateCommand } from '../../session/stored-session.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
@@ -57,6 +59,10 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     {
       name: 'mark',
       description: 'Tag every droplet with the id of the batch, so that the batch finds its own droplets',
+    },
+    {
+      name: 'skip-account-check',
+      description: 'With --resume: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
   ],
@@ -102,16 +108,25 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       const { batch, missing } = ledger.state;
       if (path !== undefined) await requireSameBatch(context, args, batch);
       const settings = context.settings();
-      await requireSameAccount(context, settings, batch);
+      requireSameProfile(settings, batch);
       const profileOptions = profileOptionArgs(context.globals, settings.profileName);
       if (isDryRun) {
         const options = { batchSize, baseUrl: batch.base_url, profileOptions };
         await output.list(dryRunRequests(missing(), batch.attributes, options), dryRunView);
         return 0;
       }
+      const api = await context.api(settings);
+      const isContinued = path !== undefined && !isFinished(ledger.state);
+      const current = isContinued ? await readCurrentIdentity(context, settings) : ledgerIdentity(batch);
+      if (isContinued) {
+        const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
+        await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, isSkipped });
+      }
+      if (context.prompts.interactive)
+        await output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
       await output.show(`ledger: ${ledger.path}`);
       return await runBatch(context, ledger, {
-        api: await context.api(settings),
+        api,
         loginHints: loginHints(settings, context.host.folders.config),
         onPause: (ms) => showRateLimitWait(context, ms),
         timeout: context.timeout,
@@ -157,36 +172,28 @@ async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileS
 async function startLedger(context: Context, args: ParsedArgs): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings);
-  const account = await accountOf(context, settings);
   // A profile without a usable API is an error before a ledger exists.
-  await context.api(settings);
+  const identity = await readIdentityIfAvailable(context, settings);
   const { folders, bootId } = context.host;
-  return createLedger(
-    ledgerPath(folders.state, batch.id),
-    account === undefined ? batch : { ...batch, account },
-    bootId,
-  );
+  return createLedger(ledgerPath(folders.state, batch.id), { ...batch, ...ledgerIdentityFields(identity) }, bootId);
 }
 
-/** With another account or server the lookups would find no droplet of the batch, and all would be created again. */
-async function requireSameAccount(context: Context, settings: ProfileSettings, batch: BatchEvent): Promise<void> {
-  const { profile, base_url, account } = batch;
+/** How to continue a batch that another account or team started. */
+function ledgerLoginHint({ accessToken, profileName }: ProfileSettings, { account, team }: BatchEvent): string {
+  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
+  const ended = {
+    scope: 'read write',
+    ...(account === undefined ? {} : { accountUuid: account }),
+    ...(team === undefined ? {} : { team }),
+  };
+  return `log in as the account that started it: ${reauthenticateCommand(profileName, ended, [])}`;
+}
+
+/** With another server the lookups would find no droplet of the batch, and all would be created again. */
+function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${profile}\``, detail);
   if (settings.values.base_url !== base_url)
     throw usageError('--base-url contradicts the ledger', `use \`--base-url ${base_url}\``, detail);
-  const current = account === undefined ? undefined : await accountOf(context, settings);
-  if (current !== undefined && current !== account)
-    throw usageError(
-      'the ledger belongs to another account',
-      `log in to that account: ${loginCommand(profile)}`,
-      `started as ${account}, logged in as ${current}`,
-    );
-}
-
-/** undefined: CLOUDCTL_ACCESS_TOKEN does not say to which account it belongs. */
-async function accountOf(context: Context, settings: ProfileSettings): Promise<string | undefined> {
-  if (settings.accessToken !== undefined) return undefined;
-  return (await context.session(settings).record()).accountUuid;
 }

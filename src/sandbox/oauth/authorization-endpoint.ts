@@ -50,7 +50,7 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
       'The signed-in user is not the expected one.',
     );
   }
-  const authorization = service.world.authorization(person.uuid, authorizationRequest.application.clientId);
+  const authorization = service.world.latestAuthorization(person.uuid, authorizationRequest.application.clientId);
   const isCovered = authorization?.scope === 'read write' || authorizationRequest.scope === 'read';
   if (authorization === undefined || !isCovered) {
     return redirectWithError(

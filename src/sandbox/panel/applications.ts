@@ -19,20 +19,20 @@ ${authorizations.map((authorization) => entry(authorization, service, session))}
 }
 
 export function revokeApplication(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
-  const clientId = new URLSearchParams(request.body).get('client_id') ?? '';
-  if (!consumeFormToken(request, session, service, revokeFormId(clientId))) {
+  const id = new URLSearchParams(request.body).get('authorization') ?? '';
+  if (!consumeFormToken(request, session, service, revokeFormId(id))) {
     return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
   }
   const { world } = service;
-  const authorization = world.authorization(session.person.uuid, clientId);
+  const authorization = world.authorizationsOf(session.person.uuid).find((one) => one.id === id);
   if (authorization !== undefined) world.revokeAuthorization(authorization);
   return redirectReply(303, '/panel/applications');
 }
 
 function entry(authorization: Authorization, { world }: SandboxService, session: PanelSession): Markup {
-  const { clientId, scope, team, since } = authorization;
+  const { id, clientId, scope, team, since } = authorization;
   const name = world.registry.application(clientId)?.name ?? clientId;
-  const csrf = world.issueCsrfToken(session.session, revokeFormId(clientId));
+  const csrf = world.issueCsrfToken(session.session, revokeFormId(id));
   const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
   return html`<section class="application" aria-label="${name}">
 <div>
@@ -42,12 +42,12 @@ function entry(authorization: Authorization, { world }: SandboxService, session:
 </div>
 <form method="post" action="/panel/applications/revoke">
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="client_id" value="${clientId}">
-<button class="bad" type="submit" aria-label="Revoke ${name}">Revoke</button>
+<input type="hidden" name="authorization" value="${id}">
+<button class="bad" type="submit" aria-label="Revoke ${name} for ${account}">Revoke</button>
 </form>
 </section>`;
 }
 
-function revokeFormId(clientId: string): string {
-  return `revoke ${clientId}`;
+function revokeFormId(authorization: string): string {
+  return `revoke ${authorization}`;
 }

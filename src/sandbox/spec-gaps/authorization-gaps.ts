@@ -56,7 +56,8 @@ export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
     id: 'prompt-none-scope',
     section: '4.1',
     question: 'prompt=none with a wider scope than the authorized one',
-    choice: 'consent_required. A narrower scope is granted as requested, for the team or account of the last approval.',
+    choice:
+      'consent_required. A narrower scope is granted as requested, for the context (the team, or the personal one) of the last approval. Approvals are kept for each person, application and context.',
   },
   {
     id: 'prompt-none-hint',
@@ -162,6 +163,7 @@ export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
     id: 'panel-revoke',
     section: '3',
     question: 'What revoking in the control panel affects',
-    choice: 'The approval and every code, access token and refresh token of the application, for every account.',
+    choice:
+      'The approval and every code, access token and refresh token of the application in that context. Those of other contexts stay.',
   },
 ];

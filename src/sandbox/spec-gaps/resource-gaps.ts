@@ -9,6 +9,13 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     choice: 'The droplets and actions of the team. A token without a team has those of the person.',
   },
   {
+    id: 'account',
+    section: '4.5',
+    question: 'GET /v2/account',
+    choice:
+      'The person behind the token, and `team` with its UUID and name, or null for the personal context. Public clients ask for it.',
+  },
+  {
     id: 'unknown-token-status',
     section: '7',
     question: 'HTTP status for an unknown, expired or revoked access token',

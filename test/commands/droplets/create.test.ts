@@ -417,7 +417,7 @@ describe('--resume', () => {
     expect(JSON.parse(readFileSync(ledger, 'utf8').split('\n')[0] ?? '')).toMatchObject({ account: 'a' });
     await seedSession(host, sandbox, { record: { accountUuid: 'b' } });
     const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
-    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran).toMatchObject({ code: 4, out: '' });
     expectGolden('droplets', messages(ran.err));
     await seedSession(host, sandbox, { record: { accountUuid: 'a' } });
     expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
@@ -569,6 +569,7 @@ describe('an interruption', () => {
 
   it('while it is looked which names are taken waits for no answer', async () => {
     const { host, sandbox } = await loggedIn();
+    await seedSession(host, sandbox, { context: 'personal' });
     // Longer than a test may take: whoever waits for it never ends.
     sandbox.faults.add({ match: { method: 'GET' }, action: 'delay', delay: 60_000 });
     const started = startCloudctl(host, ['droplets', 'create', 'n-{1..30}', ...like, '-o', 'json', '--timeout', '2m']);

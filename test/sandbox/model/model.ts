@@ -99,15 +99,15 @@ export const EMPTY: Model = { now: 0, approvals: {}, codes: {}, pairs: {} };
 export function predict(model: Model, step: Step): Outcome {
   switch (step.kind) {
     case 'authorize': {
-      const key = `${step.person} ${step.client}`;
-      const known = model.approvals[key];
-      const keepsWider = known?.scope === 'read write' && known.team === step.team;
+      const key = approvalKey(step);
+      const { [key]: known, ...others } = model.approvals;
+      const keepsWider = known?.scope === 'read write';
       const approval: Approval = {
         since: known?.since ?? step.step,
         scope: keepsWider ? 'read write' : step.scope,
         team: step.team,
       };
-      const approved = { ...model, approvals: { ...model.approvals, [key]: approval } };
+      const approved = { ...model, approvals: { ...others, [key]: approval } };
       const { person, client, scope, team } = step;
       return issue(
         approved,
@@ -117,7 +117,7 @@ export function predict(model: Model, step: Step): Outcome {
       );
     }
     case 'silent': {
-      const known = model.approvals[`${step.person} ${step.client}`];
+      const known = approvalsOf(model, step).at(-1)?.[1];
       if (known === undefined || (step.scope === 'read write' && known.scope === 'read'))
         return unchanged(model, 'consent_required');
       const { person, client, scope } = step;
@@ -165,7 +165,8 @@ export function predict(model: Model, step: Step): Outcome {
       return { answer: '200 {}', next: isHit ? withEnd(model, step.pair, 'revoked') : model };
     }
     case 'withdraw': {
-      const { [`${step.person} ${step.client}`]: _, ...approvals } = model.approvals;
+      const first = approvalsOf(model, step)[0]?.[0] ?? '';
+      const { [first]: _, ...approvals } = model.approvals;
       return { answer: 'withdrawn', next: { ...model, approvals } };
     }
     case 'call': {
@@ -199,12 +200,21 @@ export function findViolation(model: Model): string | undefined {
   return undefined;
 }
 
+function approvalKey({ person, client, team }: Pick<Bound, 'person' | 'client' | 'team'>): string {
+  return `${person} ${client} ${team}`;
+}
+
+/** In the order of the last approvals. */
+function approvalsOf(model: Model, { person, client }: Pick<Bound, 'person' | 'client'>): [string, Approval][] {
+  return Object.entries(model.approvals).filter(([key]) => key.startsWith(`${person} ${client} `));
+}
+
 export function grantWords({ scope, person, team }: Bound): string {
   return `${scope}, ${person}${team ? ' in the team' : ''}`;
 }
 
-function isApproved(model: Model, { person, client, approval }: Bound): boolean {
-  return model.approvals[`${person} ${client}`]?.since === approval;
+function isApproved(model: Model, bound: Bound): boolean {
+  return model.approvals[approvalKey(bound)]?.since === bound.approval;
 }
 
 function isLive(model: Model, pair: Pair): boolean {

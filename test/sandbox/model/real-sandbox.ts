@@ -99,7 +99,7 @@ export function createReal(sandbox: Sandbox): Real {
     const cookie = cookies.get(person) ?? (await signIn(sandbox, person));
     cookies.set(person, cookie);
     const page = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
-    const form = page.body.split('<section').find((part) => part.includes(applications[client]?.clientId ?? '?'));
+    const form = page.body.split('<section').find((part) => part.includes(`<h2>${applications[client]?.name}</h2>`));
     if (form === undefined) return async () => 'withdrawn';
     return async () => {
       const { status } = await submit(sandbox, { ...page, body: `<main>${form}` }, cookie, {});

@@ -1,0 +1,62 @@
+import { readAccountContext } from '../api/account-context.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { Identity } from '../identity.ts';
+import { untilSignal } from '../platform/until-signal.ts';
+import { readAccount } from '../session/account.ts';
+import { loginHints } from '../session/session-binding.ts';
+
+/**
+ * Who the requests of this command act as: by the stored session, and where that does not know the account or its context
+ * (implicit flow, CLOUDCTL_ACCESS_TOKEN), by `GET /v2/account`.
+ */
+export async function readCurrentIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
+  const known = await knownIdentity(context, settings);
+  if (known.accountUuid !== undefined && known.team !== undefined) return known;
+  const hints = loginHints(settings, context.host.folders.config);
+  const answered = await readAccountContext(await context.api(settings), hints);
+  return {
+    ...known,
+    accountUuid: known.accountUuid ?? answered.accountUuid,
+    team: known.team ?? answered.team,
+  };
+}
+
+/** The same for the start of a batch, which does not depend on it: a server that does not answer leaves it unknown. */
+export async function readIdentityIfAvailable(context: Context, settings: ProfileSettings): Promise<Identity> {
+  // A profile without a usable API, or without a session, is an error.
+  await context.api(settings);
+  const stored = await knownIdentity(context, settings);
+  if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
+  const read = (): Promise<Identity> => readCurrentIdentity(context, settings);
+  return untilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
+    const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    try {
+      return await Promise.race([read(), aborted]);
+    } catch (error) {
+      if (error instanceof CliError && ['unreachable', 'timeout', 'tls', 'api_error'].includes(error.code))
+        return stored;
+      throw error;
+    }
+  });
+}
+
+async function knownIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
+  if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
+  const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await context.session(settings).record();
+  // Records of earlier versions have no team; the file of names has one.
+  const account = readAccount(context.host.folders.config, settings.profileName);
+  const named = account?.sid === sid ? account.team_uuid : undefined;
+  return { accountUuid, team: team ?? named, authOrigin, baseOrigin, clientId };
+}
+
+/** For a person: names where they are known, such as `ada@example.com, team Harbour Works`. */
+export function describeActor(context: Context, settings: ProfileSettings, identity: Identity): string {
+  const account =
+    settings.accessToken === undefined ? readAccount(context.host.folders.config, settings.profileName) : undefined;
+  const who = account?.email ?? account?.name ?? identity.accountUuid ?? 'an unknown account';
+  if (account?.team_name !== undefined) return `${who}, team ${account.team_name}`;
+  if (identity.team === undefined) return who;
+  return `${who}, ${identity.team === 'personal' ? 'personal context' : `team ${identity.team}`}`;
+}

@@ -1,0 +1,23 @@
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
+import type { ApiCaller } from './api-caller.ts';
+import { type ApiReply, apiReply } from './api-reply.ts';
+
+/** The person behind the token, and the team of its grant; spec.md does not list it, but public clients ask for it. */
+export function getAccount(_request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
+  const pair = world.pair(caller.accessToken);
+  const person = world.registry.person(pair?.person ?? '');
+  const team = pair?.team === undefined ? undefined : world.registry.team(pair.team);
+  return apiReply(200, {
+    account: {
+      droplet_limit: settings.dropletLimit,
+      name: person?.name,
+      email: person?.email,
+      uuid: person?.uuid,
+      email_verified: true,
+      status: 'active',
+      status_message: '',
+      team: team === undefined ? null : { uuid: team.uuid, name: team.name },
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import type { CliError } from '../errors.ts';
+import { describeAccount } from '../identity.ts';
+import { scopeWords } from '../oauth/scope.ts';
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { AccountInfo, TokenGrant } from '../oauth/token-grant.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import { type CredentialItems, type CredentialStore, isUnavailable } from './credential-store.ts';
+import { type RevokeGrantDeps, revokeGrant } from './revoke-grant.ts';
+import { needsLoginError, writeCredentialRecord } from './stored-session.ts';
+
+export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'> {
+  readonly profile: string;
+  readonly store: CredentialStore;
+  readonly client: () => Promise<OAuthClient>;
+  /** The option that selects the flow of this session for a login. */
+  readonly flowOption: (sid: string) => readonly string[];
+  readonly warn: (text: string) => Promise<void>;
+  /** Stores what is displayed of the account; undefined: the response named none. */
+  readonly updateAccount: (record: CredentialRecord, info: AccountInfo | undefined) => void;
+}
+
+/**
+ * A refresh was answered with a grant of another account or team: that grant is revoked and the session stays ended. Requires
+ * the profile's lock.
+ * @returns the error, which names both
+ */
+export async function endOtherGrant(
+  deps: RefreshedGrantDeps,
+  items: CredentialItems,
+  record: CredentialRecord,
+): Promise<CliError> {
+  const { otherGrant } = record;
+  if (otherGrant !== undefined && !otherGrant.isRevoked) {
+    const isRevoked = await revokeGrant({ client: await deps.client(), createSender: deps.createSender }, record);
+    const { refreshToken: _other, ...rest } = record;
+    const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
+    const written = await writeCredentialRecord(deps.store, items, ended);
+    if (!isUnavailable(written)) deps.store.journal.removeCommitted(ended);
+    return otherGrantError(deps, ended);
+  }
+  return otherGrantError(deps, record);
+}
+
+/** The error `needs_login` of a session that ended with a grant of another account or team. */
+export function otherGrantError(
+  { profile, flowOption }: Pick<RefreshedGrantDeps, 'profile' | 'flowOption'>,
+  record: CredentialRecord,
+): CliError {
+  const { otherGrant } = record;
+  const revoked = otherGrant?.isRevoked === true ? 'was revoked' : 'is not used, and could not be revoked yet';
+  const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeRemoteText(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
+  return needsLoginError(profile, detail, record, flowOption(record.sid));
+}
+
+/** After a refresh: stores the names of the account, and warns about a narrower scope. */
+export async function reportRefreshedGrant(
+  deps: RefreshedGrantDeps,
+  before: CredentialRecord,
+  record: CredentialRecord,
+  grant: TokenGrant,
+): Promise<void> {
+  const [had, has] = [scopeWords(before.scope), scopeWords(record.scope)];
+  if (has.length < had.length && has.every((word) => had.includes(word)))
+    await deps.warn(`the server reduced the scope of the session from "${had.join(' ')}" to "${has.join(' ')}"`);
+  deps.updateAccount(record, grant.info);
+}
