@@ -13,8 +13,6 @@ export interface SessionReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** Absent while it is not known. */
-  readonly context?: 'personal' | 'team';
   readonly scope: string;
   readonly scope_verified: boolean;
   /** ISO 8601. */
@@ -45,7 +43,6 @@ export function sessionReport(
     ['uuid', record.accountUuid],
     ['team_name', known?.team_name],
     ['team_uuid', record.team === personalContext ? undefined : (record.team ?? known?.team_uuid)],
-    ['context', contextOf(record.team ?? known?.team_uuid)],
   ] as const;
   const flow = known?.flow ?? (record.refreshToken === undefined ? 'implicit' : 'code');
   return {
@@ -57,11 +54,6 @@ export function sessionReport(
     flow,
     store,
   };
-}
-
-export function contextOf(team: string | undefined): 'personal' | 'team' | undefined {
-  if (team === undefined) return undefined;
-  return team === personalContext ? 'personal' : 'team';
 }
 
 /**

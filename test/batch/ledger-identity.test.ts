@@ -4,7 +4,7 @@ import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
-import { admin, sandboxFor, TOMAS, tokenFor, userOf } from '../sandbox/requests.ts';
+import { sandboxFor, TOMAS, tokenFor, userOf } from '../sandbox/requests.ts';
 
 const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 const names = ['ledger-a', 'ledger-b', 'ledger-c'];

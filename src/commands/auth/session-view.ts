@@ -1,4 +1,5 @@
 import type { ListView } from '../../cli/columns.ts';
+import { personalContext } from '../../identity.ts';
 import type { SessionReport, StatusReport } from '../../session/session-report.ts';
 
 const columns: ListView<SessionReport>['columns'] = [
@@ -6,7 +7,10 @@ const columns: ListView<SessionReport>['columns'] = [
   { name: 'Name', value: (row) => row.name },
   { name: 'Email', value: (row) => row.email },
   { name: 'UUID', value: (row) => row.uuid },
-  { name: 'Team', value: (row) => row.team_name ?? row.team_uuid ?? row.context },
+  {
+    name: 'Team',
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalContext),
+  },
   { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
   { name: 'Scope', value: (row) => row.scope },
   { name: 'ScopeVerified', value: (row) => row.scope_verified, extra: true },
