@@ -3,12 +3,14 @@ import { TLSSocket } from 'node:tls';
 import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
 import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
-import { type CopyIn, type CopyOut, copyIn, copyOut } from './copy.ts';
+import { type CopyOut, type CopySink, copyIn, copyOut } from './copy.ts';
 import type { Client, Stream } from './pg.ts';
+import type { PinnedMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toConnectError, toQueryError } from './query-error.ts';
 import { sendStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
+import { isStartupRefusal, startupSettings } from './startup-settings.ts';
 import { postgresqlTlsOptions } from './tls.ts';
 
 export interface ConnectOptions {
@@ -29,26 +31,42 @@ export interface PostgresqlSession {
   readonly tls: TlsConnectionInfo | undefined;
   /** The server requested the password. When a line of pg_hba.conf has the method `trust`, the password is not verified. */
   readonly passwordAsked: boolean;
+  /** Why the login was made without `startupSettings`: a pooler rejected them with this message. undefined: they are in force. */
+  readonly startupRefusal: string | undefined;
   /**
    * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
    * @param limit milliseconds (default: 30 s), after which the session is closed
    * @throws QueryError; unless it is `lost`, the session can be used again
    */
-  query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  query(message: PinnedMessage, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  /**
+   * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). When it is not read to
+   * its end, the session is closed. Throws a QueryError.
+   */
+  copyOut: CopyOut<PinnedMessage>;
+  /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
+  copyIn(message: PinnedMessage): Promise<CopySink>;
   /** Closes the session within a second; never throws. */
   end(): Promise<void>;
 }
 
-/** A session that can also copy whole tables (https://www.postgresql.org/docs/current/sql-copy.html). */
-export interface CopySession extends PostgresqlSession {
-  /** Runs `COPY … TO STDOUT`. When it is not read to its end, the session is closed. Throws a QueryError. */
-  copyOut: CopyOut;
-  /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
-  copyIn: CopyIn;
+/** Opens a session. Throws a ConnectError; no socket stays open then. */
+export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<PostgresqlSession> {
+  const begin = performance.now();
+  try {
+    return { ...(await openSession(source, options, startupSettings)), startupRefusal: undefined };
+  } catch (error) {
+    if (!(error instanceof ConnectError) || !isStartupRefusal(error)) throw error;
+    const limit = Math.max(1, options.limit - (performance.now() - begin));
+    return { ...(await openSession(source, { ...options, limit }, {})), startupRefusal: error.message };
+  }
 }
 
-/** Opens a session. Throws a ConnectError; no socket stays open then. */
-export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<CopySession> {
+async function openSession(
+  source: PostgresqlSource,
+  options: ConnectOptions,
+  settings: Readonly<Record<string, string>>,
+): Promise<Omit<PostgresqlSession, 'startupRefusal'>> {
   const { Client: PgClient } = await import('./pg.ts');
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
@@ -70,12 +88,13 @@ export async function connectPostgresql(source: PostgresqlSource, options: Conne
     keepAlive: true,
     scramMaxIterations: 5_000_000,
   });
-  // pg would add PGOPTIONS and the like; a pooler rejects such parameters or keeps the settings for other clients.
+  // pg would add PGOPTIONS and the like.
   client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
     application_name: options.applicationName ?? 'cloudctl-preflight',
     ...(options.replication === true ? { replication: 'database' } : {}),
+    ...settings,
   });
   const connection = watchConnection(client, socket, source.ssl === 'require');
   try {
@@ -91,7 +110,7 @@ function createPostgresqlSession(
   client: Client,
   connection: ConnectionState,
   signal: AbortSignal | undefined,
-): Omit<CopySession, 'passwordAsked'> {
+): Omit<PostgresqlSession, 'passwordAsked' | 'startupRefusal'> {
   const transport = {
     signal,
     drop: connection.drop,
@@ -101,17 +120,17 @@ function createPostgresqlSession(
     // pg reads it as a signed number, and poolers use all 32 bits.
     processId: client.processID === null ? undefined : client.processID >>> 0,
     tls: connection.tls(),
-    async query(text, limit = 30_000) {
+    async query(message, limit = 30_000) {
       try {
-        return await withTimeout(sendStatement(client, text), limit, signal);
+        return await withTimeout(sendStatement(client, message), limit, signal);
       } catch (error) {
         const failure = toQueryError(connection.failure() ?? error, limit);
         if (failure.lost) connection.drop();
         throw failure;
       }
     },
-    copyOut: (text, take) => copyOut(client, transport, text, take),
-    copyIn: (text) => copyIn(client, transport, text),
+    copyOut: (message, take) => copyOut(client, transport, message, take),
+    copyIn: (message) => copyIn(client, transport, message),
     async end() {
       // The server closes the connection after Terminate; when it hangs, the socket is destroyed.
       await withTimeout(client.end(), 1000, signal).catch(() => {});

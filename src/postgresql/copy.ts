@@ -1,4 +1,5 @@
 import type { Client } from './pg.ts';
+import type { PinnedMessage } from './pinned-message.ts';
 import type { QueryError } from './query-error.ts';
 import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
 
@@ -6,9 +7,10 @@ import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
  * Passes the rows of the server to `take`, one by one. While a promise returned by `take` is pending, no more rows are read.
  * The bytes are valid until `take` returns. Resolves with the number of rows.
  */
-export type CopyOut = (text: string, take: (bytes: Uint8Array) => Promise<void> | undefined) => Promise<number>;
-
-export type CopyIn = (text: string) => Promise<CopySink>;
+export type CopyOut<Text extends string> = (
+  text: Text,
+  take: (bytes: Uint8Array) => Promise<void> | undefined,
+) => Promise<number>;
 
 export interface CopySink {
   /** Copies the bytes. When it returns a promise, the caller waits for it before the next write: the server is slower. */
@@ -29,7 +31,7 @@ export interface CopyTransport {
 export async function copyOut(
   client: Client,
   transport: CopyTransport,
-  ...[text, take]: Parameters<CopyOut>
+  ...[text, take]: Parameters<CopyOut<PinnedMessage>>
 ): Promise<number> {
   const copy = createCopyHandlers(transport);
   await sendStatement(client, text, {
@@ -54,7 +56,7 @@ export async function copyOut(
 /** Bytes that are sent in one message: a message for each row would cost a system call for each row. */
 const chunkSize = 65_536;
 
-export async function copyIn(client: Client, transport: CopyTransport, text: string): Promise<CopySink> {
+export async function copyIn(client: Client, transport: CopyTransport, text: PinnedMessage): Promise<CopySink> {
   const copy = createCopyHandlers(transport);
   const buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
@@ -139,7 +141,8 @@ function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandl
       handleCopyInResponse() {},
       handleCopyData() {},
       handleCommandComplete: ({ text }) => {
-        count = Number(/^COPY (\d+)$/.exec(text)?.[1] ?? 0);
+        // Statements around the COPY, such as COMMIT, complete as well.
+        count = Number(/^COPY (\d+)$/.exec(text)?.[1] ?? count);
       },
       handleReadyForQuery() {
         end();

@@ -1,4 +1,5 @@
 import type { Client, Submittable } from './pg.ts';
+import type { PinnedMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 
 /** The messages of a COPY, which pg hands over one by one. */
@@ -7,13 +8,13 @@ export type CopyMessageHandler = Omit<Submittable, 'submit'>;
 /**
  * Sends statements in one message of the simple query protocol
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the program
- * passes here, so that a rule about statements has one place.
+ * passes here, and its type shows that nothing was sent before the pin.
  * @param copy receives the messages of a COPY statement; the result is then empty
  * @returns the rows of each statement, in order; values are text or null, as the server wrote them
  */
 export async function sendStatement(
   client: Client,
-  text: string,
+  text: PinnedMessage,
   copy?: CopyMessageHandler,
 ): Promise<readonly (readonly PostgresqlRow[])[]> {
   if (copy !== undefined) {

@@ -3,7 +3,7 @@ import { connectRedis } from '../redis/connection.ts';
 import { parseInfo } from '../redis/info.ts';
 import { isTableSyncSlot } from './postgresql/choose-slots.ts';
 import { slotStatusQuery } from './postgresql/server-queries.ts';
-import { runWatchQueries } from './postgresql/watch-query.ts';
+import { queryVersion, runWatchQueries } from './postgresql/watch-query.ts';
 import { parseRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
@@ -38,14 +38,8 @@ async function listPostgresSlots(
     applicationName: 'cloudctl-watch',
   });
   try {
-    const [rows] = await session.query("SELECT current_setting('server_version_num') AS version", limit);
-    const querySession = {
-      session,
-      version: Number(rows?.[0]?.version),
-      limit,
-      onSent: () => {},
-      deniedIds: new Set<string>(),
-    };
+    const opened = { session, limit, onSent: () => {} };
+    const querySession = { ...opened, version: await queryVersion(opened), deniedIds: new Set<string>() };
     const { read, failure } = await runWatchQueries([slotStatusQuery], querySession);
     return failure(slotStatusQuery) !== undefined
       ? undefined

@@ -8,6 +8,7 @@ import type { MigrationState } from '../../src/engine/migration-state.ts';
 import { type RunningMigration, startMigrationJob } from '../../src/engine/running-migration.ts';
 import type { SchemaCopier } from '../../src/engine/schema-copier.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import { pinSession } from '../../src/postgresql/pinned-session.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import type { RedisSource } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
@@ -165,8 +166,8 @@ export async function subscriptionsOn(server: Postgres): Promise<readonly string
 
 /** Copies plain tables with their keys and sequences and nothing else: the engine's tests are not about schemas. */
 export const copySimpleSchema: SchemaCopier = async (from, to, signal) => {
-  const source = await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal });
-  const target = await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal });
+  const source = await pinSession(await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }));
+  const target = await pinSession(await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal }));
   try {
     const [rows = []] = await source.query(statements);
     for (const { statement } of rows) await target.query(statement ?? '');

@@ -4,8 +4,10 @@ import { ConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { QueryError } from '../../src/postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
+import { startupSettings } from '../../src/postgresql/startup-settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { expectGolden } from '../fixtures/golden.ts';
+import { anyMessage } from './any-message.ts';
 import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';
 
 const servers: FakeServer[] = [];
@@ -38,7 +40,7 @@ const failing = (source: PostgresqlSource, more = {}) =>
   );
 
 describe('the startup message', () => {
-  test('holds user, database, application_name and the encoding, whatever the environment says', async () => {
+  test('holds user, database, application_name, the fixed settings and the encoding, whatever the environment says', async () => {
     for (const name of [
       'OPTIONS',
       'APPNAME',
@@ -75,6 +77,7 @@ describe('the startup message', () => {
       "My-DB'",
       'application_name',
       'cloudctl-preflight',
+      ...Object.entries(startupSettings).flat(),
       'client_encoding',
       'UTF8',
     ]);
@@ -205,7 +208,7 @@ describe('a query', () => {
     serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
   const failed = async (source: PostgresqlSource, limit = 1000): Promise<QueryError> => {
     const session = await connectPostgresql(source, options);
-    const error = await session.query('SELECT 1', limit).catch((reason: unknown) => reason);
+    const error = await session.query(anyMessage('SELECT 1'), limit).catch((reason: unknown) => reason);
     await session.end();
     if (error instanceof QueryError) return error;
     throw new Error('no QueryError', { cause: error });
@@ -244,7 +247,7 @@ describe('a query', () => {
     const session = await connectPostgresql(source, options);
     line?.end(failure({ S: 'FATAL', C: '57P01', M: 'terminating connection due to administrator command' }));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    await expect(session.query('SELECT 1')).rejects.toMatchObject({ code: '57P01', lost: true });
+    await expect(session.query(anyMessage('SELECT 1'))).rejects.toMatchObject({ code: '57P01', lost: true });
     await session.end();
   });
 
@@ -265,6 +268,6 @@ describe('a query', () => {
     await session.end();
     await session.end();
     expect(Date.now() - began).toBeLessThan(2500);
-    await expect(session.query('SELECT 1')).rejects.toMatchObject({ lost: true });
+    await expect(session.query(anyMessage('SELECT 1'))).rejects.toMatchObject({ lost: true });
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CopySession, connectPostgresql } from '../../src/postgresql/connection.ts';
+import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import { type PinnedSession, pinSession } from '../../src/postgresql/pinned-session.ts';
 import { countRows, listTables, readSequences } from '../../src/rehearsal/postgresql/count-rows.ts';
 import { dropDatabases, dropRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
@@ -18,10 +19,10 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-async function inside<T>(dbname: string, work: (session: CopySession) => Promise<T>): Promise<T> {
+async function inside<T>(dbname: string, work: (session: PinnedSession) => Promise<T>): Promise<T> {
   const { host, port } = server;
   const door = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
-  const session = await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 });
+  const session = await pinSession(await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 }));
   try {
     return await work(session);
   } finally {

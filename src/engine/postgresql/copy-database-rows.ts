@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { EngineDependencies } from '../migration-job.ts';
@@ -52,7 +52,7 @@ interface TableToCopy {
 }
 
 /** Partitioned tables hold no rows themselves; generated columns are computed by the target. */
-async function listTablesToCopy(session: CopySession): Promise<readonly TableToCopy[]> {
+async function listTablesToCopy(session: PinnedSession): Promise<readonly TableToCopy[]> {
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname, c.relname, a.attname, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -80,7 +80,7 @@ async function listTablesToCopy(session: CopySession): Promise<readonly TableToC
  * that may not set session_replication_role copies with them enabled.
  * @returns the statements that enable the triggers again
  */
-async function disableTriggers(session: CopySession): Promise<readonly string[]> {
+async function disableTriggers(session: PinnedSession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
   // ALWAYS and REPLICA triggers fire in this mode as well; the rows that they wrote are copied with their own tables.
   const triggers = await queryLastRows(
@@ -94,8 +94,8 @@ async function disableTriggers(session: CopySession): Promise<readonly string[]>
 }
 
 async function copyTable(
-  from: CopySession,
-  to: CopySession,
+  from: PinnedSession,
+  to: PinnedSession,
   { displayName, quotedName, columns }: TableToCopy,
   report: (state: TableProgress) => void,
 ): Promise<void> {

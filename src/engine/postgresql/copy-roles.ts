@@ -1,5 +1,5 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode, redactedReason } from '../migration-error.ts';
@@ -11,8 +11,8 @@ import { queryLastRows } from './engine-session.ts';
  * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
-  source: CopySession,
-  target: CopySession,
+  source: PinnedSession,
+  target: PinnedSession,
   random: (bytes: number) => Uint8Array,
 ): Promise<readonly string[]> {
   const warnings: string[] = [];

@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode } from '../migration-error.ts';
@@ -19,7 +19,7 @@ export interface DatabaseDefinition {
 
 /** All databases of the source except templates and ignored ones. */
 export async function listSourceDatabases(
-  session: CopySession,
+  session: PinnedSession,
   ignored: readonly string[],
 ): Promise<readonly DatabaseDefinition[]> {
   const rows = await queryLastRows(
@@ -57,7 +57,7 @@ function parseDefinition(
  * @returns warnings about properties that differ from the source
  */
 export async function createTargetDatabase(
-  session: CopySession,
+  session: PinnedSession,
   database: DatabaseDefinition,
 ): Promise<readonly string[]> {
   const existing = await querySingleValue(
@@ -99,7 +99,7 @@ function libcProviderClause(release: number): string {
 }
 
 /** Names of at most four user tables in this database, without tables of extensions. */
-export async function listUserTables(session: CopySession): Promise<readonly string[]> {
+export async function listUserTables(session: PinnedSession): Promise<readonly string[]> {
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

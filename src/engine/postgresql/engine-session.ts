@@ -1,5 +1,5 @@
 import { ConnectError } from '../../platform/connect-error.ts';
-import type { CopySession } from '../../postgresql/connection.ts';
+import { type PinnedSession, pinSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
@@ -21,7 +21,7 @@ export async function openEngineSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
   opening: EngineSessionOptions,
-): Promise<CopySession> {
+): Promise<PinnedSession> {
   const session = await deps.connectPostgres(endpoint, {
     dbname: endpoint.dbname,
     limit: deps.limits.connectTimeout,
@@ -29,8 +29,9 @@ export async function openEngineSession(
     signal: opening.signal,
   });
   try {
-    await session.query(applySettingsQuery(sessionSettings));
-    return session;
+    const pinned = await pinSession(session);
+    await pinned.query(applySettingsQuery(sessionSettings));
+    return pinned;
   } catch (error) {
     await session.end();
     throw error;
@@ -42,7 +43,7 @@ export async function withEngineSession<T>(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
   opening: EngineSessionOptions,
-  work: (session: CopySession) => Promise<T>,
+  work: (session: PinnedSession) => Promise<T>,
 ): Promise<T> {
   const session = await openEngineSession(endpoint, deps, opening);
   try {
@@ -54,7 +55,7 @@ export async function withEngineSession<T>(
 
 /** Runs one or several statements and returns the rows of the last one. */
 export async function queryLastRows(
-  session: CopySession,
+  session: PinnedSession,
   text: string,
   limit?: number,
 ): Promise<readonly PostgresqlRow[]> {
@@ -63,7 +64,7 @@ export async function queryLastRows(
 
 /** The first column of the first row; undefined: there is no row, or it is null. */
 export async function querySingleValue(
-  session: CopySession,
+  session: PinnedSession,
   text: string,
   limit?: number,
 ): Promise<string | undefined> {
@@ -77,10 +78,7 @@ const sessionSettings = {
   transaction_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
-  default_transaction_read_only: 'off',
   synchronous_commit: 'local',
-  // pg_temp is listed last: otherwise temporary tables would hide catalogs of the same name.
-  search_path: 'pg_catalog, pg_temp',
   datestyle: 'ISO',
   intervalstyle: 'postgres',
   extra_float_digits: '3',
@@ -93,7 +91,7 @@ export function holdPostgresSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
   opening: EngineSessionOptions,
-): ReconnectingSession<CopySession> {
+): ReconnectingSession<PinnedSession> {
   return keepSession({
     open: () => openEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),

@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { redactedReason } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
@@ -7,7 +7,7 @@ import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
  * Copies what logical replication and COPY do not transfer: sequence values, rows of materialized views, large objects.
  * @returns a warning for each object that could not be copied
  */
-export async function copyNonReplicatedData(source: CopySession, target: CopySession): Promise<readonly string[]> {
+export async function copyNonReplicatedData(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   return [
     ...(await setSequences(source, target)),
     ...(await refreshViews(source, target)),
@@ -20,7 +20,7 @@ interface NamedRelation {
   readonly quotedName: string;
 }
 
-async function listRelations(session: CopySession, kind: 'S' | 'm', more = ''): Promise<readonly NamedRelation[]> {
+async function listRelations(session: PinnedSession, kind: 'S' | 'm', more = ''): Promise<readonly NamedRelation[]> {
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -33,7 +33,7 @@ async function listRelations(session: CopySession, kind: 'S' | 'm', more = ''): 
   }));
 }
 
-async function setSequences(source: CopySession, target: CopySession): Promise<readonly string[]> {
+async function setSequences(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { displayName, quotedName } of await listRelations(source, 'S')) {
     try {
@@ -51,7 +51,7 @@ async function setSequences(source: CopySession, target: CopySession): Promise<r
 }
 
 /** A view may read another one that is not populated yet, which is an error: failed views are tried again after the others. */
-async function refreshViews(source: CopySession, target: CopySession): Promise<readonly string[]> {
+async function refreshViews(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   let pending = await listRelations(source, 'm', 'AND c.relispopulated');
   for (;;) {
     const failed: { readonly view: NamedRelation; readonly error: unknown }[] = [];
@@ -71,7 +71,7 @@ async function refreshViews(source: CopySession, target: CopySession): Promise<r
   }
 }
 
-async function copyLargeObjects(source: CopySession, target: CopySession): Promise<readonly string[]> {
+async function copyLargeObjects(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { oid } of await queryLastRows(source, 'SELECT oid FROM pg_largeobject_metadata ORDER BY oid')) {
     try {
@@ -86,7 +86,7 @@ async function copyLargeObjects(source: CopySession, target: CopySession): Promi
 /** Bytes of a large object per statement. */
 const chunkBytes = 262_144;
 
-async function copyLargeObject(source: CopySession, target: CopySession, oid: number): Promise<void> {
+async function copyLargeObject(source: PinnedSession, target: PinnedSession, oid: number): Promise<void> {
   await target.query(`SELECT lo_unlink(oid) FROM pg_largeobject_metadata WHERE oid = ${oid}; SELECT lo_create(${oid})`);
   for (let at = 0; ; at += chunkBytes) {
     const [row] = await queryLastRows(source, `SELECT encode(lo_get(${oid}, ${at}, ${chunkBytes}), 'base64') AS bytes`);

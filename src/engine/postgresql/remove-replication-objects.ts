@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies } from '../migration-job.ts';
@@ -63,7 +63,7 @@ interface RemovalContext {
   readonly signal: AbortSignal;
 }
 
-type RemovalStep = (session: CopySession) => Promise<void>;
+type RemovalStep = (session: PinnedSession) => Promise<void>;
 
 /**
  * Owner of the table synchronization slots to remove: the oid of a subscription; `any` of the target while the target cannot be
@@ -101,7 +101,7 @@ async function retryUntilTimeout(
 const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
-  session: CopySession,
+  session: PinnedSession,
   entry: PostgresJournalEntry,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
@@ -122,7 +122,7 @@ async function removeSubscription(
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */
 async function removeSlots(
-  session: CopySession,
+  session: PinnedSession,
   entry: PostgresJournalEntry,
   { owner }: TableSyncSlots,
 ): Promise<void> {
@@ -143,7 +143,7 @@ async function removeSlots(
   }
 }
 
-async function removePublication(session: CopySession, entry: PostgresJournalEntry): Promise<void> {
+async function removePublication(session: PinnedSession, entry: PostgresJournalEntry): Promise<void> {
   // A read-only server rejects DROP PUBLICATION IF EXISTS even when the publication does not exist.
   const found = await querySingleValue(
     session,
@@ -156,7 +156,7 @@ async function removePublication(session: CopySession, entry: PostgresJournalEnt
  * A statement continues after its client has died, and could create the slot after this removal. Throws while such a session is
  * still running.
  */
-async function terminateSessions(session: CopySession, name: string): Promise<void> {
+async function terminateSessions(session: PinnedSession, name: string): Promise<void> {
   const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;
   const [ended] = await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${condition}`);
   if (ended === undefined || ended.length === 0) return;

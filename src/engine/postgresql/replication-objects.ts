@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError } from '../migration-error.ts';
@@ -6,7 +6,7 @@ import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
 import { subscriptionConninfo } from './subscription-conninfo.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
-export async function createPublicationAndSlot(session: CopySession, name: string, version: number): Promise<void> {
+export async function createPublicationAndSlot(session: PinnedSession, name: string, version: number): Promise<void> {
   const operations = `insert,update,delete${version >= 110_000 ? ',truncate' : ''}`;
   await session.query(
     `CREATE PUBLICATION ${quoteIdentifier(name)} FOR ALL TABLES WITH (publish = '${operations}')`,
@@ -23,7 +23,11 @@ export async function createPublicationAndSlot(session: CopySession, name: strin
  * Starts the initial copy. The slot exists already: within one server, CREATE SUBSCRIPTION with create_slot would wait for
  * itself.
  */
-export async function createSubscription(session: CopySession, name: string, source: PostgresqlSource): Promise<void> {
+export async function createSubscription(
+  session: PinnedSession,
+  name: string,
+  source: PostgresqlSource,
+): Promise<void> {
   await assertEnoughWorkers(session);
   // The statement holds the password, and the server may log statements. Only a superuser may change this.
   await session
@@ -40,7 +44,7 @@ export async function createSubscription(session: CopySession, name: string, sou
  * Without a free worker a subscription waits without an error: each needs an apply worker and at least one worker for the
  * initial copy. Without a replication origin the copy fails again and again and leaves a slot on the source each time.
  */
-async function assertEnoughWorkers(session: CopySession): Promise<void> {
+async function assertEnoughWorkers(session: PinnedSession): Promise<void> {
   const [row] = await queryLastRows(
     session,
     `SELECT (SELECT count(*) FROM pg_subscription WHERE subenabled) AS taken,

@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { MigrationError } from '../migration-error.ts';
 import type { TableProgress, TableSyncState } from '../migration-state.ts';
@@ -13,7 +13,7 @@ export interface TargetReplicationStatus {
 }
 
 export async function readTargetStatus(
-  session: CopySession,
+  session: PinnedSession,
   name: string,
   version: number,
 ): Promise<TargetReplicationStatus> {
@@ -63,7 +63,7 @@ export interface SlotReplicationStatus {
 }
 
 export async function readSourceStatus(
-  session: CopySession,
+  session: PinnedSession,
   names: readonly string[],
   before: string | undefined,
   version: number,

@@ -1,4 +1,4 @@
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { formatMajorVersion, formatServerVersion, majorVersionOf } from '../../postgresql/version.ts';
 import { MigrationError } from '../migration-error.ts';
 import { queryLastRows } from './engine-session.ts';
@@ -11,7 +11,7 @@ export interface ServerIdentity {
   readonly startedAt: string;
 }
 
-export async function readServerIdentity(session: CopySession): Promise<ServerIdentity> {
+export async function readServerIdentity(session: PinnedSession): Promise<ServerIdentity> {
   const [row] = await queryLastRows(
     session,
     `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,

@@ -1,4 +1,4 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { schemaStatementTimeout } from './schema-session.ts';
@@ -8,10 +8,7 @@ import { schemaStatementTimeout } from './schema-session.ts';
  * @returns the part that the target rejected, with its message; undefined: all were created. Throws when the connection is
  * lost.
  */
-export async function createParts(
-  session: PostgresqlSession,
-  parts: readonly SchemaPart[],
-): Promise<string | undefined> {
+export async function createParts(session: PinnedSession, parts: readonly SchemaPart[]): Promise<string | undefined> {
   const error = await createAll(session, batchStatements(parts));
   if (error === undefined) return undefined;
   // A batch does not report which statement failed, so the statements run again one by one, and are rolled back.
@@ -35,7 +32,7 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
 }
 
 /** Returns the error message of the server; undefined: everything was created and committed. */
-async function createAll(session: PostgresqlSession, texts: readonly string[]): Promise<string | undefined> {
+async function createAll(session: PinnedSession, texts: readonly string[]): Promise<string | undefined> {
   await session.query('BEGIN');
   for (const text of [...texts, 'COMMIT']) {
     const error = await tryStatement(session, text);
@@ -44,7 +41,7 @@ async function createAll(session: PostgresqlSession, texts: readonly string[]): 
   return undefined;
 }
 
-async function findFailingPart(session: PostgresqlSession, parts: readonly SchemaPart[]): Promise<string | undefined> {
+async function findFailingPart(session: PinnedSession, parts: readonly SchemaPart[]): Promise<string | undefined> {
   await session.query('BEGIN');
   for (const { name, statements } of parts) {
     for (const statement of statements) {
@@ -57,7 +54,7 @@ async function findFailingPart(session: PostgresqlSession, parts: readonly Schem
 }
 
 /** Runs a statement and returns the error message of the server after a rollback; undefined: it succeeded. */
-export async function tryStatement(session: PostgresqlSession, text: string): Promise<string | undefined> {
+export async function tryStatement(session: PinnedSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, schemaStatementTimeout);
     return undefined;

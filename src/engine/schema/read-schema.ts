@@ -1,4 +1,4 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './dependency-queries.ts';
 import { omissionsQuery } from './omissions-query.ts';
 import type { DependencyPair } from './order-parts.ts';
@@ -19,7 +19,7 @@ export interface SourceSchema {
 }
 
 /** Reads the schema in one read-only transaction. */
-export async function readSourceSchema(session: PostgresqlSession, versions: ServerVersions): Promise<SourceSchema> {
+export async function readSourceSchema(session: PinnedSession, versions: ServerVersions): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaPart[] = [];
   for (const { kind, sql } of partQueries) {
@@ -40,7 +40,7 @@ export async function readSourceSchema(session: PostgresqlSession, versions: Ser
   return schema;
 }
 
-async function queryPairs(session: PostgresqlSession, text: string): Promise<readonly DependencyPair[]> {
+async function queryPairs(session: PinnedSession, text: string): Promise<readonly DependencyPair[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return parsePairs(rows[0]?.pairs);
 }

@@ -1,4 +1,5 @@
-import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import { connectPostgresql } from '../../postgresql/connection.ts';
+import { type PinnedSession, pinSession } from '../../postgresql/pinned-session.ts';
 import type { DatabaseEndpoint } from '../schema-copier.ts';
 import { applySettingsQuery } from '../session-settings.ts';
 
@@ -29,7 +30,6 @@ const sessionSettings = {
   check_function_bodies: 'off',
   default_tablespace: '',
   default_table_access_method: 'heap',
-  default_transaction_read_only: 'off',
   statement_timeout: '0',
   lock_timeout: '0',
   transaction_timeout: '0',
@@ -38,7 +38,7 @@ const sessionSettings = {
 };
 
 export interface SchemaSession {
-  readonly session: PostgresqlSession;
+  readonly session: PinnedSession;
   /** `server_version_num`, for example 170005. */
   readonly version: number;
 }
@@ -56,22 +56,23 @@ export async function withSchemaSession<T>(
     signal,
   });
   try {
-    await session.query(applySettingsQuery(sessionSettings));
-    const version = Number(await queryValueColumn(session, `SELECT current_setting('server_version_num') AS value`));
-    return await work({ session, version });
+    const pinned = await pinSession(session);
+    await pinned.query(applySettingsQuery(sessionSettings));
+    const version = Number(await queryValueColumn(pinned, `SELECT current_setting('server_version_num') AS value`));
+    return await work({ session: pinned, version });
   } finally {
     await session.end();
   }
 }
 
 /** The column `value` of the first row. */
-export async function queryValueColumn(session: PostgresqlSession, text: string): Promise<string | null | undefined> {
+export async function queryValueColumn(session: PinnedSession, text: string): Promise<string | null | undefined> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows[0]?.value;
 }
 
 /** One column of all rows, without nulls. */
-export async function queryColumn(session: PostgresqlSession, text: string, name: string): Promise<readonly string[]> {
+export async function queryColumn(session: PinnedSession, text: string, name: string): Promise<readonly string[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows.flatMap((row) => row[name] ?? []);
 }

@@ -1,4 +1,4 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { formatMajorVersion, majorVersionOf } from '../../postgresql/version.ts';
 import type { SchemaPart, ServerVersions } from './schema-part.ts';
 import { queryColumn, queryValueColumn } from './schema-session.ts';
@@ -19,10 +19,7 @@ export function versionObstacles({ from, to }: ServerVersions): readonly string[
 const oldestReadableVersion = 120_000;
 
 /** Reasons why this target cannot hold the schema: existing objects or another encoding; empty: it can. */
-export async function targetObstacles(
-  source: PostgresqlSession,
-  target: PostgresqlSession,
-): Promise<readonly string[]> {
+export async function targetObstacles(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
   return [
     ...(from === 'SQL_ASCII' && to !== from ? [`the source has the encoding SQL_ASCII, and the target has ${to}`] : []),
@@ -33,7 +30,7 @@ export async function targetObstacles(
 const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
 
 /** Names of at most 20 user objects in this database, without extensions. */
-async function listExistingObjects(session: PostgresqlSession): Promise<readonly string[]> {
+async function listExistingObjects(session: PinnedSession): Promise<readonly string[]> {
   return await queryColumn(
     session,
     `SELECT name FROM (
@@ -52,7 +49,7 @@ async function listExistingObjects(session: PostgresqlSession): Promise<readonly
 
 /** Requirements that the target does not meet, each with its part. */
 export async function missingRequirements(
-  session: PostgresqlSession,
+  session: PinnedSession,
   parts: readonly SchemaPart[],
 ): Promise<readonly string[]> {
   const available = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));

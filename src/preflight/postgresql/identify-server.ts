@@ -1,8 +1,14 @@
 import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import {
+  type PinnedMessage,
+  readOnlyTransaction,
+  rollbackMessage,
+  showVersionMessage,
+} from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
+import { readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 
@@ -11,12 +17,12 @@ export async function identifyServer(
   session: PostgresqlSession,
   { source, timeouts, onSend }: SourceConnectOptions,
 ): Promise<PostgresqlConnectionResult> {
-  const send: SendStatement = (text) => {
+  const send: SendMessage = (text) => {
     onSend(source.dbname, text);
     return session.query(text, timeouts.query);
   };
   try {
-    const pid = wholeNumberIn(firstRow(await send(pidQuery)), 'pid');
+    const pid = wholeNumberIn(firstRow(await send(pidMessage)), 'pid');
     const row = await readIdentity(send);
     const version = wholeNumberIn(row, 'v');
     if (version === undefined) return { kind: 'refused', code: 'PROTOCOL', message: 'server_version_num is missing' };
@@ -26,7 +32,8 @@ export async function identifyServer(
       versionText: sanitizeRemoteText(row?.ver ?? ''),
       inRecovery: row?.rec === 't',
       superuser: row?.su === 'on',
-      pooler: poolerEvidence(session.processId, pid, wholeNumberIn(row, 'pid')),
+      pooler: poolerEvidence(session.processId, pid, wholeNumberIn(row, 'pid')) ?? session.startupRefusal,
+      startupRefusal: session.startupRefusal,
       ssl: session.tls !== undefined,
       passwordAsked: session.passwordAsked,
       serverPort: wholeNumberIn(row, 'port'),
@@ -38,10 +45,10 @@ export async function identifyServer(
   }
 }
 
-type SendStatement = (text: string) => Promise<readonly (readonly PostgresqlRow[])[]>;
+type SendMessage = (text: PinnedMessage) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
-/** Without a transaction, so that it is the first statement for which a pooler assigns a server process. */
-const pidQuery = 'SELECT pg_backend_pid() AS pid';
+/** The first message, for which a pooler in transaction mode assigns a server process. */
+const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
 const identityQuery = `
   SELECT
@@ -53,14 +60,18 @@ const identityQuery = `
     pg_backend_pid() AS pid
 `;
 
+const shortIdentityMessage = readOnlyTransaction([
+  "SELECT current_setting('server_version_num') AS v, version() AS ver",
+]);
+
 /** Products that only implement the protocol of PostgreSQL may lack settings of the read-only message, or functions. */
-async function readIdentity(send: SendStatement): Promise<PostgresqlRow | undefined> {
+async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {
   try {
-    return firstRow(queryResultSets(await send(readOnlyMessage([identityQuery])), 1));
+    return firstRow(await send(readOnlyMessage([identityQuery])));
   } catch (error) {
     if (!(error instanceof QueryError) || error.lost) throw error;
-    await send('ROLLBACK');
-    return firstRow(await send("SELECT current_setting('server_version_num') AS v, version() AS ver"));
+    await send(rollbackMessage);
+    return firstRow(await send(shortIdentityMessage));
   }
 }
 
@@ -80,9 +91,9 @@ function poolerEvidence(
 }
 
 /** The admin console of a pooler accepts no SELECT, but reports its product with SHOW VERSION. */
-async function poolerByName(send: SendStatement): Promise<string | undefined> {
+async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send('SHOW VERSION'));
+    const row = firstRow(await send(showVersionMessage));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeRemoteText(name);
   } catch (error) {
@@ -92,7 +103,7 @@ async function poolerByName(send: SendStatement): Promise<string | undefined> {
 }
 
 function firstRow(sets: readonly (readonly PostgresqlRow[])[]): PostgresqlRow | undefined {
-  return sets[0]?.[0];
+  return sets.flat()[0];
 }
 
 function wholeNumberIn(row: PostgresqlRow | undefined, name: string): number | undefined {

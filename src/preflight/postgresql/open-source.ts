@@ -1,5 +1,6 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import { identifySystemMessage } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
@@ -102,8 +103,8 @@ async function connectForReplication({
   try {
     const limit = timeouts.connect;
     session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
-    onSend(source.dbname, 'IDENTIFY_SYSTEM');
-    await session.query('IDENTIFY_SYSTEM', timeouts.query);
+    onSend(source.dbname, identifySystemMessage);
+    await session.query(identifySystemMessage, timeouts.query);
     return { kind: 'entered' };
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {

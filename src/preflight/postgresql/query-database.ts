@@ -1,6 +1,7 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { QueryResults } from '../query.ts';
@@ -97,8 +98,9 @@ async function tryQueryDatabase(
   try {
     const limit = Math.min(left(), connectTimeout);
     session = await connectPostgresql(options.source, { dbname, limit, signal: options.signal });
-    options.onSend(dbname, pidQuery);
-    const pid = (await session.query(pidQuery, Math.min(left(), connectTimeout)))[0]?.[0]?.pid;
+    options.onSend(dbname, pidMessage);
+    const sets = await session.query(pidMessage, Math.min(left(), connectTimeout));
+    const pid = sets.flat()[0]?.pid;
     return await runOnSession(session, dbname, queries, options, left, pid === String(session.processId));
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {
@@ -132,11 +134,8 @@ async function runOnSession(
   return { access: { kind: 'entered', direct, ...broken }, results, code: lost?.code, wasQuerySent: true };
 }
 
-/**
- * The server process of this connection; another process than at the login means a pooler. Sent outside a transaction, so
- * that a pooler has to assign a server process to this query.
- */
-const pidQuery = 'SELECT pg_backend_pid() AS pid';
+/** The server process of this connection; another process than at the login means a pooler. */
+const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
 /** Milliseconds to connect, and to learn the server process. */
 const connectTimeout = 10_000;

@@ -1,14 +1,15 @@
 import { type ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import { resultsOfStatements, rollbackMessage } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { knownValue, type QueryResult, type QueryResults } from '../query.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
 import type { AnyPostgresqlQuery, PostgresqlQueryConditions, ReadQueryResult } from './query.ts';
-import { queryResultSets, readOnlyMessage } from './read-only-message.ts';
+import { readOnlyMessage } from './read-only-message.ts';
 
 export interface RunQueriesOptions {
-  readonly session: PostgresqlSession;
+  readonly session: Pick<PostgresqlSession, 'query'>;
   /** server_version_num. */
   readonly version: number;
   readonly context: PostgresqlQueryConditions;
@@ -121,13 +122,13 @@ async function sendReadOnly(
   if (limit <= 0) return new QueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
   try {
-    return queryResultSets(await session.query(text, limit), queries.length);
+    return resultsOfStatements(await session.query(text, limit), queries.length);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     if (error.lost) return error;
-    onSend('ROLLBACK');
+    onSend(rollbackMessage);
     // When ROLLBACK fails, it throws, and the session counts as lost.
-    await session.query('ROLLBACK', limit);
+    await session.query(rollbackMessage, limit);
     return error;
   }
 }

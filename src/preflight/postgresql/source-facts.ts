@@ -46,6 +46,8 @@ export interface ConnectedSource {
   readonly superuser: boolean;
   /** Evidence of a connection pooler: the process of BackendKeyData is not the one of pg_backend_pid(), or the pooler's own version. undefined: a direct connection. */
   readonly pooler: string | undefined;
+  /** Why the settings of the startup message are not in force: the pooler's message, sanitized. undefined: they are. */
+  readonly startupRefusal: string | undefined;
   readonly ssl: boolean;
   /** The server requested the password. */
   readonly passwordAsked: boolean;

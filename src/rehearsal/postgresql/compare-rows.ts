@@ -4,7 +4,7 @@ import type { PostgresJournalEntry } from '../../engine/migration-journal.ts';
 import { migrationStatementTimeout, withEngineSession } from '../../engine/postgresql/engine-session.ts';
 import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
 import { readSourceStatus } from '../../engine/postgresql/replication-status.ts';
-import type { CopySession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { compareCounts, isUnsettled } from '../compare-counts.ts';
@@ -69,7 +69,7 @@ export async function compareRows({
 
 /** Waits until the subscription has confirmed the current WAL position; false after the stall timeout. */
 async function waitUntilReplicated(
-  session: CopySession,
+  session: PinnedSession,
   slot: { readonly name: string; readonly version: number },
   { ports, signal, stallTimeout }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
 ): Promise<boolean> {
@@ -108,7 +108,7 @@ export async function findCopyError(
   }
 }
 
-async function columnsOf(session: CopySession, { quoted }: CountedTable): Promise<string> {
+async function columnsOf(session: PinnedSession, { quoted }: CountedTable): Promise<string> {
   const rows = await session.query(
     `SELECT a.attname FROM pg_attribute a WHERE a.attrelid = '${quoted.replaceAll("'", "''")}'::regclass AND a.attnum > 0
      AND NOT a.attisdropped AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' ORDER BY a.attnum`,

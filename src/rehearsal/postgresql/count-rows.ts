@@ -1,7 +1,7 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 
-type QuerySession = Pick<PostgresqlSession, 'query'>;
+type QuerySession = Pick<PinnedSession, 'query'>;
 
 export interface CountedTable {
   /** `schema.table`, unquoted. */

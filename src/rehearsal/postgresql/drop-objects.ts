@@ -1,10 +1,10 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { CreatedObject } from '../rehearsal-record.ts';
 import type { Leftover } from '../rehearsal-report.ts';
 
-type QuerySession = Pick<PostgresqlSession, 'query'>;
+type QuerySession = Pick<PinnedSession, 'query'>;
 
 /** Names of dropped objects, and objects that could not be dropped. */
 export interface DropResult {

@@ -1,7 +1,7 @@
-import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 
-type QuerySession = Pick<PostgresqlSession, 'query'>;
+type QuerySession = Pick<PinnedSession, 'query'>;
 
 /** What an empty database contains, so that this state can be restored. */
 export interface EmptyDatabaseState {

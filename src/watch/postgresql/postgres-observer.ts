@@ -8,7 +8,7 @@ import { probeConnection } from '../probe-connection.ts';
 import * as ofDatabase from './database-queries.ts';
 import type { DatabaseFacts, PostgresPoll, ServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
-import { runWatchQueries, type WatchQuery, type WatchQuerySession } from './watch-query.ts';
+import { queryVersion, runWatchQueries, type WatchQuery, type WatchQuerySession } from './watch-query.ts';
 
 export interface PostgresObserverOptions {
   readonly source: PostgresqlSource;
@@ -136,21 +136,14 @@ async function openConnection(
     applicationName: 'cloudctl-watch',
   });
   try {
-    onSent(dbname, versionQuery);
-    const [rows] = await session.query(versionQuery, limits.pollTimeout);
-    const version = Number(rows?.[0]?.version ?? 0);
     const report = (text: string) => onSent(dbname, text);
-    return {
-      session,
-      querySession: { session, version, limit: limits.pollTimeout, onSent: report, deniedIds: new Set() },
-    };
+    const opened = { session, limit: limits.pollTimeout, onSent: report };
+    return { session, querySession: { ...opened, version: await queryVersion(opened), deniedIds: new Set() } };
   } catch (error) {
     await session.end();
     throw error;
   }
 }
-
-const versionQuery = "SELECT current_setting('server_version_num') AS version";
 
 async function readServerFacts(querySession: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'connection'>> {
   const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), querySession);

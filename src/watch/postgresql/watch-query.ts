@@ -1,4 +1,10 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import {
+  type PinnedMessage,
+  readOnlyTransaction,
+  resultsOfStatements,
+  rollbackMessage,
+} from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 
@@ -12,7 +18,7 @@ export interface WatchQuery<T> {
 }
 
 export interface WatchQuerySession {
-  readonly session: PostgresqlSession;
+  readonly session: Pick<PostgresqlSession, 'query'>;
   readonly version: number;
   /** Milliseconds per message. */
   readonly limit: number;
@@ -76,37 +82,37 @@ async function send(
   querySession: WatchQuerySession,
 ): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
   if (queries.length === 0) return [];
-  const message = readOnlyTransaction(queries, querySession.version);
+  const message = pollMessage(queries, querySession.version);
   querySession.onSent(message);
   try {
-    return (await querySession.session.query(message, querySession.limit)).slice(
-      transactionPrelude(querySession.version).length,
-      -1,
-    );
+    return resultsOfStatements(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
     if (!(error instanceof QueryError) || error.lost) throw error;
-    querySession.onSent('ROLLBACK');
-    await querySession.session.query('ROLLBACK', querySession.limit);
+    querySession.onSent(rollbackMessage);
+    await querySession.session.query(rollbackMessage, querySession.limit);
     return error;
   }
 }
 
-function readOnlyTransaction(queries: readonly string[], version: number): string {
-  // --show-queries prints the message, so blank lines of the templates are removed.
-  const texts = queries.map((query) => query.replace(/\n\s*\n/g, '\n').trim());
-  return [...transactionPrelude(version), ...texts, 'COMMIT'].join('; ');
+/** The transaction waits at most 500 ms for locks. */
+function pollMessage(queries: readonly string[], version: number): PinnedMessage {
+  return readOnlyTransaction(queries, {
+    // A short transaction_timeout of the role would end the session during a poll.
+    ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
+    statement_timeout: '5s',
+    lock_timeout: '500ms',
+    ...(version < 110_000 ? {} : { jit: 'off' }),
+  });
 }
 
-/** The transaction cannot write, waits at most 500 ms for locks, and calls only functions of pg_catalog. */
-function transactionPrelude(version: number): readonly string[] {
-  return [
-    'BEGIN READ ONLY',
-    // A short transaction_timeout of the role would end the session during a poll.
-    ...(version < 170_000 ? [] : ["SET LOCAL transaction_timeout='0'"]),
-    "SET LOCAL statement_timeout='5s'",
-    "SET LOCAL lock_timeout='500ms'",
-    // pg_temp is named last: otherwise it comes first, with objects of a login trigger or a pooled session.
-    'SET LOCAL search_path=pg_catalog,pg_temp',
-    ...(version < 110_000 ? [] : ['SET LOCAL jit=off']),
-  ];
+/** The version of a new session (`server_version_num`). Throws a QueryError. */
+export async function queryVersion({
+  session,
+  limit,
+  onSent,
+}: Pick<WatchQuerySession, 'session' | 'limit' | 'onSent'>) {
+  onSent(versionMessage);
+  return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }
+
+const versionMessage = readOnlyTransaction(["SELECT current_setting('server_version_num') AS version"]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { isPinnedTransaction } from '../../fixtures/pin-rules.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { reportOf, runPreflight } from './preflight-run.ts';
 
@@ -9,14 +10,15 @@ const settings = { ...ready, log_statement: 'all', log_replication_commands: 'on
 
 /** What may stand in a message besides a question. */
 const frame = new Set([
-  'BEGIN READ ONLY',
+  'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
+  'SET LOCAL role TO none',
+  'SET LOCAL search_path TO pg_catalog, pg_temp',
   "SET LOCAL transaction_timeout='0'",
   "SET LOCAL statement_timeout='15s'",
   "SET LOCAL lock_timeout='1s'",
-  'SET LOCAL exit_on_error=off',
+  "SET LOCAL exit_on_error='off'",
   "SET LOCAL work_mem='16MB'",
-  'SET LOCAL search_path=pg_catalog,pg_temp',
-  'SET LOCAL jit=off',
+  "SET LOCAL jit='off'",
   'COMMIT',
   'ROLLBACK',
 ]);
@@ -156,17 +158,14 @@ function without(one: readonly string[], other: readonly string[]): readonly str
   });
 }
 
-/** BEGIN READ ONLY first and COMMIT last, around questions; or one of the few that stand alone. */
+/** The pin first and COMMIT last, around questions; or one of the few that stand alone. */
 function isListed(message: string): boolean {
   if (['IDENTIFY_SYSTEM', 'ROLLBACK'].includes(message)) return true;
-  if (/^SELECT pg_backend_pid\(\)( AS pid)?$/.test(message)) return true;
   const parts = message.split(/;\s*/);
   const questions = parts.filter((part) => !frame.has(part));
   return (
-    parts[0] === 'BEGIN READ ONLY' &&
-    parts.at(-1) === 'COMMIT' &&
+    isPinnedTransaction(message) &&
     parts.filter((part) => /^(BEGIN|COMMIT|ROLLBACK)/.test(part)).length === 2 &&
-    parts.slice(1, 4).every((part) => part.startsWith('SET LOCAL ')) &&
     questions.length > 0 &&
     questions.every((part) => /^(SELECT|WITH)\s/.test(part) && !/\b(INTO|FOR UPDATE|FOR SHARE)\b/.test(part))
   );

@@ -7,6 +7,7 @@ import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
+import { isPinnedTransaction } from '../../fixtures/pin-rules.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { terminal } from '../../fixtures/terminal.ts';
 import { makeDatabase, startWatchedPair, type WatchedPair } from '../../watch/watched-pair.ts';
@@ -90,8 +91,7 @@ function isRead(message: string): boolean {
   if (message === "SELECT current_setting('server_version_num') AS version") return true;
   const parts = message.split('; ');
   return (
-    parts[0] === 'BEGIN READ ONLY' &&
-    parts.at(-1) === 'COMMIT' &&
+    isPinnedTransaction(message) &&
     parts
       .slice(1, -1)
       .every((part) => /^(SET LOCAL|SELECT|WITH) /.test(part) && !/\b(INTO|FOR UPDATE|FOR SHARE)\b/.test(part))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
-import { type CopySession, connectPostgresql } from '../../../src/postgresql/connection.ts';
+import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import { QueryError } from '../../../src/postgresql/query-error.ts';
 import {
   beginMigration,
@@ -19,7 +19,7 @@ const servers = useServerPair();
 /** Every session counts its statements together with the others, and the nth of them fails. */
 function failingAt(nth: number, how: 'refused' | 'cut') {
   let count = 0;
-  const failing = async (...[door, options]: Parameters<typeof connectPostgresql>): Promise<CopySession> => {
+  const failing = async (...[door, options]: Parameters<typeof connectPostgresql>): Promise<PostgresqlSession> => {
     const session = await connectPostgresql(door, options);
     return {
       ...session,

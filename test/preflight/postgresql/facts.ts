@@ -54,6 +54,7 @@ export function connected(
     inRecovery: false,
     superuser: true,
     pooler: undefined,
+    startupRefusal: undefined,
     ssl: true,
     passwordAsked: true,
     serverPort: 5432,

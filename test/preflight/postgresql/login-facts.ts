@@ -16,6 +16,7 @@ export const entered: Entered = {
   inRecovery: false,
   superuser: true,
   pooler: undefined,
+  startupRefusal: undefined,
   ssl: true,
   passwordAsked: true,
   serverPort: 5432,

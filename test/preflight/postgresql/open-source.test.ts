@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import { readOnlyTransaction } from '../../../src/postgresql/pinned-message.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import type { CheckOutcome } from '../../../src/preflight/finding.ts';
 import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
@@ -12,6 +13,7 @@ import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { anyMessage } from '../../postgresql/any-message.ts';
 import { sourceOf } from '../../postgresql/source-of.ts';
 import * as wire from '../../postgresql/wire.ts';
 import { healthyWish } from '../network/sample.ts';
@@ -73,7 +75,7 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
             marks: managedServiceMarkersQuery.decode(
               (
                 await session.query(
-                  managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
+                  anyMessage(managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? ''),
                 )
               )[0] ?? [],
             ),
@@ -135,12 +137,16 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     expect(ground).toMatchObject({ replication: { kind: 'entered' }, tls: { offered: 'yes', version: 'TLSv1.3' } });
   });
 
-  test('what is sent is a process id, one read-only message and IDENTIFY_SYSTEM', async () => {
+  test('what is sent are two pinned read-only messages and IDENTIFY_SYSTEM', async () => {
     const { sent } = await look(source);
     expect(sent).toHaveLength(3);
-    expect(sent).toContain('SELECT pg_backend_pid() AS pid');
     expect(sent).toContain('IDENTIFY_SYSTEM');
-    expect(sent.find((text) => text.startsWith('BEGIN READ ONLY;'))).toMatch(/; COMMIT$/);
+    const transactions = sent.filter((text) => text !== 'IDENTIFY_SYSTEM');
+    expect(transactions[0]).toMatch(/; SELECT pg_backend_pid\(\) AS pid; COMMIT$/);
+    for (const text of transactions)
+      expect(text).toMatch(
+        /^BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE; SET LOCAL role TO none; SET LOCAL search_path TO pg_catalog, pg_temp; .*; COMMIT$/s,
+      );
   });
 
   test('a loopback address is a blocker for a service on the internet', async () => {
@@ -169,8 +175,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       expect((await look({ ...source, ssl: 'disable' })).said).toEqual([]);
     } finally {
       const session = await connectPostgresql({ ...source, ssl: 'disable' }, { dbname: 'postgres', limit: 5000 });
-      await session.query("ALTER SYSTEM SET ssl = 'on'");
-      await session.query('SELECT pg_reload_conf()');
+      await session.query(anyMessage("ALTER SYSTEM SET ssl = 'on'"));
+      await session.query(anyMessage('SELECT pg_reload_conf()'));
       await session.end();
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
@@ -309,12 +315,14 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       const pooled = await behind('transaction');
       const other = await connectPostgresql(pooled, { dbname: 'postgres', limit: 5000 });
       const settings = async () =>
-        (await other.query("SELECT name, setting FROM pg_settings WHERE context IN ('user', 'superuser')"))[0];
+        (
+          await other.query(anyMessage("SELECT name, setting FROM pg_settings WHERE context IN ('user', 'superuser')"))
+        )[0];
       try {
         const before = await settings();
         await Promise.all([look(pooled), look(pooled), look(pooled)]);
         expect(await settings()).toEqual(before);
-        await other.query('CREATE TABLE not_read_only (); DROP TABLE not_read_only');
+        await other.query(anyMessage('CREATE TABLE not_read_only (); DROP TABLE not_read_only'));
       } finally {
         await other.end();
       }
@@ -384,6 +392,7 @@ describe('something else', () => {
   });
 
   test('that is another product is connected to and named', async () => {
+    const pinned = (query: string) => (query === 'ROLLBACK' ? query : readOnlyTransaction([query]));
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),
@@ -391,7 +400,7 @@ describe('something else', () => {
     };
     const source = await at((text) => {
       if (wire.isStartup(text)) return wire.hello;
-      const known = answers[wire.queryIn(text) ?? ''];
+      const known = Object.entries(answers).find(([sent]) => wire.queryIn(text) === pinned(sent))?.[1];
       return Buffer.concat([
         known ?? wire.failure({ S: 'ERROR', C: '42704', M: 'unrecognized parameter' }),
         wire.ready,

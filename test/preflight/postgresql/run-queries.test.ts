@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import { QueryError } from '../../../src/postgresql/query-error.ts';
 import type { PostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
 import { type RunQueriesOptions, runQueries } from '../../../src/preflight/postgresql/run-queries.ts';
@@ -24,17 +23,13 @@ function optionsFor(
   sent: string[],
   left = () => 40_000,
 ): RunQueriesOptions {
-  const session: PostgresqlSession = {
-    processId: 1,
-    tls: undefined,
-    passwordAsked: true,
+  const session: RunQueriesOptions['session'] = {
     query: (text) => {
       const found = Object.entries(refused).find(([word]) => text.includes(word));
       if (found !== undefined) return Promise.reject(found[1]);
       const statements = text.split('; ');
       return Promise.resolve(statements.map((one) => (one.startsWith('SELECT') ? [{ v: one }] : [])));
     },
-    end: () => Promise.resolve(),
   };
   return {
     session,
@@ -52,7 +47,7 @@ test('all queries are sent in one read-only message that leaves no setting behin
   const sent: string[] = [];
   const { results, lost } = await runQueries([a, b], optionsFor({}, sent));
   expect(sent).toEqual([
-    "BEGIN READ ONLY; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL exit_on_error=off; SET LOCAL work_mem='16MB'; SET LOCAL search_path=pg_catalog,pg_temp; SET LOCAL jit=off; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
+    "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE; SET LOCAL role TO none; SET LOCAL search_path TO pg_catalog, pg_temp; SET LOCAL transaction_timeout='0'; SET LOCAL statement_timeout='15s'; SET LOCAL lock_timeout='1s'; SET LOCAL exit_on_error='off'; SET LOCAL work_mem='16MB'; SET LOCAL jit='off'; SELECT 'a' AS v; SELECT 'b' AS v; COMMIT",
   ]);
   expect(results.get(b)).toEqual({ kind: 'known', value: "SELECT 'b' AS v" });
   expect(lost).toBeUndefined();

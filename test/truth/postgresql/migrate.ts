@@ -7,6 +7,7 @@ import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import { objectsOn } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import { anyMessage } from '../../postgresql/any-message.ts';
 import { differences, runApplicationStatements, statementsOf, within } from './rows.ts';
 
 /** By database: what did not hold; nothing where the migration works. */
@@ -109,7 +110,8 @@ const connectAsItIs: typeof connectPostgresql = async (source, options) => {
   const session = await connectPostgresql(source, options);
   return {
     ...session,
-    query: (text, limit) => session.query(text.replace("('default_transaction_read_only', 'off'), ", ''), limit),
+    query: (message, limit) =>
+      session.query(anyMessage(message.replace('; SET default_transaction_read_only TO off', '')), limit),
   };
 };
 

@@ -36,10 +36,14 @@ function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
   return fail(bothMethods, seen, {
     required: 'a direct connection',
-    detail:
-      'A connection pooler rejects replication connections (unsupported startup parameter: replication). In transaction mode pg_dump loses its settings and prepared statements between statements.',
+    detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). In transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {
       text: `Use the address and port of the server${behind ? ` (behind the pooler it listens on ${connection.serverPort})` : ''}: for Supabase port 5432 of the direct host, for Neon the host without -pooler, for a managed cluster its own port instead of the pool's, for Amazon the instance instead of the proxy.`,
     },
   });
+}
+
+function unpinnedLoginNote(connection: PostgresqlSourceFacts['connection']): string {
+  if (connection.kind !== 'entered' || connection.startupRefusal === undefined) return '';
+  return ` It also rejected the settings of the login (${connection.startupRefusal}): login event triggers ran with the search_path that is stored for the role or the database, and all later statements with pg_catalog alone.`;
 }

@@ -1,0 +1,70 @@
+declare const pinned: unique symbol;
+
+/**
+ * A message that can be sent: no name in it is resolved by a stored search_path, and no stored setting changes what it does. Only
+ * the functions of this module create one, so a statement that comes before the pin does not compile.
+ */
+export type PinnedMessage = string & { readonly [pinned]: true };
+
+/** Settings of one transaction by name, for example `{ statement_timeout: '15s' }`; names and values are not escaped. */
+export type TransactionSettings = Readonly<Record<string, string>>;
+
+/**
+ * The owner of a database sets what its sessions begin with: `ALTER DATABASE … SET search_path = evil, pg_catalog` would replace
+ * functions and operators, `SET role` would answer as another role, and `default_transaction_deferrable` would wait for the
+ * writers. pg_temp is named last: otherwise it comes first, and a temporary pg_class would replace the catalog.
+ */
+const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_temp'];
+
+/**
+ * One message that cannot write, and that leaves no setting behind: SET without LOCAL would stay in the server session of a
+ * pooler, for its next client. The statements are SELECT, or COPY … TO STDOUT.
+ */
+export function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings = {}): PinnedMessage {
+  return join([
+    'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
+    ...pin,
+    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name}='${value}'`),
+    ...statements.map(withoutBlankLines),
+    'COMMIT',
+  ]);
+}
+
+/** The result sets of the statements of a `readOnlyTransaction`, without those of the statements around them. */
+export function resultsOfStatements<T>(sets: readonly T[], statements: number): readonly T[] {
+  return sets.slice(-statements - 1, -1);
+}
+
+/** Statements without a name that a user could define. */
+export const rollbackMessage = join(['ROLLBACK']);
+export const showVersionMessage = join(['SHOW VERSION']);
+export const identifySystemMessage = join(['IDENTIFY_SYSTEM']);
+
+/**
+ * The first message of a session that writes, or whose statements cannot be in a transaction. It does not begin with a SELECT: SET
+ * resolves no name.
+ */
+export const pinSessionMessage = join([
+  'SET role TO none',
+  'SET search_path TO pg_catalog, pg_temp',
+  "SET default_transaction_isolation TO 'read committed'",
+  'SET default_transaction_deferrable TO off',
+  'SET default_transaction_read_only TO off',
+]);
+
+/** For `pinSession` alone, whose sessions have sent `pinSessionMessage`. */
+export function messageOfPinnedSession(text: string): PinnedMessage {
+  return join([text]);
+}
+
+function join(statements: readonly string[]): PinnedMessage {
+  return statements.join('; ') as PinnedMessage;
+}
+
+/** Queries are composed of multi-line parts, which leave blank lines and trailing spaces; --show-queries prints the text. */
+function withoutBlankLines(sql: string): string {
+  return sql
+    .replace(/[ \t]+$/gm, '')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+}

@@ -1,0 +1,25 @@
+import type { ConnectError } from '../platform/connect-error.ts';
+
+/**
+ * Settings of the startup message. They are in force before the first message: a login event trigger (PostgreSQL 17 and newer)
+ * resolves names already, and a message is parsed before a SET in it has an effect. pg adds client_encoding. A setting that a check
+ * reads is not among them: its reset_val would be ours.
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
+ */
+export const startupSettings = {
+  default_transaction_deferrable: 'off',
+  default_transaction_isolation: 'read committed',
+  role: 'none',
+  search_path: 'pg_catalog, pg_temp',
+  standard_conforming_strings: 'on',
+} as const;
+
+/**
+ * Whether the login may succeed without `startupSettings`. A server knows them all; a pooler rejects a parameter that it does not
+ * track as a protocol violation, other products as an unknown parameter, a wrong value or an unsupported feature.
+ */
+export function isStartupRefusal({ phase, code }: ConnectError): boolean {
+  return phase === 'startup' && refusalCodes.has(code);
+}
+
+const refusalCodes: ReadonlySet<string> = new Set(['08P01', '42704', '22023', '0A000']);
