@@ -1,3 +1,5 @@
+import type { FixEffect } from './fix-effect.ts';
+
 /** A method to migrate. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
@@ -23,6 +25,14 @@ export interface Fix {
   readonly by?: string;
   /** The fix as an instruction. */
   readonly text: string;
+  /** What the statements change. Given to the simulation; a report has none. */
+  readonly effects?: readonly FixEffect[];
+  /** Why the statements cannot be simulated: a clause. */
+  readonly notSimulated?: string;
+  /** Whether the checks were evaluated again with the effects; absent: there are no statements. */
+  readonly simulated?: boolean;
+  /** Ids of findings that the statements would make worse. They are left out, and `text` says why. */
+  readonly worsens?: readonly string[];
 }
 
 /** The outcome of a check. `observed` and `required` are short values that a reader can compare. */

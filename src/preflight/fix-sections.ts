@@ -13,6 +13,8 @@ export interface FixSection {
   readonly lines: readonly string[];
   /** Ids of the findings that it fixes. */
   readonly findingIds: readonly string[];
+  /** Findings whose fix was not simulated, each with the reason. */
+  readonly notSimulated?: readonly string[];
 }
 
 /** The fixes of all findings in order: each statement once, then one reload or one restart. */
@@ -23,6 +25,12 @@ export function fixSections(report: PreflightReport): readonly FixSection[] {
 /** The statements that restore the observed values, in reverse order (spec §4.6: restore afterwards). */
 export function undoSections(report: PreflightReport): readonly FixSection[] {
   return sections(report, (fix) => ({ sql: fix.undo ?? [], shell: fix.undoShell ?? [] }), true);
+}
+
+/** Whether the fix of a finding is part of the script. An accepted finding is left as it is. */
+export function isInFixScript({ fix, status, accepted }: Finding): boolean {
+  if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return false;
+  return (fix.sql?.length ?? 0) + (fix.shell?.length ?? 0) > 0;
 }
 
 interface FindingWithFix {
@@ -57,6 +65,7 @@ function sections(
           ? lastOfEach(group.flatMap(({ sql }) => sql))
           : mergeStatements(group.flatMap(({ sql }) => sql)),
       findingIds: idsOf(group),
+      ...notSimulatedOf(group),
     }),
   );
   const rules = pieces.filter(({ shell }) => shell.length > 0);
@@ -70,9 +79,18 @@ function sections(
             by: 'the administrator of the server',
             lines: [...new Set(rules.flatMap(({ shell }) => shell))],
             findingIds: idsOf(rules),
+            ...notSimulatedOf(rules),
           },
         ];
   return [...statements, ...onServer, ...closingSections(pieces, language)];
+}
+
+/** The undo script restores what was observed, so this concerns the fixes only. */
+function notSimulatedOf(pieces: readonly FindingWithFix[]): Pick<FixSection, 'notSimulated'> {
+  const all = pieces
+    .filter(({ fix, sql, shell }) => fix.simulated === false && (sql === fix.sql || shell === fix.shell))
+    .map(({ finding, fix }) => `${finding.id}${fix.notSimulated === undefined ? '' : ` (${fix.notSimulated})`}`);
+  return all.length === 0 ? {} : { notSimulated: [...new Set(all)] };
 }
 
 /** One reload, or one restart, which also reloads the configuration. */

@@ -1,9 +1,11 @@
 import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
+import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
 /** `--fix-sql`: one ordered, idempotent script; undefined when there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
-  return script(report, fixSections(report), 'Prepares the source for the migration.');
+  const purpose = 'Prepares the source for the migration.';
+  return script(report, fixSections(report), purpose, verdictAfterFixesSentence(report));
 }
 
 /** `--undo-sql`: restores the values observed before. */
@@ -11,7 +13,12 @@ export function renderUndoScript(report: PreflightReport): string | undefined {
   return script(report, undoSections(report), 'Restores the values that were observed before the fix script ran.');
 }
 
-function script(report: PreflightReport, sections: readonly FixSection[], purpose: string): string | undefined {
+function script(
+  report: PreflightReport,
+  sections: readonly FixSection[],
+  purpose: string,
+  after?: string,
+): string | undefined {
   if (sections.length === 0) return undefined;
   const isRedis = report.engine === 'redis';
   const mark = isRedis ? '#' : '--';
@@ -23,6 +30,7 @@ function script(report: PreflightReport, sections: readonly FixSection[], purpos
     purpose,
     `Source ${host}:${port}, checked ${report.started_at}. ${how}`,
     'It can be run again: every statement is idempotent.',
+    ...(after === undefined ? [] : [after]),
   ];
   const guard = isReadOnly(report) ? ['SET default_transaction_read_only = off;'] : [];
   const body = sections.map((section, at) => sectionText(section, at + 1, mark, guard).join('\n'));
@@ -39,6 +47,7 @@ function sectionText(section: FixSection, number: number, mark: string, guard: r
   const head = [
     `${mark} Section ${number}: ${oneLine(section.title)}`,
     `${mark} Run by ${oneLine(section.by)}${where}. ${follows(section)}`,
+    ...(section.notSimulated ?? []).map((one) => `${mark} Not simulated: ${oneLine(one)}`),
   ];
   // Lines that a client cannot run are comments, so that the whole file can be run.
   const isCommented = section.kind === 'shell' || section.kind === 'restart';

@@ -32,12 +32,25 @@ export interface PreflightReport {
   readonly findings: readonly Finding[];
   /** The smallest addition to `ignore_dbs` that makes the method possible; absent: there is none, or none is needed. */
   readonly advice?: IgnoreAdvice;
+  /** What the checks find with the fixes of the script applied; absent: there is no script. */
+  readonly verdict_after_fixes?: VerdictAfterFixes;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
   /** ISO 8601. */
   readonly started_at: string;
   readonly duration_ms: number;
+}
+
+export interface VerdictAfterFixes {
+  readonly verdict: PreflightVerdict;
+  /** The requested method is possible. */
+  readonly ok: boolean;
+  readonly proven: boolean;
+  /** Ids of the findings that still block a method. */
+  readonly reasons: readonly string[];
+  /** Ids of findings whose fix could not be simulated: they are evaluated as if it was not run. */
+  readonly not_simulated: readonly string[];
 }
 
 export interface IgnoreAdvice {

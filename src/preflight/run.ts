@@ -6,8 +6,10 @@ import type { Finding, MigrationMethod } from './finding.ts';
 import type { AddressFacts } from './network/network-facts.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
+import { type EvaluatedEffects, type PlacedEffect, simulateFixes } from './simulate-fixes.ts';
 import { type FindNearest, rejectUnknownCheckIds } from './unknown-check-ids.ts';
 import { type Conclusion, deriveVerdict } from './verdict.ts';
+import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
 
 /** What a preflight is given, whichever engine the source has. */
 export interface PreflightInput<Source> {
@@ -76,6 +78,11 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
   readonly collectFacts: (opened: Opened, run: EngineRun<Source>) => Promise<Facts>;
   /** Evaluates every check as if the databases in `ignored` were ignored as well. */
   readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedChecks;
+  /** What the checks find with the effects of fixes. */
+  readonly effectsEvaluator: (
+    facts: Facts,
+    options: PreflightOptions,
+  ) => (effects: readonly PlacedEffect[]) => EvaluatedEffects;
   /** Databases to ignore so that the method becomes possible; `conclude` evaluates without them. */
   readonly advise?: (
     facts: Facts,
@@ -122,15 +129,21 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
   };
   const facts = await engine.collectFacts(await engine.open(run), run);
   if (cancelled?.aborted === true) throw new CliError('cancelled', 'the preflight was cancelled');
-  const conclude = (ignored: readonly string[]) => concludeRun(engine, facts, options, ignored);
+  const conclude = (ignored: readonly string[]) =>
+    concludeFindings(engine, engine.evaluate(facts, options, ignored), options);
   const conclusion = conclude([]);
   const isPossible = conclusion.methods[options.method] === true;
   const advice = isPossible ? undefined : engine.advise?.(facts, conclusion, conclude, options.method);
   const { source: described, databases, estimate, extra } = engine.describe(facts, conclusion, run);
+  const { findings, after, notSimulated } = simulateFixes(conclusion.findings, engine.effectsEvaluator(facts, options));
+  const names = conclusion.databases.map(({ name }) => name);
+  const concluded = (one: readonly Finding[]) => concludeFindings(engine, { findings: one, databases: names }, options);
   return {
     schema_version: 1,
     engine: engine.name,
     ...conclusion,
+    findings,
+    ...(after === undefined ? {} : { verdict_after_fixes: describeVerdictAfterFixes(concluded(after), notSimulated) }),
     method: options.method,
     source: described,
     target: options.targetVersion === undefined ? {} : { version: options.targetVersion },
@@ -152,20 +165,19 @@ export function connectedAddress({ connects }: AddressFacts): { readonly address
   return connected === undefined ? {} : { address: connected.address };
 }
 
-function concludeRun<Source, Opened, Facts extends CollectedFacts, Extra>(
-  engine: PreflightEngine<Source, Opened, Facts, Extra>,
-  facts: Facts,
+function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
+  { checks, methods, undetermined }: PreflightEngine<Source, Opened, Facts, Extra>,
+  evaluated: EvaluatedChecks,
   options: PreflightOptions,
-  ignored: readonly string[],
 ): Conclusion {
-  const blockable = new Map(engine.checks.map(({ id, mayBlock }) => [id, mayBlock]));
+  const blockable = new Map(checks.map(({ id, mayBlock }) => [id, mayBlock]));
   return deriveVerdict({
-    ...engine.evaluate(facts, options, ignored),
-    methods: engine.methods,
+    ...evaluated,
+    methods,
     method: options.method,
     accept: options.accept,
     strict: options.strict,
     mayBlock: (id) => blockable.get(id) ?? [],
-    undetermined: engine.undetermined(options),
+    undetermined: undetermined(options),
   });
 }

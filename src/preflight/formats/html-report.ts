@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Finding } from '../finding.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabaseVerdict, PreflightReport } from '../report.ts';
+import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import { htmlReportStyle } from './html-report-style.ts';
 import {
   estimateRange,
@@ -69,6 +70,7 @@ function facts(report: PreflightReport): string {
     ],
     ['Estimated duration', estimate],
     ['Recommendation', ignoreAdviceSentence(report)],
+    ['Fix script', verdictAfterFixesSentence(report)],
     ['Not migrated', report.data_loss.length === 0 ? undefined : report.data_loss.join('; ')],
     [
       'Findings',

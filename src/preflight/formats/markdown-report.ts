@@ -1,6 +1,7 @@
 import type { Finding } from '../finding.ts';
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
+import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import {
   estimateRange,
   findingLocation,
@@ -19,6 +20,7 @@ import {
 export function markdownReport(report: PreflightReport): string {
   const estimate = estimateRange(report);
   const advice = ignoreAdviceSentence(report);
+  const after = verdictAfterFixesSentence(report);
   const problems = sortBySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
   const fix = renderFixScript(report);
   const parts = [
@@ -30,6 +32,7 @@ export function markdownReport(report: PreflightReport): string {
       ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
       ...(advice === undefined ? [] : [`- ${text(advice)}`]),
       ...report.data_loss.map((loss) => `- Not migrated: ${text(loss)}`),
+      ...(after === undefined ? [] : [`- ${text(after)}`]),
       `- ${summary(report)}`,
     ].join('\n'),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),

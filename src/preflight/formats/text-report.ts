@@ -1,6 +1,7 @@
 import type { BaselineChange } from '../baseline.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
+import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import {
   estimateRange,
   findingTitle,
@@ -32,6 +33,7 @@ export function textReport(
   );
   const estimate = estimateRange(report);
   const version = report.source.server_version;
+  const after = verdictAfterFixesSentence(report);
   const head = [
     ink.bold(verdictSentence(report)),
     replaceUnprintable(
@@ -44,6 +46,7 @@ export function textReport(
     ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
     ...(ignoreAdviceSentence(report) === undefined ? [] : [replaceUnprintable(`${ignoreAdviceSentence(report)}`)]),
     ...report.data_loss.map((loss) => replaceUnprintable(`Not migrated: ${loss}.`)),
+    ...(after === undefined ? [] : [after]),
   ];
   const parts = [
     head.join('\n'),

@@ -1,5 +1,6 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
+import type { FixEffect } from '../fix-effect.ts';
 import { type ServerSetting, type ServerSettings, type SettingName, settingKeysOf } from './queries/settings.ts';
 
 /**
@@ -15,12 +16,14 @@ export function alterSystemFix(
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = managedServiceOf(settings);
   const after = restart ? { restart } : { reload: true };
+  const effectOf = (name: SettingName): FixEffect => ({ kind: 'setting', name, value: values[name]! });
   const listed = names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`).join(', ');
   const reason = why === '' ? '' : ` ${why}`;
   if (service !== undefined) {
     return {
       ...after,
       by: 'the administrator of the instance',
+      effects: names.map(effectOf),
       text: `${managedServiceFix[service](values)}${reason}`,
     };
   }
@@ -28,6 +31,7 @@ export function alterSystemFix(
     return {
       ...after,
       by: 'the server administrator',
+      effects: names.map(effectOf),
       shell: [
         '# ALTER SYSTEM is not allowed (allow_alter_system = off): set in the configuration file (SHOW config_file):',
         ...names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`),
@@ -47,6 +51,7 @@ export function alterSystemFix(
       : {
           sql: free.map((name) => `ALTER SYSTEM SET ${name} = ${quoteLiteral(values[name]!)}`),
           undo: free.map((name) => undoStatement(name, settings.get(name))),
+          effects: free.map(effectOf),
         }),
     ...after,
     text:

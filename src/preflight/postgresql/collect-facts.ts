@@ -3,8 +3,9 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
 import { knownValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
-import type { PostgresqlCheck, PostgresqlDatabaseCheck } from './check.ts';
-import { evaluateDatabaseCheck } from './evaluate-checks.ts';
+import type { PostgresqlCheck } from './check.ts';
+import { evaluateDatabaseChecks } from './evaluate-checks.ts';
+import { resultsForEffects } from './evaluate-effects.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
@@ -16,10 +17,12 @@ import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlQuery } from './query.ts';
 import {
   type DatabaseQueryOutcome,
+  disconnectReason,
   isTransientFailure,
   type QueryDatabaseOptions,
   queryDatabase,
   queryOpenSession,
+  statementCount,
 } from './query-database.ts';
 import { selectDatabases } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
@@ -44,6 +47,8 @@ export interface CollectedPostgresqlFacts extends CollectedFacts {
   readonly lost: string | undefined;
   /** Findings of the checks of databases. */
   readonly findings: readonly Finding[];
+  /** Results of databases that their checks need when fixes are simulated. */
+  readonly retained: ReadonlyMap<string, QueryResults>;
   readonly sizes: ReadonlyMap<string, DatabaseSizes>;
   readonly walRate: WalRate | undefined;
 }
@@ -81,6 +86,7 @@ export async function collectPostgresqlFacts(
       access: new Map(),
       sizes: new Map(),
       findings: new Map(),
+      retained: new Map(),
     };
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     let readAt = 0;
@@ -110,6 +116,7 @@ export async function collectPostgresqlFacts(
       results,
       lost,
       findings: names.flatMap((name) => state.findings.get(name) ?? evaluateDatabase(state, name, results)),
+      retained: state.retained,
       sizes: state.sizes,
       walRate,
       waited,
@@ -127,6 +134,7 @@ function noFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
     results: new Map(),
     lost: undefined,
     findings: [],
+    retained: new Map(),
     sizes: new Map(),
     walRate: undefined,
     waited: 0,
@@ -144,6 +152,7 @@ interface CollectState {
   readonly access: Map<string, DatabaseAccess>;
   readonly sizes: Map<string, DatabaseSizes>;
   readonly findings: Map<string, readonly Finding[]>;
+  readonly retained: Map<string, QueryResults>;
 }
 
 function queryDatabaseOptions(
@@ -160,11 +169,6 @@ function queryDatabaseOptions(
     signal,
     onSend: (database, text) => onSend(database, text, statementCount(text)),
   };
-}
-
-/** Queries hold no semicolon, so that each one ends a statement. */
-export function statementCount(text: string): number {
-  return text.split(';').length;
 }
 
 /** Each query of the checks once. */
@@ -187,12 +191,6 @@ async function runOnOpenSession(
   return again.results.size === 0 ? attempt : again;
 }
 
-/** Why the connection ended before every query had a result. */
-function disconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
-  if (access.kind === 'entered') return access.broken;
-  return 'message' in access ? access.message : undefined;
-}
-
 /** The free connections belong to the applications of the database. */
 function tenthOfFreeConnections({ max, reserved, used }: { max: number; reserved: number; used: number }): number {
   return Math.floor((max - reserved - used) / 10);
@@ -210,7 +208,10 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     if (overview !== undefined) {
       state.sizes.set(name, databaseSizes(overview, knownValue(results, tableSizesQuery)));
     }
-    state.findings.set(name, evaluateDatabase(state, name, new Map([...(await server), ...results])));
+    const all = new Map([...(await server), ...results]);
+    const found = evaluateDatabase(state, name, all);
+    state.findings.set(name, found);
+    state.retained.set(name, resultsForEffects(settings.checks, found, all));
     done += 1;
     run.onProgress(done, names.length);
   };
@@ -243,7 +244,5 @@ function isClosed({ known }: CollectState, name: string): boolean {
 
 function evaluateDatabase(state: CollectState, name: string, results: QueryResults): readonly Finding[] {
   const facts: PostgresqlSourceFacts = { ...state.facts, databases: state.names, access: state.access };
-  return state.settings.checks
-    .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
-    .map((check) => evaluateDatabaseCheck(check, results, name, facts, state.run.options));
+  return evaluateDatabaseChecks(state.settings.checks, results, name, facts, state.run.options);
 }

@@ -37,6 +37,19 @@ export function evaluateDatabaseCheck(
   return findingOf(check, outcome, database);
 }
 
+/** The findings of all checks of databases in one database. */
+export function evaluateDatabaseChecks(
+  checks: readonly PostgresqlCheck[],
+  results: QueryResults,
+  database: string,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
+): readonly Finding[] {
+  return checks
+    .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
+    .map((check) => evaluateDatabaseCheck(check, results, database, facts, options));
+}
+
 /** Why no query was sent to the database. When the connection was lost later, the results of the queries give the reason. */
 function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string): string | undefined {
   const found = access.get(database);
@@ -86,6 +99,7 @@ function grantFix(grants: readonly string[], database: string): Fix {
     sql,
     undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
     database,
+    notSimulated: 'what the role then reads is not known',
     text: 'Grant the role of the migration permission to read it, then run the preflight again.',
   };
 }

@@ -39,6 +39,9 @@ export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' |
   return fail(bothMethods, why.message, more);
 }
 
+/** Why the fix of a failed login is not simulated. */
+export const loginFailed = 'without a login nothing else was checked';
+
 /** Why a reachable server rejects the session, by the SQLSTATE or system error. */
 export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
   switch (code) {

@@ -146,3 +146,14 @@ function failedAccess(error: ConnectError | QueryError): DatabaseAccess {
   const isRefusal = /^[0-9A-Z]{5}$/.test(code) && !transientCodes.has(code);
   return isRefusal ? { kind: 'refused', code, message } : { kind: 'lost', message: queryFailureText(error) };
 }
+
+/** Queries hold no semicolon, so that each one ends a statement. */
+export function statementCount(text: string): number {
+  return text.split(';').length;
+}
+
+/** Why the connection ended before every query had a result. */
+export function disconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
+  if (access.kind === 'entered') return access.broken;
+  return 'message' in access ? access.message : undefined;
+}

@@ -1,4 +1,5 @@
 import type { Fix } from '../finding.ts';
+import type { FixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
 import { countText } from './units.ts';
 
@@ -55,6 +56,7 @@ export function replicaIdentityFix(
   // There can be a hundred thousand tables, so only the statements are kept.
   const sql: string[] = [];
   const undo: string[] = [];
+  const effects: FixEffect[] = [];
   const left: string[] = [];
   let full = 0;
   for (const table of tables) {
@@ -62,6 +64,7 @@ export function replicaIdentityFix(
     if (replacement === undefined) left.push(table.name);
     else {
       sql.push(replicaIdentityStatement(table, replacement));
+      effects.push(replicaIdentityEffect(table, replacement));
       undo.push(replicaIdentityStatement(table, currentReplicaIdentity(table)));
       if (replacement === 'FULL') full += 1;
     }
@@ -75,6 +78,7 @@ export function replicaIdentityFix(
   return {
     sql,
     undo,
+    effects,
     database,
     by: 'the owner of the tables, or a superuser',
     text: sentences.join(' '),
@@ -83,6 +87,10 @@ export function replicaIdentityFix(
 
 export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
   return `ALTER TABLE ${name} REPLICA IDENTITY ${identity}`;
+}
+
+export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): FixEffect {
+  return { kind: 'replica-identity', table: name, identity };
 }
 
 /** A dropped or unusable index cannot be set again; without it the table has the identity NOTHING. */

@@ -21,12 +21,14 @@ export function resetRoleSetting(
   const who = `ALTER ROLE ${quoteIdentifier(role.name)}`;
   const pairs = found.flatMap(({ set }) =>
     set?.role !== undefined && set.database !== undefined
-      ? [{ where: ` IN DATABASE ${quoteIdentifier(set.database)}`, set }]
+      ? [{ where: ` IN DATABASE ${quoteIdentifier(set.database)}`, database: set.database, set }]
       : [],
   );
   const wide = found.find(({ set }) => set === undefined || set.role === undefined || set.database === undefined);
   const changes = [
-    ...(wide === undefined ? [] : [{ where: '', set: wide.set?.role === undefined ? undefined : wide.set }]),
+    ...(wide === undefined
+      ? []
+      : [{ where: '', database: undefined, set: wide.set?.role === undefined ? undefined : wide.set }]),
     ...pairs,
   ];
   return {
@@ -34,6 +36,13 @@ export function resetRoleSetting(
     undo: changes.map(({ where, set }) =>
       set === undefined ? `${who}${where} RESET ${name}` : `${who}${where} SET ${name} = ${quoteLiteral(set.value)}`,
     ),
+    effects: changes.map(({ database }) => ({
+      kind: 'role-setting',
+      role: role.name,
+      ...(database === undefined ? {} : { database }),
+      name,
+      value,
+    })),
     text: `Set ${name} to ${value} for the role. It applies to new sessions without a restart.`,
   };
 }
@@ -42,6 +51,7 @@ export function combineFixes(fixes: readonly Fix[], text: string): Fix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),
+    effects: fixes.flatMap(({ effects }) => effects ?? []),
     text,
   };
 }

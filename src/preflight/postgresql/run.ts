@@ -14,18 +14,15 @@ import {
 import type { Conclusion } from '../verdict.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import {
-  type CollectedPostgresqlFacts,
-  type CollectSettings,
-  collectPostgresqlFacts,
-  statementCount,
-} from './collect-facts.ts';
+import { type CollectedPostgresqlFacts, type CollectSettings, collectPostgresqlFacts } from './collect-facts.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
+import { evaluateEffects } from './evaluate-effects.ts';
 import { adviseIgnoringDatabases } from './ignore-advice.ts';
 import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
+import { statementCount } from './query-database.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
@@ -76,6 +73,10 @@ function postgresqlEngine(
       }),
     collectFacts: (opened, run) => collectPostgresqlFacts(opened, run, settings),
     evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
+    effectsEvaluator: (collected, options) => {
+      const facts = sourceFacts(collected);
+      return (effects) => evaluateEffects(checks, collected, facts, options, effects);
+    },
     advise: ({ databases, sizes }, { findings }, conclude, method) =>
       adviseIgnoringDatabases({
         method,

@@ -15,6 +15,7 @@ import {
 } from './collect-facts.ts';
 import { estimateCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
+import { evaluateRedisEffects } from './evaluate-effects.ts';
 import { type OpenedRedisSource, openRedisSource } from './open-source.ts';
 import { infoQuery } from './queries/info.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
@@ -59,6 +60,7 @@ export function redisEngine({
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
       };
     },
+    effectsEvaluator: (collected, options) => (effects) => evaluateRedisEffects(checks, collected, options, effects),
     describe: (collected, conclusion, { source }) => describeRedis(collected, conclusion, source),
   };
 }

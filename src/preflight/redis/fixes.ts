@@ -9,6 +9,7 @@ export function configSetFix(name: string, value: string, observed: string, info
   return {
     sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...rewrite],
     undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...rewrite],
+    effects: [{ kind: 'setting', name, value }],
     by: redisAdministrator,
     text:
       rewrite.length > 0
@@ -51,6 +52,9 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
   const canUndo = keysToRestore !== undefined && !isGuessed;
   return {
     sql: [setUser('+', allKeys ? ['~*'] : []), ...save],
+    ...(names.includes('info')
+      ? { notSimulated: 'what INFO returns is not known' }
+      : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
     by: redisAdministrator,
     text: canUndo ? text : `${text} Save the present rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
@@ -68,6 +72,7 @@ export function removeRenameFix(names: readonly string[], info: QueryResult<Redi
     ],
     undoShell: [`cp -p ${file}.before-migration ${file}`],
     restart: true,
+    notSimulated: 'it changes the configuration file on the server',
     text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs it, ask for external replication; otherwise only a scan is possible.`,
   };
 }

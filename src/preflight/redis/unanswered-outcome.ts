@@ -21,6 +21,7 @@ export function unansweredOutcome(
         sql: [result.grant],
         ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
         by: 'an administrator of the source',
+        notSimulated: 'what the command then returns is not known',
         text: 'Grant the user the command, then run the preflight again.',
       });
     case 'missing':

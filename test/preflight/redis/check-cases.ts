@@ -5,7 +5,7 @@ import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import type { KeySample } from '../../../src/preflight/redis/key-sample.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';
+import { evaluateRecorded, evaluateWithEffects, type Recorded, sourceFacts } from './recorded.ts';
 import { healthy } from './recordings.ts';
 
 export interface CheckCase {
@@ -14,16 +14,29 @@ export interface CheckCase {
   readonly options?: Partial<PreflightOptions>;
   readonly status: Finding['status'];
   readonly blocks?: readonly string[];
+  /** The status with the fix applied, when it is not `pass`. */
+  readonly fixed?: Finding['status'];
 }
 
 /** One test for each case of a check; the rest of the server is in order. The wording is in the golden file. */
 export function checkCases(check: RedisCheck, cases: Readonly<Record<string, CheckCase>>): void {
   test.each(Object.entries(cases))(
     '%s',
-    async (_name, { server = healthy(), facts = {}, options = {}, ...expected }) => {
-      const finding = (await evaluateRecorded(server, { facts, options }, [check])).get(check.id);
+    async (_name, { server = healthy(), facts = {}, options = {}, fixed = 'pass', ...expected }) => {
+      const changes = { facts, options };
+      const finding = (await evaluateRecorded(server, changes, [check])).get(check.id);
       expect(finding, JSON.stringify(finding)).toMatchObject({ id: check.id, ...expected });
-      expectGolden('db-preflight-redis', JSON.stringify({ ...finding, title: undefined, id: undefined }, null, 1));
+      const statements = [...(finding?.fix?.sql ?? []), ...(finding?.fix?.shell ?? [])];
+      if (finding?.fix?.effects !== undefined) {
+        const after = await evaluateWithEffects(server, finding.fix.effects, changes, [check]);
+        expect(after.get(check.id), JSON.stringify(after.get(check.id))).toMatchObject({ status: fixed });
+      } else if (statements.length > 0) expect(finding?.fix?.notSimulated).toBeTypeOf('string');
+      // A report has no effects.
+      const withoutEffects = (key: string, value: unknown) => (key === 'effects' ? undefined : value);
+      expectGolden(
+        'db-preflight-redis',
+        JSON.stringify({ ...finding, title: undefined, id: undefined }, withoutEffects, 1),
+      );
     },
   );
 

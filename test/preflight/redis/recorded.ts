@@ -1,8 +1,10 @@
 import type { Finding } from '../../../src/preflight/finding.ts';
+import type { FixEffect } from '../../../src/preflight/fix-effect.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-checks.ts';
+import { evaluateRedisEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
@@ -67,6 +69,19 @@ export async function evaluateRecorded(
   const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
   const findings = evaluateRedisChecks(checks, results, facts, preflightOptions(changes.options));
   return new Map(findings.map((finding) => [finding.id, finding]));
+}
+
+/** The findings of a recorded server that change when the commands with these effects have run. */
+export async function evaluateWithEffects(
+  recorded: Recorded,
+  effects: readonly FixEffect[],
+  changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
+  checks: readonly RedisCheck[] = redisChecks,
+): Promise<ReadonlyMap<string, Finding>> {
+  const facts = sourceFacts(changes.facts);
+  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  const placed = effects.map((effect) => ({ effect, database: undefined }));
+  return evaluateRedisEffects(checks, { facts, results }, preflightOptions(changes.options), placed).changed;
 }
 
 function sessionOf(recorded: Recorded): RedisSession {

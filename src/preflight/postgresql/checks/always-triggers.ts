@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { applyTriggersQuery } from '../queries/triggers.ts';
@@ -31,6 +32,7 @@ export const alwaysTriggersCheck = databaseCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
+        effects: [removesRows(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { pass, warn } from '../../finding.ts';
+import { changesResult, changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -17,11 +18,25 @@ export const authConnlimitCheck = serverCheck({
     const tables = facts.copy?.tables ?? 0;
     const tight = [
       ...(role.connectionLimit >= 0 && role.connectionLimit < maxConnections(tables)
-        ? [{ what: `role ${role.name}`, limit: role.connectionLimit, alter: `ROLE ${quoteIdentifier(role.name)}` }]
+        ? [
+            {
+              what: `role ${role.name}`,
+              database: undefined,
+              limit: role.connectionLimit,
+              alter: `ROLE ${quoteIdentifier(role.name)}`,
+            },
+          ]
         : []),
       ...ours.flatMap(({ name, connectionLimit }) =>
         connectionLimit >= 0 && connectionLimit < maxConnections(facts.copy?.perDatabase.get(name)?.tables ?? 0)
-          ? [{ what: `database ${name}`, limit: connectionLimit, alter: `DATABASE ${quoteIdentifier(name)}` }]
+          ? [
+              {
+                what: `database ${name}`,
+                database: name,
+                limit: connectionLimit,
+                alter: `DATABASE ${quoteIdentifier(name)}`,
+              },
+            ]
           : [],
       ),
     ];
@@ -34,6 +49,14 @@ export const authConnlimitCheck = serverCheck({
       fix: {
         sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
+        effects: [
+          ...(tight.some(({ database }) => database === undefined) ? [changesRole({ unlimited: true })] : []),
+          changesResult(databasesQuery, (all) =>
+            all.map((one) =>
+              tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,
+            ),
+          ),
+        ],
         text: 'Remove the limit for the duration of the migration.',
       },
     });

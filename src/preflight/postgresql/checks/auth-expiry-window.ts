@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
+import { changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { estimateCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -23,6 +24,7 @@ export const authExpiryWindowCheck = serverCheck({
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
         undo: [`ALTER ROLE ${name} VALID UNTIL '${role.validUntil}'`],
+        effects: [changesRole({ neverExpires: true })],
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };

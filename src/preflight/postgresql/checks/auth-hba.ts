@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, type RefusedEntry } from '../login-steps.ts';
+import { evaluateLoginStep, failLogin, loginFailed, type RefusedEntry } from '../login-steps.ts';
 
 export const authHbaCheck = serverCheck({
   id: 'auth-hba',
@@ -52,6 +52,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
+      notSimulated: loginFailed,
       text: 'Allow the role to log in, or use another role.',
     },
   };
@@ -63,6 +64,7 @@ function hostRule(username: string) {
     required: 'a rule for this user and any IPv4 address, above every other matching rule',
     detail: 'The first matching rule of pg_hba.conf applies. The service connects from its own addresses.',
     fix: {
+      notSimulated: loginFailed,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
       undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,

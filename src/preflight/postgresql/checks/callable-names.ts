@@ -1,4 +1,5 @@
 import { fail, info, pass, unknown } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
@@ -24,6 +25,7 @@ export const callableNamesCheck = databaseCheck({
       fix: {
         sql: changed.map((one) => alterType(one, preciseType(one.type))),
         undo: changed.map((one) => alterType(one, one.type)),
+        effects: [removesRows(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,

@@ -38,6 +38,7 @@ export const collationCheck = databaseCheck({
             ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
             ...staleOwn.map(({ name }) => `ALTER COLLATION ${name} REFRESH VERSION`),
           ],
+          notSimulated: 'whether the indexes are rebuilt first is not known',
           database,
           by: 'the owner of the database, or a superuser',
           text: 'Rebuild the indexes on text columns (REINDEX DATABASE), then record the new version.',

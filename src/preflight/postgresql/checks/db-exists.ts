@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type Fix, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, type RefusedEntry } from '../login-steps.ts';
+import { evaluateLoginStep, failLogin, loginFailed, type RefusedEntry } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = serverCheck({
@@ -42,6 +42,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
+      notSimulated: loginFailed,
       text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
@@ -49,6 +50,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
+      notSimulated: loginFailed,
       text: 'Grant CONNECT on the database to the role.',
     };
   }
@@ -56,6 +58,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
+      notSimulated: loginFailed,
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }

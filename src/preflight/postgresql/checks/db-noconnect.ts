@@ -22,7 +22,11 @@ export const dbNoconnectCheck = databaseCheck({
       return fail(['continuous', 'dump'], 'invalid, DROP DATABASE was interrupted', {
         required: 'a valid database',
         detail: `A DROP DATABASE was interrupted: "cannot connect to invalid database ${name}".`,
-        fix: { sql: [`DROP DATABASE IF EXISTS ${name}`], text: `Drop the database, ${ignore}` },
+        fix: {
+          sql: [`DROP DATABASE IF EXISTS ${name}`],
+          notSimulated: notChecked,
+          text: `Drop the database, ${ignore}`,
+        },
       });
     }
     if (found?.template === true) {
@@ -32,6 +36,7 @@ export const dbNoconnectCheck = databaseCheck({
         fix: {
           sql: [`ALTER DATABASE ${name} IS_TEMPLATE false`],
           undo: [`ALTER DATABASE ${name} IS_TEMPLATE true`],
+          notSimulated: notChecked,
           text: `Make it an ordinary database for the duration of the migration, ${ignore}`,
         },
       });
@@ -43,6 +48,7 @@ export const dbNoconnectCheck = databaseCheck({
         fix: {
           sql: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`],
           undo: [`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`],
+          notSimulated: notChecked,
           text: `Allow connections to the database, ${ignore}`,
         },
       });
@@ -54,6 +60,7 @@ export const dbNoconnectCheck = databaseCheck({
         fix: {
           sql: [`GRANT CONNECT ON DATABASE ${name} TO ${user}`],
           undo: [`REVOKE CONNECT ON DATABASE ${name} FROM ${user}`],
+          notSimulated: notChecked,
           text: `Grant CONNECT to the role, ${ignore}`,
         },
       });
@@ -77,6 +84,7 @@ export const dbNoconnectCheck = databaseCheck({
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],
+          notSimulated: notChecked,
           text: `Remove the limit for the duration of the migration, ${ignore}`,
         },
       });
@@ -84,6 +92,8 @@ export const dbNoconnectCheck = databaseCheck({
     return notJudged(reach, ignore);
   },
 });
+
+const notChecked = 'the contents of the database were not checked';
 
 /** pg_hba.conf rejects with 28000 only; every other code has the same cause as for the first login. */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
+import { changesResult, changesRole, removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
@@ -58,6 +59,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
       undo: [`REVOKE pg_read_all_data FROM ${role}`],
+      effects: [changesRole({ memberOf: 'pg_read_all_data' })],
       text: 'Allow the role to read all data in all databases for the duration of the migration.',
     };
   }
@@ -74,6 +76,10 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
   return {
     sql: rights.map((right) => `GRANT ${right} TO ${role}`),
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
+    effects: [
+      changesResult(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
+      removesRows(unreadableLargeObjectsQuery, objects),
+    ],
     database,
     by: 'the owner of the objects, or a superuser',
     text: 'Grant the missing privileges to the role for the duration of the migration.',
@@ -87,11 +93,17 @@ function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
   const text =
     'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of its memberships only if it inherits them.';
   if (version >= 160_000) {
-    return { sql: [`${grant} WITH INHERIT TRUE`], undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke], text };
+    return {
+      sql: [`${grant} WITH INHERIT TRUE`],
+      undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke],
+      effects: [changesRole({ memberOf: 'pg_read_all_data' })],
+      text,
+    };
   }
   return {
     sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
     undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
+    effects: [changesRole({ inherits: true, memberOf: 'pg_read_all_data' })],
     text,
   };
 }

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { changesResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { raisesException } from '../function-body/raises-exception.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -57,6 +58,7 @@ function loginWriters(found: readonly EventTrigger[], database: string): CheckOu
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),
+      effects: [disables(found)],
       database,
       by: 'a superuser',
       text: 'Disable them until the cut-over; a disabled event trigger stays disabled when it is restored.',
@@ -68,6 +70,12 @@ function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABL
   return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
 }
 
+function disables(found: readonly EventTrigger[]): FixEffect {
+  return changesResult(eventTriggersQuery, (all) =>
+    all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
+  );
+}
+
 function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(['continuous'], `${countText(found.length, 'event trigger')} rejecting DDL`, {
     headline: 'An event trigger rejects DDL of the migration',
@@ -77,6 +85,7 @@ function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOu
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),
+      effects: [disables(found)],
       database,
       by: 'a superuser',
       text: 'Disable them until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',

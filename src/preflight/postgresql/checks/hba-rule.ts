@@ -1,6 +1,5 @@
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
-import { managedServiceOf } from '../alter-system.ts';
+import { allowRuleFix } from '../allow-rule-fix.ts';
 import { serverCheck } from '../check.ts';
 import { addressShares } from '../hba-address-shares.ts';
 import {
@@ -13,7 +12,7 @@ import {
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
 import { type PostgresqlSourceFacts, serverVersionOf } from '../source-facts.ts';
 import { countText } from '../units.ts';
 
@@ -211,26 +210,4 @@ function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
       reload: true,
     },
   });
-}
-
-/** The line is placed first, because only the first matching rule applies. */
-function allowRuleFix({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
-  const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
-  const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
-  const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
-  const closing =
-    'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
-  if (managedServiceOf(settings) !== undefined) {
-    return {
-      by: 'the administrator of the instance',
-      text: `Allow the service in the firewall or the authorized networks of the instance. ${closing}`,
-    };
-  }
-  return {
-    shell: [`# first line of pg_hba.conf (SHOW hba_file), before every other rule`, line],
-    undoShell: [`# remove this line from pg_hba.conf:`, line],
-    reload: true,
-    by: 'the server administrator',
-    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_reload_conf(); no restart is needed. ${closing}`,
-  };
 }

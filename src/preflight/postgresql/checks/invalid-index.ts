@@ -1,5 +1,6 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { pass, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
@@ -24,7 +25,12 @@ export const invalidIndexCheck = databaseCheck({
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
-        ...(fixable.length === 0 ? {} : { sql: fixable.map((index) => fixStatement(index, isOld)) }),
+        ...(fixable.length === 0
+          ? {}
+          : {
+              sql: fixable.map((index) => fixStatement(index, isOld)),
+              effects: [removesRows(invalidIndexesQuery, fixable)],
+            }),
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Rebuild the index or drop it; names that end in _ccnew or _ccold are remains of a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove them and REINDEX, or DROP INDEX (${firstObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Being built now and not changed (check again afterwards): ${firstObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,

@@ -1,4 +1,5 @@
 import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { alterOwner, quoteConstraintName } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -45,6 +46,7 @@ function violatedOutcome(
     fix: {
       sql: violated.map((one) => `${alterOwner(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
       undo: violated.map((one) => `${alterOwner(one)} ADD CONSTRAINT ${one.name} ${one.definition}`),
+      effects: [removesRows(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'Correct the rows, or drop the constraints until the cut-over.',
@@ -66,6 +68,7 @@ function uncheckedOutcome(
       : ` A domain constraint used in arrays cannot be validated: ${firstObjects(drops).join('; ')}.`;
   const fix = {
     sql: unseen.filter(({ inArrays }) => !inArrays).map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${one.name}`),
+    notSimulated: 'whether the rows satisfy the constraints is not known',
     database,
     by: 'the owner of the tables, or a superuser',
     text: `Validate the constraints; each table is read once and remains writable. If the server reports "is violated by some row", correct those rows first, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
@@ -113,6 +116,9 @@ function nullableOutcome(
     fix: {
       sql: turn('SET'),
       undo: turn('DROP'),
+      ...(rows === 'fit'
+        ? { effects: [removesRows(nullableInheritedColumnsQuery, found)] }
+        : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'Each table is read once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct those rows, or DROP NOT NULL on the parent.',

@@ -1,4 +1,5 @@
 import { pass, unknown } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
@@ -29,6 +30,7 @@ export const readingChecksCheck = databaseCheck({
       fix: {
         sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
         undo: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
+        effects: [removesRows(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy them.',

@@ -1,5 +1,6 @@
 import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { incompatibleCallsQuery } from '../queries/incompatible-calls.ts';
@@ -94,7 +95,8 @@ function restoreError({ object, needs, says }: IncompatibleObject): string {
 }
 
 function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): CheckOutcome {
-  const oids = removedUses.filter(({ column }) => column === undefined).map(({ table }) => table);
+  const withOids = removedUses.filter(({ column }) => column === undefined);
+  const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
   return fail(['continuous', 'dump'], countText(removedUses.length, 'use'), {
     required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
@@ -102,6 +104,7 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
     objects: firstObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${table} SET WITHOUT OIDS`),
+      effects: [removesRows(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

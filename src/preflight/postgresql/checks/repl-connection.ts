@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, type Fix, fail, pass, skip } from '../../finding.ts';
+import { changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 
 export const replConnectionCheck = serverCheck({
@@ -27,6 +28,7 @@ function replicationFix(code: string, username: string): { readonly detail: stri
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
+          effects: [changesRole({ replication: true })],
           text: `Give the role REPLICATION (on Amazon RDS: GRANT rds_replication TO ${role}).`,
         },
       };

@@ -1,11 +1,9 @@
 import { fail, pass, warn } from '../../finding.ts';
-import type { PreflightOptions } from '../../preflight-options.ts';
 import { databaseCheck } from '../check.ts';
-import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
+import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
-  type ColumnWithoutEquality,
   columnsWithoutEqualityQuery,
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
@@ -47,7 +45,7 @@ export const replicaIdentityCheck = databaseCheck({
       objects: firstObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
-        incomparableColumnsByTable([...unequalColumns, ...unfound(hashedNulls, options)]),
+        incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),
         database,
         version,
       ),
@@ -55,19 +53,6 @@ export const replicaIdentityCheck = databaseCheck({
     return written.length + silent.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
-
-/**
- * Columns for which REPLICA IDENTITY FULL is not enough: the target looks rows up in a hash index, which has no entry for NULL.
- */
-function unfound(
-  hashed: readonly NullableHashIndexColumn[],
-  options: PreflightOptions,
-): readonly ColumnWithoutEquality[] {
-  return nullableColumnsFoundByHashIndex(hashed, options).map(({ table, column, index }) => ({
-    table,
-    column: `${column} (NULL is in no hash index, as ${index})`,
-  }));
-}
 
 /** The error messages of the server, one for each kind of problem. */
 function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {

@@ -3,7 +3,11 @@ import { serverCheck } from '../check.ts';
 import { activityQuery } from '../queries/activity.ts';
 import { namedSettingOf, type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
 import { startTimeQuery } from '../queries/start-time.ts';
-import { type UnappliedConfigLine, unappliedConfigLinesQuery } from '../queries/unapplied-config-lines.ts';
+import {
+  restartNeededError,
+  type UnappliedConfigLine,
+  unappliedConfigLinesQuery,
+} from '../queries/unapplied-config-lines.ts';
 import { restartImpact } from '../restart-impact.ts';
 
 /** Settings that a migration depends on. */
@@ -32,7 +36,7 @@ export const restartPendingCheck = serverCheck({
     const pendingChanges = pendingSettings(settings, pending);
     const since = `The server was started at ${started}.`;
     if (pendingChanges.length === 0) return pass('none', { detail: since });
-    const broken = pending.filter(({ error }) => error !== couldNotApply);
+    const broken = pending.filter(({ error }) => error !== restartNeededError);
     const changes = pendingChanges.map(({ name, value }) =>
       value === undefined ? name : `${name} (active: ${namedSettingOf(settings, name)}, configured: ${value})`,
     );
@@ -100,8 +104,6 @@ function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boo
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);
 }
-
-const couldNotApply = 'setting could not be applied';
 
 interface PendingSetting {
   readonly name: string;

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass } from '../../finding.ts';
+import { changesRole } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
@@ -21,6 +22,7 @@ export const rlsCheck = databaseCheck({
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],
+        effects: [changesRole({ bypassRls: true })],
         text: 'Allow the role to see all rows for the duration of the migration.',
       },
     });

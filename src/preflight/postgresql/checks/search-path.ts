@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
+import { changesResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { findUnresolvedNames, type UnresolvedName } from '../function-body/unresolved-names.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -42,6 +43,7 @@ export const searchPathCheck = databaseCheck({
                   `ALTER FUNCTION ${signature} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
               ),
               undo: fixable.map(({ signature }) => `ALTER FUNCTION ${signature} RESET search_path`),
+              effects: [setsSearchPath(fixable.map(({ signature }) => signature))],
             }),
         database,
         by: 'the owner of the functions, or a superuser',
@@ -54,6 +56,12 @@ export const searchPathCheck = databaseCheck({
     return fail(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
   },
 });
+
+function setsSearchPath(signatures: readonly string[]): FixEffect {
+  return changesResult(functionBodiesQuery, (all) =>
+    all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
+  );
+}
 
 function nameError({ kind, name }: UnresolvedName): string {
   if (kind === 'operator') return `operator does not exist: … ${name} …`;

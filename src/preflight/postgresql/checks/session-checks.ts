@@ -1,4 +1,5 @@
 import { fail, pass, unknown, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -28,6 +29,7 @@ export const sessionChecksCheck = databaseCheck({
       fix: {
         sql: named.map(dropConstraint),
         undo: named.map(addConstraintNotValid),
+        effects: [removesRows(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy.',

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { effectiveSettings } from '../effective-settings.ts';
@@ -48,6 +49,7 @@ export const settingChecksCheck = databaseCheck({
       fix: {
         sql: named.map(dropConstraint),
         undo: named.map(addConstraintNotValid),
+        effects: [removesRows(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop them until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or set them for the role that applies changes, then use --accept setting-checks.`,

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
+import { changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
@@ -31,6 +32,7 @@ export const superuserCheck = serverCheck({
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
+        effects: [changesRole({ superuser: true })],
         text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. Or migrate with a dump, which needs fewer privileges.',
       },
     });

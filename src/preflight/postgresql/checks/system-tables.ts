@@ -25,6 +25,7 @@ export const systemTablesCheck = databaseCheck({
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
         sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${name} SET SCHEMA public`),
+        notSimulated: 'other checks do not see tables in system schemas',
         undo: systemTables.map(({ moved, schema }) => `ALTER TABLE IF EXISTS ${moved} SET SCHEMA ${schema}`),
         database,
         by: 'a superuser',

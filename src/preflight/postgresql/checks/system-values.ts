@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, unknown } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -28,7 +29,14 @@ export const systemValuesCheck = databaseCheck({
       fix: {
         ...(money.length === 0
           ? {}
-          : { sql: [`${settings} SET lc_monetary = 'C'`], undo: [`${settings} RESET lc_monetary`] }),
+          : {
+              sql: [`${settings} SET lc_monetary = 'C'`],
+              undo: [`${settings} RESET lc_monetary`],
+              effects: [
+                { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
+                removesRows(serverSpecificColumnsQuery, money),
+              ],
+            }),
         database,
         by: 'the owner of the tables, or a superuser',
         text: [

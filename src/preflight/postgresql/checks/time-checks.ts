@@ -1,4 +1,5 @@
 import { fail, pass } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -24,6 +25,7 @@ export const timeChecksCheck = databaseCheck({
       fix: {
         sql: found.map(dropConstraint),
         undo: found.map(addConstraintNotValid),
+        effects: [removesRows(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. If every row stays in the future for the next two weeks, use --accept time-checks.',

@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { type CheckOutcome, pass, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin } from '../login-steps.ts';
+import { evaluateLoginStep, failLogin, loginFailed } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = serverCheck({
@@ -45,6 +45,7 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
     fix: {
       sql: ["ALTER SYSTEM SET ssl = 'on'"],
       undo: ["ALTER SYSTEM SET ssl = 'off'"],
+      notSimulated: loginFailed,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",

@@ -1,12 +1,16 @@
 import { fail, info, pass, warn } from '../../finding.ts';
+import { changesResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
+import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
+import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
   currentReplicaIdentity,
   incomparableColumnsByTable,
+  replicaIdentityEffect,
   replicaIdentityProblem,
   replicaIdentityStatement,
   usableReplicaIdentity,
@@ -23,25 +27,34 @@ export const unloggedCheck = databaseCheck({
     identities: replicaIdentitiesQuery,
     unequalColumns: columnsWithoutEqualityQuery,
     unloggedReferences: unloggedReferencesQuery,
+    hashedNulls: nullableHashIndexColumnsQuery,
   },
-  evaluate({ relations, identities, unequalColumns, unloggedReferences }, database, { connection }, { method }) {
+  evaluate(
+    { relations, identities, unequalColumns, unloggedReferences, hashedNulls },
+    database,
+    { connection },
+    options,
+  ) {
     const tables = relations.unlogged;
     if (tables.length === 0) return pass('none');
     const observed = countText(tables.length, 'table');
-    if (method === 'dump') {
+    if (options.method === 'dump') {
       return info(observed, { detail: 'A dump contains their rows.', objects: firstObjects(tables) });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
-    const unequal = incomparableColumnsByTable(unequalColumns);
+    const unequal = incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]);
     // A table changed to LOGGED is published, and then it needs a replica identity like every table.
-    const keys = identities.flatMap((table) => {
-      const identity =
-        replicaIdentityProblem(table, version) === undefined
-          ? undefined
-          : usableReplicaIdentity(table, unequal, version);
-      return table.unlogged && identity !== undefined ? [{ table, identity }] : [];
+    const lacking = identities.filter(
+      (table) => table.unlogged && replicaIdentityProblem(table, version) !== undefined,
+    );
+    const keys = lacking.flatMap((table) => {
+      const identity = usableReplicaIdentity(table, unequal, version);
+      return identity === undefined ? [] : [{ table, identity }];
     });
-    const ordered = referencedTablesFirst(tables, unloggedReferences);
+    const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
+    const ordered = referencedTablesFirst(tables, unloggedReferences).filter(
+      (table) => !staysUnlogged(table, stuck, unloggedReferences),
+    );
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
     const truncated = outward.filter((one) => one.truncated);
     const more = {
@@ -58,14 +71,40 @@ export const unloggedCheck = databaseCheck({
           ...ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
           ...keys.map(({ table }) => replicaIdentityStatement(table, currentReplicaIdentity(table))),
         ],
+        effects: [
+          ...keys.map(({ table, identity }) => replicaIdentityEffect(table, identity)),
+          ...becomeLogged(ordered),
+        ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.',
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstObjects(stuck).join(', ')} a primary key: once they are published, their UPDATE and DELETE fail without one.`}`,
       },
     };
     return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
+
+/** A logged table cannot reference an unlogged one. */
+function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedReference[]): boolean {
+  const reached = new Set([table]);
+  // Elements added during the iteration are visited too.
+  for (const one of reached) {
+    if (stuck.includes(one)) return true;
+    for (const { from, to, logged } of references) if (from === one && !logged) reached.add(to);
+  }
+  return false;
+}
+
+function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
+  const logged = new Set(tables);
+  return [
+    changesResult(relationsQuery, (all) => ({ ...all, unlogged: all.unlogged.filter((name) => !logged.has(name)) })),
+    changesResult(replicaIdentitiesQuery, (all) =>
+      all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
+    ),
+    changesResult(unloggedReferencesQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+  ];
+}
 
 /** Version 10 does not replicate TRUNCATE. */
 const truncateSent = 110_000;

@@ -3,10 +3,11 @@ import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { activityQuery } from '../queries/activity.ts';
 import { slotsQuery } from '../queries/replication-slots.ts';
-import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
+import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import { walSendersQuery } from '../queries/wal-senders.ts';
 import { restartImpact } from '../restart-impact.ts';
 import { slotDemand } from '../slot-demand.ts';
+import { serverVersionOf } from '../source-facts.ts';
 import { countText } from '../units.ts';
 
 export const walSendersCheck = serverCheck({
@@ -28,7 +29,10 @@ export const walSendersCheck = serverCheck({
       away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return pass(observed, { required, detail });
-    const fix = alterSystemFix(settings, { max_wal_senders: String(used + full) });
+    const fix = alterSystemFix(settings, {
+      max_wal_senders: String(used + full),
+      ...connectionsFor(used + full, settings, serverVersionOf(facts)),
+    });
     if (free >= needed) {
       return warn(observed, {
         required,
@@ -43,3 +47,11 @@ export const walSendersCheck = serverCheck({
     });
   },
 });
+
+/** Before 12 WAL senders are taken from max_connections, and with too many of them the server does not start. */
+function connectionsFor(senders: number, settings: ServerSettings, version: number) {
+  const reserved = numericSettingOf(settings, 'superuser_reserved_connections', 3);
+  const connections = numericSettingOf(settings, 'max_connections', 100);
+  if (version >= 120_000 || reserved + senders < connections) return {};
+  return { max_connections: String(connections + senders) };
+}

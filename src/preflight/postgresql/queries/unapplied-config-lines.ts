@@ -11,6 +11,9 @@ export interface UnappliedConfigLine {
   readonly line: number;
 }
 
+/** The `error` of a valid line that takes effect after a restart. */
+export const restartNeededError = 'setting could not be applied';
+
 export const unappliedConfigLinesQuery: PostgresqlQuery<readonly UnappliedConfigLine[]> = {
   id: 'unapplied-config-lines',
   scope: 'server',

@@ -19,7 +19,9 @@ export const busyScriptCheck = redisCheck({
         kill === undefined ? '' : ` ${kill} ends a script that has not written yet.`
       }`,
       fix: {
-        ...(kill === undefined ? {} : { shell: [`redis-cli ${kill}`] }),
+        ...(kill === undefined
+          ? {}
+          : { shell: [`redis-cli ${kill}`], notSimulated: 'the server replied to no other command' }),
         by: redisAdministrator,
         text: `Wait until the script has ended${kill === undefined ? '' : `, or end it with ${kill}`}, then run the preflight again.`,
       },

@@ -76,6 +76,7 @@ function slotsMoving(slots: readonly string[]): CheckOutcome {
         'Each key that moves to another shard is deleted here and, through the stream, on the target. A scan receives ASK or MOVED for such keys from both shards.',
       fix: {
         shell: ['redis-cli --cluster check HOST:PORT'],
+        notSimulated: 'the command changes nothing',
         by: redisAdministrator,
         text: 'Wait until the resharding has ended, or undo it (CLUSTER SETSLOT SLOT STABLE on both shards).',
       },
@@ -92,6 +93,7 @@ function clusterDown(state: InfoLines<ClusterInfoField>): CheckOutcome {
       'Slots are not assigned or a shard is down: every read, also that of a scan, is refused with `CLUSTERDOWN The cluster is down`.',
     fix: {
       shell: ['redis-cli --cluster check HOST:PORT'],
+      notSimulated: 'the command changes nothing',
       by: redisAdministrator,
       text: 'Start the missing shard, or assign its slots to the others (redis-cli --cluster fix); then copy the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) allows reads of the keys on this shard.',
     },

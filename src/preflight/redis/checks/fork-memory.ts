@@ -36,6 +36,7 @@ export const forkMemoryCheck = redisCheck({
       fix: isShort
         ? {
             shell: ['sysctl vm.overcommit_memory   # note the value', 'sysctl -w vm.overcommit_memory=1'],
+            notSimulated: 'it changes the machine',
             text: 'Allow overcommit, free memory, and migrate when the load is low.',
           }
         : { text: 'Migrate when the load is low, and disable transparent huge pages, which make forks slow.' },

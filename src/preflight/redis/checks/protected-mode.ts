@@ -46,6 +46,7 @@ function protectedModeDenies(): CheckOutcome {
     detail: 'Connections from other machines are refused with `-DENIED Redis is running in protected mode`.',
     fix: {
       shell: ["redis-cli CONFIG SET requirepass 'A-LONG-PASSWORD'", "redis-cli -a 'A-LONG-PASSWORD' CONFIG REWRITE"],
+      notSimulated: 'the password is not known',
       undoShell: ["redis-cli -a 'A-LONG-PASSWORD' CONFIG SET requirepass ''", 'redis-cli CONFIG REWRITE'],
       by: redisAdministrator,
       text: 'Set a password on the server itself, and configure the applications to use it. Do not turn protected mode off without a password: every client could then connect.',
@@ -61,6 +62,7 @@ function boundToLoopback(addresses: string): CheckOutcome {
       shell: [
         `redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart`,
       ],
+      effects: [{ kind: 'setting', name: 'bind', value: '0.0.0.0 -::*' }],
       undoShell: [`redis-cli CONFIG SET bind '${addresses}'`],
       by: redisAdministrator,
       text: 'Listen on the public address as well, with a password and behind a firewall.',

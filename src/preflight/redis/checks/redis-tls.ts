@@ -65,6 +65,7 @@ function handshakeFailed({ code, message }: { readonly code: string; readonly me
       required: 'a TLS handshake that succeeds',
       detail: 'A migration request has no field for a client certificate.',
       fix: {
+        notSimulated: 'the handshake failed, so nothing else was checked',
         shell: ['redis-cli --tls --cert CLIENT.pem --key CLIENT.key CONFIG SET tls-auth-clients optional'],
         undoShell: ['redis-cli --tls CONFIG SET tls-auth-clients yes'],
         text: 'Allow clients without a certificate for the time of the migration (tls-auth-clients optional).',

@@ -31,6 +31,18 @@ export const dumpDryRunQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
 export const pttlDryRunQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
 export const typeDryRunQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
 
+/** The dry runs by command. */
+export const dryRunQueries: Readonly<Record<string, RedisQuery<AclDryRunResult>>> = {
+  psync: psyncDryRunQuery,
+  sync: syncDryRunQuery,
+  replconf: replconfDryRunQuery,
+  select: selectDryRunQuery,
+  scan: scanDryRunQuery,
+  dump: dumpDryRunQuery,
+  pttl: pttlDryRunQuery,
+  type: typeDryRunQuery,
+};
+
 export interface AclUserRules {
   /** Rules for commands, in the order they were set. */
   readonly commands: readonly string[];

@@ -2,7 +2,7 @@ import type { RedisQuery } from '../query.ts';
 import { replyPairs } from './reply.ts';
 
 /** Values of CONFIG GET by setting. Only the settings of the query can be read; one that the server does not have is absent. */
-export interface RedisConfigValues<Setting extends string> {
+export interface RedisConfigValues<Setting extends string> extends Iterable<readonly [name: string, value: string]> {
   get(setting: Setting): string | undefined;
   has(setting: Setting): boolean;
   readonly size: number;
@@ -44,3 +44,22 @@ export const bulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-ma
 export const dirConfigQuery = configQuery<'dir'>('dir');
 export const aclfileConfigQuery = configQuery<'aclfile'>('aclfile');
 export const clusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
+
+/** Every CONFIG GET, to find those that return a setting. */
+export const configQueries: readonly RedisQuery<RedisConfigValues<string>>[] = [
+  databasesConfigQuery,
+  protectedModeConfigQuery,
+  bindConfigQuery,
+  replicationConfigQuery,
+  minReplicasConfigQuery,
+  outputBufferConfigQuery,
+  maxmemoryConfigQuery,
+  maxclientsConfigQuery,
+  tlsPortConfigQuery,
+  tlsReplicationConfigQuery,
+  keyspaceEventsConfigQuery,
+  bulkLengthConfigQuery,
+  dirConfigQuery,
+  aclfileConfigQuery,
+  clusterReadsConfigQuery,
+];

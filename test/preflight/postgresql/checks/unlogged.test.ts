@@ -20,6 +20,7 @@ test.each([
     relations: { ...relationsQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
+    hashedNulls: [],
     unloggedReferences: [{ ...outward, ...is }],
   };
   const outcome = unloggedCheck.evaluate(
@@ -59,6 +60,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
     unequalColumns: [],
+    hashedNulls: [],
     unloggedReferences: [
       { from: 'public.a', to: 'public.b', logged: false, truncated: false },
       { from: 'public.b', to: 'public.c', logged: false, truncated: false },
@@ -96,6 +98,29 @@ test('an unlogged table is made logged after those that it refers to, and given 
   });
   const dump = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' }));
   expect([dump.status, dump.dataLoss]).toEqual(['info', undefined]);
+});
+
+test('a table that can have no usable identity stays unlogged, and so does what refers to it', () => {
+  const table = {
+    identity: 'd',
+    unlogged: true,
+    keyed: false,
+    index: undefined,
+    generatedKey: false,
+    generated: false,
+    primaryUsable: false,
+    usableIndex: undefined,
+    writes: 0,
+  };
+  const values = {
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d'] }),
+    unequalColumns: [{ table: 'public.b', column: 'doc json' }],
+    hashedNulls: [{ table: 'public.c', column: 'n', index: 'public.c_n', rows: 'violate' as const }],
+    unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, truncated: false }],
+    identities: ['public.b', 'public.c'].map((name) => ({ ...table, name })),
+  };
+  const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(outcome.fix?.sql).toEqual(['ALTER TABLE public.d SET LOGGED']);
 });
 
 test('tables with cyclic references end the sort', () => {

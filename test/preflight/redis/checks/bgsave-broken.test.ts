@@ -4,7 +4,12 @@ import { healthy } from '../recordings.ts';
 
 checkCases(bgsaveBrokenCheck, {
   ok: { status: 'pass' },
-  'err, by disk': { server: broken({ 'repl-diskless-sync': 'no' }), status: 'fail', blocks: ['continuous'] },
+  'err, by disk': {
+    fixed: 'warn',
+    server: broken({ 'repl-diskless-sync': 'no' }),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
   'ok, and no room': {
     server: healthy({ config: { 'repl-diskless-sync': 'no' } }),
     options: { sourceDiskFree: 5e7 },

@@ -9,6 +9,7 @@ checkCases(minReplicasCheck, {
     status: 'warn',
   },
   'CONFIG hidden, INFO tells': {
+    fixed: 'unknown',
     server: { ...healthy({ info: { min_slaves_good_slaves: '2' } }), config: 'hidden' },
     status: 'warn',
   },

@@ -10,6 +10,7 @@ checkCases(psyncCommandCheck, {
     status: 'warn',
   },
   'SYNC alone, without the disk': {
+    fixed: 'warn',
     server: healthy({ more: { lacks: ['psync'] }, config: { 'repl-diskless-sync': 'yes' } }),
     status: 'fail',
     blocks: ['continuous'],

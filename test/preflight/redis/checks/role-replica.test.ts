@@ -21,11 +21,13 @@ checkCases(roleReplicaCheck, {
     status: 'warn',
   },
   'one that takes writes': {
+    fixed: 'warn',
     server: healthy({ info: { role: 'slave', master_host: 'p', master_link_status: 'up', slave_read_only: '0' } }),
     status: 'fail',
     blocks: ['continuous'],
   },
   'one that takes writes, before 5.0': {
+    fixed: 'warn',
     server: healthy({
       info: { redis_version: '3.2.1', role: 'slave', master_link_status: 'up', slave_read_only: '0' },
     }),

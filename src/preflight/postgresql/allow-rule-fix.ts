@@ -1,0 +1,48 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import type { Fix } from '../finding.ts';
+import { changesResult } from '../fix-effect.ts';
+import { managedServiceOf } from './alter-system.ts';
+import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
+import { type ServerSettings, settingOf } from './queries/settings.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
+
+/** The line is placed first, because only the first matching rule applies. */
+export function allowRuleFix({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
+  const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
+  const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
+  const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
+  const closing =
+    'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
+  if (managedServiceOf(settings) !== undefined) {
+    return {
+      by: 'the administrator of the instance',
+      text: `Allow the service in the firewall or the authorized networks of the instance. ${closing}`,
+    };
+  }
+  return {
+    effects: [
+      changesResult(hbaRulesQuery, (rules) => [
+        { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
+        ...rules,
+      ]),
+    ],
+    shell: [`# first line of pg_hba.conf (SHOW hba_file), before every other rule`, line],
+    undoShell: [`# remove this line from pg_hba.conf:`, line],
+    reload: true,
+    by: 'the server administrator',
+    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_reload_conf(); no restart is needed. ${closing}`,
+  };
+}
+
+/** As pg_hba_file_rules returns it. */
+const allowRule: HbaRule = {
+  line: 1,
+  type: 'host',
+  databases: ['all'],
+  users: [],
+  address: '0.0.0.0',
+  netmask: '0.0.0.0',
+  method: '',
+  options: [],
+  error: undefined,
+};

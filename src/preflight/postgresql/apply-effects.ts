@@ -1,0 +1,171 @@
+import type { FixEffect, RoleChange } from '../fix-effect.ts';
+import { type DecodedQuery, knownValue, type QueryResults } from '../query.ts';
+import { connectionCapacityQuery } from './queries/connection-capacity.ts';
+import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
+import { loginRolesQuery } from './queries/login-roles.ts';
+import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
+import { relationsQuery } from './queries/relations.ts';
+import { replicaIdentitiesQuery, type TableReplicaIdentity } from './queries/replica-identities.ts';
+import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
+import { type ServerSetting, settingsQuery } from './queries/settings.ts';
+import { superusersQuery } from './queries/superusers.ts';
+import { restartNeededError, unappliedConfigLinesQuery } from './queries/unapplied-config-lines.ts';
+import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
+import type { PostgresqlSourceFacts } from './source-facts.ts';
+
+/**
+ * The results as the queries would return them after the statements; the same map when nothing changes. A result that is not
+ * known stays so.
+ */
+export function applyEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
+  const changed = new Map<DecodedQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
+  const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
+    // Both maps hold what the decoder of this query returned, or what `how` did.
+    const result = changed.get(query) ?? results.get(query);
+    if (result?.kind !== 'known') return;
+    const next = how(result.value as T);
+    if (next !== result.value) changed.set(query, { kind: 'known', value: next });
+  };
+  // A restart activates what waits for it; ALTER SYSTEM overrides that, so it comes after.
+  if (effects.some(({ kind }) => kind === 'restart')) activatePending(results, change);
+  const identities = new Map<string, string>();
+  for (const effect of effects) {
+    switch (effect.kind) {
+      case 'setting':
+        applySetting(effect, change);
+        break;
+      case 'role-setting':
+        change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
+        break;
+      case 'role':
+        applyRoleChange(effect, knownValue(results, migrationRoleQuery)?.name, change);
+        break;
+      case 'replica-identity':
+        identities.set(effect.table, effect.identity);
+        break;
+      case 'result':
+        change(effect.query, effect.change);
+        break;
+      case 'restart':
+      case 'acl':
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+  // All at once, because there can be a hundred thousand tables.
+  if (identities.size > 0) change(replicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
+  return changed.size === 0 ? results : new Map([...results, ...changed]);
+}
+
+/** What is known of the source besides query results, after the statements; the same object when nothing changes. */
+export function applyEffectsToFacts(
+  facts: PostgresqlSourceFacts,
+  effects: readonly FixEffect[],
+): PostgresqlSourceFacts {
+  const { connection, replication } = facts;
+  const roles = effects.filter((effect) => effect.kind === 'role');
+  const isSuperuser = roles.some(({ superuser }) => superuser === true);
+  const mayReplicate = isSuperuser || roles.some(({ replication: granted }) => granted === true);
+  const isRefused = replication?.kind === 'refused' && replication.code === '42501';
+  const gains = isSuperuser && connection.kind === 'entered' && !connection.superuser;
+  if (!gains && !(mayReplicate && isRefused)) return facts;
+  return {
+    ...facts,
+    ...(gains ? { connection: { ...connection, superuser: true } } : {}),
+    ...(mayReplicate && isRefused ? { replication: { kind: 'entered' } } : {}),
+  };
+}
+
+type Change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => void;
+
+function applySetting({ name, value }: { readonly name: string; readonly value: string }, change: Change): void {
+  change(settingsQuery, (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]));
+  change(unappliedConfigLinesQuery, (lines) => withoutLinesOf(lines, name));
+  if (name === 'max_connections') change(connectionCapacityQuery, (all) => ({ ...all, max: Number(value) }));
+}
+
+function settingNamed(settings: Iterable<readonly [string, ServerSetting]>, name: string): ServerSetting | undefined {
+  return [...settings].find(([one]) => one === name)?.[1];
+}
+
+/** Of two numbers for one setting the script sets the larger (fix-sections.ts). */
+function withValue(setting: ServerSetting | undefined, value: string): ServerSetting {
+  const isLess = setting?.source === simulatedSource && Number(value) < Number(setting.value);
+  return {
+    unit: setting?.unit,
+    context: setting?.context ?? 'postmaster',
+    file: setting?.file,
+    value: isLess ? setting.value : value,
+    pendingRestart: false,
+    source: simulatedSource,
+  };
+}
+
+const simulatedSource = 'fix';
+
+function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly Line[], name: string): readonly Line[] {
+  return lines.some((line) => line.name === name) ? lines.filter((line) => line.name !== name) : lines;
+}
+
+function activatePending(results: QueryResults, change: Change): void {
+  const lines = (knownValue(results, unappliedConfigLinesQuery) ?? []).filter(
+    ({ error }) => error === restartNeededError,
+  );
+  for (const { name, value } of lines) {
+    change(settingsQuery, (settings) => {
+      const setting = settingNamed(settings, name);
+      return setting === undefined
+        ? settings
+        : new Map([...settings, [name, { ...setting, value, pendingRestart: false }]]);
+    });
+    change(unappliedConfigLinesQuery, (all) => withoutLinesOf(all, name));
+  }
+}
+
+function withRoleSetting(
+  all: readonly RoleSetting[],
+  { role, database, name, value }: Pick<RoleSetting, 'name' | 'value'> & { role: string; database?: string },
+): readonly RoleSetting[] {
+  const isSame = (one: RoleSetting) =>
+    one.role === role && one.database === database && one.name.toLowerCase() === name.toLowerCase();
+  return [...all.filter((one) => !isSame(one)), { role, database, name, value }];
+}
+
+function applyRoleChange(changes: RoleChange, name: string | undefined, change: Change): void {
+  change(migrationRoleQuery, (role) => changedRole(role, changes));
+  if (changes.superuser === true || changes.bypassRls === true) {
+    change(relationsQuery, (relations) => (relations.secured.length === 0 ? relations : { ...relations, secured: [] }));
+  }
+  if (changes.superuser === true || changes.memberOf === 'pg_read_all_data') {
+    change(unreadableObjectsQuery, () => unreadableObjectsQuery.absent);
+  }
+  if (changes.superuser !== true) return;
+  change(unreadableLargeObjectsQuery, (all) => (all.length === 0 ? all : []));
+  if (name === undefined) return;
+  change(superusersQuery, (all) => (all.includes(name) ? all : [...all, name]));
+  change(loginRolesQuery, (all) => all.map((one) => (one.name === name ? { ...one, superuser: true } : one)));
+}
+
+function changedRole(role: MigrationRole, changes: RoleChange): MigrationRole {
+  const { superuser, replication, bypassRls, inherits, unlimited, neverExpires, memberOf } = changes;
+  return {
+    ...role,
+    superuser: superuser ?? role.superuser,
+    replication: replication ?? role.replication,
+    bypassRls: bypassRls ?? role.bypassRls,
+    inherits: inherits ?? role.inherits,
+    connectionLimit: unlimited === true ? -1 : role.connectionLimit,
+    ...(neverExpires === true ? { secondsLeft: undefined, validUntil: 'infinity' } : {}),
+    memberOf: memberOf === undefined || role.memberOf.includes(memberOf) ? role.memberOf : [...role.memberOf, memberOf],
+  };
+}
+
+/** `keyed` of FULL and NOTHING is about a primary key, whose presence a change of the identity does not alter. */
+function withIdentity(table: TableReplicaIdentity, identities: ReadonlyMap<string, string>): TableReplicaIdentity {
+  const identity = identities.get(table.name);
+  if (identity === undefined) return table;
+  if (identity === 'FULL') return { ...table, identity: 'f' };
+  if (identity === 'DEFAULT') return { ...table, identity: 'd', keyed: table.primaryUsable, generatedKey: false };
+  return { ...table, identity: 'i', index: table.usableIndex, keyed: true, generatedKey: false };
+}

@@ -1,0 +1,132 @@
+import type { Finding } from '../finding.ts';
+import type { FixEffect } from '../fix-effect.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import { knownValue, type QueryResults } from '../query.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulate-fixes.ts';
+import { applyEffects, applyEffectsToFacts } from './apply-effects.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
+import type { CollectedPostgresqlFacts } from './collect-facts.ts';
+import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
+import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
+import { relationsQuery } from './queries/relations.ts';
+import { numericSettingOf, type ServerSettings, settingOf, settingsQuery } from './queries/settings.ts';
+import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
+import type { AnyPostgresqlQuery } from './query.ts';
+import { type PostgresqlSourceFacts, serverVersionOf } from './source-facts.ts';
+
+/**
+ * Evaluates the checks as if the statements with these effects had run. Only checks whose queries return something else are
+ * evaluated. @param facts what server checks are evaluated with
+ */
+export function evaluateEffects(
+  checks: readonly PostgresqlCheck[],
+  collected: CollectedPostgresqlFacts,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
+  placed: readonly PlacedEffect[],
+): EvaluatedEffects {
+  const effects = placed.map(({ effect }) => effect);
+  const server = applyEffects(collected.results, effects);
+  const serverFacts = applyEffectsToFacts(facts, effects);
+  const hasNewFacts = serverFacts !== facts;
+  const changed = new Map<string, Finding>();
+  const add = (finding: Finding) => changed.set(findingKey(finding), finding);
+  for (const check of checks) {
+    if (check.scope === 'server' && (hasNewFacts || isAffected(check, collected.results, server)))
+      add(evaluateServerCheck(check as PostgresqlServerCheck, server, serverFacts, options));
+  }
+  const { databases, access } = collected;
+  const databaseFacts = applyEffectsToFacts({ ...collected.facts, databases, access }, effects);
+  const isShared = server !== collected.results || hasNewFacts || effects.some(({ kind }) => kind === 'role');
+  const everywhere = effects.filter(isForEveryDatabase);
+  const own = ownEffects(placed);
+  for (const [database, results] of collected.retained) {
+    const local = own.get(database) ?? [];
+    if (results.size === 0 || !(isShared || local.length > 0)) continue;
+    const before = new Map([...collected.results, ...results]);
+    const after = new Map([...server, ...applyEffects(results, [...everywhere, ...local])]);
+    for (const check of checks) {
+      if (check.scope !== 'database' || !hasResults(check, before)) continue;
+      if (hasNewFacts || isAffected(check, before, after))
+        add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
+    }
+  }
+  return { changed, cannotStart: startProblem(server, effects, serverVersionOf(facts)) };
+}
+
+/**
+ * The results of one database that its checks need when fixes are simulated, so that the others need not be kept: of checks
+ * which the fixes of this database affect, and of those with a finding that depends on the server or the role. No fix of the
+ * server makes a check worse that passes in a database.
+ */
+export function resultsForEffects(
+  checks: readonly PostgresqlCheck[],
+  findings: readonly Finding[],
+  results: QueryResults,
+): QueryResults {
+  const after = applyEffects(
+    results,
+    findings.flatMap(({ fix }) => fix?.effects ?? []),
+  );
+  const problems = new Set(findings.filter(({ status }) => status !== 'pass' && status !== 'skip').map(({ id }) => id));
+  const wanted = checks.filter(
+    (check) =>
+      check.scope === 'database' &&
+      (isAffected(check, results, after) || (problems.has(check.id) && queriesOf(check).some(dependsOnServer))),
+  );
+  const queries = new Set(wanted.flatMap(queriesOf).filter(({ scope }) => scope === 'database'));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
+}
+
+function dependsOnServer(query: AnyPostgresqlQuery): boolean {
+  return query.scope === 'server' || roleDependent.includes(query);
+}
+
+const roleDependent: readonly AnyPostgresqlQuery[] = [
+  relationsQuery,
+  unreadableObjectsQuery,
+  unreadableLargeObjectsQuery,
+];
+
+function queriesOf({ queries }: PostgresqlCheck): readonly AnyPostgresqlQuery[] {
+  return Object.values<AnyPostgresqlQuery>(queries);
+}
+
+function hasResults(check: PostgresqlCheck, results: QueryResults): boolean {
+  return queriesOf(check).every((query) => results.has(query));
+}
+
+function isAffected(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
+  return before !== after && queriesOf(check).some((query) => before.get(query) !== after.get(query));
+}
+
+function ownEffects(placed: readonly PlacedEffect[]): ReadonlyMap<string | undefined, readonly FixEffect[]> {
+  const own = new Map<string | undefined, FixEffect[]>();
+  for (const { effect, database } of placed) {
+    if (isForEveryDatabase(effect)) continue;
+    const known = own.get(database);
+    if (known === undefined) own.set(database, [effect]);
+    else known.push(effect);
+  }
+  return own;
+}
+
+function isForEveryDatabase({ kind }: FixEffect): boolean {
+  return kind !== 'result' && kind !== 'replica-identity';
+}
+
+/** Combinations of settings with which the server refuses to start (PostmasterMain, CheckRequiredParameterValues). */
+function startProblem(results: QueryResults, effects: readonly FixEffect[], version: number): string | undefined {
+  const settings = knownValue<ServerSettings>(results, settingsQuery);
+  if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;
+  const senders = numericSettingOf(settings, 'max_wal_senders');
+  if (settingOf(settings, 'wal_level') === 'minimal' && senders > 0) {
+    return 'WAL streaming (max_wal_senders > 0) requires wal_level "replica" or "logical"';
+  }
+  const connections = numericSettingOf(settings, 'max_connections');
+  const reserved = numericSettingOf(settings, 'superuser_reserved_connections');
+  if (version < 120_000 && settings.has('max_connections') && reserved + senders >= connections) {
+    return `superuser_reserved_connections (${reserved}) plus max_wal_senders (${senders}) must be less than max_connections (${connections})`;
+  }
+  return undefined;
+}

@@ -1,0 +1,126 @@
+import type { RedisInfoField } from '../../redis/info.ts';
+import type { Finding } from '../finding.ts';
+import type { FixEffect } from '../fix-effect.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import type { DecodedQuery, Queries, QueryResult, QueryResults } from '../query.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulate-fixes.ts';
+import type { RedisCheck } from './check.ts';
+import type { CollectedRedisFacts } from './collect-facts.ts';
+import { evaluateRedisChecks } from './evaluate-checks.ts';
+import { type AclDryRunResult, type AclUserRules, aclUserRulesQuery, dryRunQueries } from './queries/acl.ts';
+import { configQueries } from './queries/config.ts';
+import { infoQuery } from './queries/info.ts';
+import type { RedisSourceFacts } from './source-facts.ts';
+
+/** Evaluates the checks as if the commands with these effects had run. Only checks whose queries return something else are evaluated. */
+export function evaluateRedisEffects(
+  checks: readonly RedisCheck[],
+  { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: QueryResults },
+  options: PreflightOptions,
+  placed: readonly PlacedEffect[],
+): EvaluatedEffects {
+  const effects = placed.map(({ effect }) => effect);
+  const after = applyRedisEffects(results, effects);
+  const factsAfter = applyToFacts(facts, effects);
+  const affected = checks.filter(
+    (check) => facts !== factsAfter || queriesOf(check).some((query) => results.get(query) !== after.get(query)),
+  );
+  const findings = evaluateRedisChecks(affected, after, factsAfter, options);
+  return { changed: new Map(findings.map((finding): [string, Finding] => [findingKey(finding), finding])) };
+}
+
+/** The results as the queries would return them after the commands; the same map when nothing changes. */
+export function applyRedisEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
+  const changed = new Map<DecodedQuery<unknown>, QueryResult<unknown>>();
+  const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
+    const result = changed.get(query) ?? results.get(query);
+    if (result?.kind !== 'known') return;
+    // The map holds what the decoder of this query returned, or what `how` did.
+    const next = how(result.value as T);
+    if (next !== result.value) changed.set(query, { kind: 'known', value: next });
+  };
+  for (const effect of effects) {
+    if (effect.kind === 'result') change(effect.query, effect.change);
+    if (effect.kind === 'setting') applyConfigSet(effect.name, effect.value, change);
+    if (effect.kind === 'acl') applyAclRules(effect.commands, effect.allKeys, change);
+  }
+  return changed.size === 0 ? results : new Map([...results, ...changed]);
+}
+
+/** What was measured or refused before: a reply that the commands change is no longer known. */
+function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): RedisSourceFacts {
+  const { sample, probe, connection } = facts;
+  const isGranted = effects.some(({ kind }) => kind === 'acl');
+  const allowsWrites = effects.some(
+    (effect) => effect.kind === 'setting' && effect.name === 'stop-writes-on-bgsave-error',
+  );
+  const isSampleDenied = isGranted && sample.kind === 'denied';
+  const isProbeDenied = isGranted && probe?.kind === 'refused' && probe.code === 'NOPERM';
+  const isMisconf = allowsWrites && connection.kind === 'connected' && connection.notice?.code === 'MISCONF';
+  if (!(isSampleDenied || isProbeDenied || isMisconf)) return facts;
+  return {
+    ...facts,
+    ...(isSampleDenied ? { sample: { kind: 'skipped', reason: 'the user was not allowed to read the keys' } } : {}),
+    ...(isProbeDenied ? { probe: undefined } : {}),
+    ...(isMisconf ? { connection: { kind: 'connected', auth: connection.auth } } : {}),
+  };
+}
+
+type Change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => void;
+
+/** CONFIG GET and the fields of INFO that repeat a setting. */
+function applyConfigSet(name: string, value: string, change: Change): void {
+  for (const query of configQueries) {
+    change(query, (values) =>
+      values.get(name) === undefined
+        ? values
+        : new Map([...values, [name, withSetting(name, values.get(name) ?? '', value)]]),
+    );
+  }
+  const field = infoFields[name];
+  if (field !== undefined) {
+    change(infoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
+  }
+  // Without a minimum the field is missing.
+  if (/^min-(replicas|slaves)-to-write$/.test(name) && value === '0') {
+    change(infoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
+  }
+  if (/^(replica|slave)-read-only$/.test(name)) {
+    change(infoQuery, (info) => new Map([...info, ['slave_read_only', value === 'yes' ? '1' : '0']]));
+  }
+}
+
+const infoFields: Readonly<Record<string, RedisInfoField>> = {
+  maxclients: 'maxclients',
+  maxmemory: 'maxmemory',
+  'maxmemory-policy': 'maxmemory_policy',
+  'repl-backlog-size': 'repl_backlog_size',
+};
+
+/** CONFIG SET client-output-buffer-limit changes the classes that it names. */
+function withSetting(name: string, before: string, value: string): string {
+  if (name !== 'client-output-buffer-limit') return value;
+  const [kind = ''] = value.split(' ');
+  return before.replace(new RegExp(`\\b${kind}( \\d+){3}`), value);
+}
+
+function applyAclRules(commands: readonly string[], allKeys: boolean, change: Change): void {
+  change(
+    aclUserRulesQuery,
+    (rules): AclUserRules => ({
+      commands: [...rules.commands, ...commands.map((name) => `+${name}`)],
+      keys: allKeys ? ['~*'] : rules.keys,
+    }),
+  );
+  for (const [name, query] of Object.entries(dryRunQueries)) {
+    const isGranted = commands.includes(name);
+    change(query, (dryRun): AclDryRunResult => {
+      const isAboutKeys = /permissions to access/i.test(dryRun.reply);
+      return dryRun.allowed || !(isAboutKeys ? allKeys : isGranted) ? dryRun : { allowed: true, reply: 'OK' };
+    });
+  }
+}
+
+function queriesOf({ queries }: RedisCheck): readonly DecodedQuery<unknown>[] {
+  return Object.values<Queries[string]>(queries).map((query) => ('optional' in query ? query.optional : query));
+}
