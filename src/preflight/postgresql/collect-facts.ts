@@ -5,7 +5,6 @@ import { knownValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
-import { resultsForEffects } from './evaluate-effects.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
@@ -24,6 +23,7 @@ import {
   queryOpenSession,
   statementCount,
 } from './query-database.ts';
+import { resultsForEffects } from './results-for-effects.ts';
 import { selectDatabases } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 

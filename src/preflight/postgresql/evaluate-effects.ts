@@ -7,11 +7,8 @@ import { applyEffects, applyEffectsToFacts } from './apply-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
 import type { CollectedPostgresqlFacts } from './collect-facts.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
-import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
-import { relationsQuery } from './queries/relations.ts';
 import { numericSettingOf, type ServerSettings, settingOf, settingsQuery } from './queries/settings.ts';
-import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
-import type { AnyPostgresqlQuery } from './query.ts';
+import { isAffected, queriesOfCheck } from './results-for-effects.ts';
 import { type PostgresqlSourceFacts, serverVersionOf } from './source-facts.ts';
 
 /**
@@ -54,50 +51,8 @@ export function evaluateEffects(
   return { changed, cannotStart: startProblem(server, effects, serverVersionOf(facts)) };
 }
 
-/**
- * The results of one database that its checks need when fixes are simulated, so that the others need not be kept: of checks
- * which the fixes of this database affect, and of those with a finding that depends on the server or the role. No fix of the
- * server makes a check worse that passes in a database.
- */
-export function resultsForEffects(
-  checks: readonly PostgresqlCheck[],
-  findings: readonly Finding[],
-  results: QueryResults,
-): QueryResults {
-  const after = applyEffects(
-    results,
-    findings.flatMap(({ fix }) => fix?.effects ?? []),
-  );
-  const problems = new Set(findings.filter(({ status }) => status !== 'pass' && status !== 'skip').map(({ id }) => id));
-  const wanted = checks.filter(
-    (check) =>
-      check.scope === 'database' &&
-      (isAffected(check, results, after) || (problems.has(check.id) && queriesOf(check).some(dependsOnServer))),
-  );
-  const queries = new Set(wanted.flatMap(queriesOf).filter(({ scope }) => scope === 'database'));
-  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
-}
-
-function dependsOnServer(query: AnyPostgresqlQuery): boolean {
-  return query.scope === 'server' || roleDependent.includes(query);
-}
-
-const roleDependent: readonly AnyPostgresqlQuery[] = [
-  relationsQuery,
-  unreadableObjectsQuery,
-  unreadableLargeObjectsQuery,
-];
-
-function queriesOf({ queries }: PostgresqlCheck): readonly AnyPostgresqlQuery[] {
-  return Object.values<AnyPostgresqlQuery>(queries);
-}
-
 function hasResults(check: PostgresqlCheck, results: QueryResults): boolean {
-  return queriesOf(check).every((query) => results.has(query));
-}
-
-function isAffected(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
-  return before !== after && queriesOf(check).some((query) => before.get(query) !== after.get(query));
+  return queriesOfCheck(check).every((query) => results.has(query));
 }
 
 function ownEffects(placed: readonly PlacedEffect[]): ReadonlyMap<string | undefined, readonly FixEffect[]> {
