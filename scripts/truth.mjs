@@ -46,7 +46,7 @@ function describe(rows, minutes) {
       ),
     ),
     '## Wrong verdicts',
-    `${count(rows, 'false continuous')} false \`continuous\`, ${count(rows, 'false promise')} false verdicts for the other method, ${count(rows, 'false blocked')} false \`blocked\`.`,
+    `${count(rows, 'false continuous')} false \`continuous\`, ${count(rows, 'false promise')} false verdicts for the other method, ${count(rows, 'false blocked')} false \`blocked\`, ${count(rows, 'not proven')} that the report called not proven.`,
     ...differing.map(
       (row) =>
         `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\` was the verdict${blame(row)}, \`${row.truth}\` was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
@@ -72,7 +72,7 @@ function matrix(engine, rows) {
 
 function table(rows) {
   const line = (row) =>
-    `| ${row.name} | ${row.versions} | ${row.verdict}${blame(row)} | ${row.truth} | ${shortened(row.course[0] ?? '')} |`;
+    `| ${row.name} | ${row.versions} | ${row.verdict}${blame(row)}${doubt(row)} | ${row.truth} | ${shortened(row.course[0] ?? '')} |`;
   return ['| case | versions | verdict | result | how it ended |', '|---|---|---|---|---|', ...rows.map(line)].join(
     '\n',
   );
@@ -91,6 +91,10 @@ function shortened(text) {
 
 function blame({ reasons }) {
   return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+}
+
+function doubt({ unproven = [] }) {
+  return unproven.length === 0 ? '' : `, not proven (${unproven.join(', ')})`;
 }
 
 function sentence(text) {

@@ -6,6 +6,7 @@ export interface TruthCase {
   readonly name: string;
   readonly verdict: BestMethod;
   readonly reasons?: readonly string[];
+  readonly unproven?: readonly string[];
   readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
 
@@ -35,13 +36,14 @@ export function checkRows<C extends TruthCase>(cases: readonly C[], run: (one: C
     return row;
   };
 
-  test.each(cases)('$name: $verdict', ({ name, verdict, reasons: because = [], differs }) => {
+  test.each(cases)('$name: $verdict', ({ name, verdict, reasons: because = [], unproven = [], differs }) => {
     const row = rowOf(name);
     expect({ verdict: row.verdict, truth: row.truth }, row.course.join('\n')).toEqual({
       verdict,
       truth: differs?.truth ?? verdict,
     });
     expect(row.reasons).toEqual(expect.arrayContaining([...because]));
+    expect(row.unproven ?? []).toEqual(expect.arrayContaining([...unproven]));
     if (row.explained === undefined) expect(disagreements(row), row.course.join('\n')).toEqual([]);
     expect(row.remarks).toEqual([]);
   });

@@ -15,6 +15,11 @@ test.each([
   expect(verdictAccuracy({ verdict, truth })).toBe(relation);
 });
 
+test('a verdict that the report calls unproven is no promise', () => {
+  expect(verdictAccuracy({ verdict: 'continuous', truth: 'blocked', unproven: ['not-valid'] })).toBe('not proven');
+  expect(verdictAccuracy({ verdict: 'continuous', truth: 'continuous', unproven: ['not-valid'] })).toBe('true');
+});
+
 test('a server is as good as its worst database', () => {
   expect(worstMethod(['continuous', 'dump', 'continuous'])).toBe('dump');
   expect(worstMethod(['dump', 'blocked'])).toBe('blocked');

@@ -18,6 +18,8 @@ export interface TruthRow {
   readonly verdict: BestMethod;
   /** Ids of the findings that took a method away. */
   readonly reasons: readonly string[];
+  /** Ids of the findings that leave the verdict unproven, because something could not be looked at. */
+  readonly unproven?: readonly string[];
   readonly truth: BestMethod;
   /** How each attempted migration ended. */
   readonly course: readonly string[];
@@ -29,16 +31,21 @@ export interface TruthRow {
   readonly seconds: number;
 }
 
-export type VerdictAccuracy = 'true' | 'false continuous' | 'false promise' | 'false blocked';
+export type VerdictAccuracy = 'true' | 'not proven' | 'false continuous' | 'false promise' | 'false blocked';
 
 /**
- * `false continuous` is the one that hurts: the migration was promised and does not work. `false promise` is the same of the
+ * `not proven`: the report said so, and named what it could not look at. `false continuous` is the one that hurts: the migration was promised and does not work. `false promise` is the same of the
  * lesser method, `false blocked` a method that was said to be closed and works.
  */
-export function verdictAccuracy({ verdict, truth }: Pick<TruthRow, 'verdict' | 'truth'>): VerdictAccuracy {
+export function verdictAccuracy({
+  verdict,
+  truth,
+  unproven = [],
+}: Pick<TruthRow, 'verdict' | 'truth' | 'unproven'>): VerdictAccuracy {
   const [said, was] = [methodRank[verdict], methodRank[truth]];
   if (said === was) return 'true';
   if (said < was) return 'false blocked';
+  if (unproven.length > 0) return 'not proven';
   return verdict === 'continuous' ? 'false continuous' : 'false promise';
 }
 

@@ -1,9 +1,10 @@
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { isCopiedColumnSql } from '../../postgresql/table-rows.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import type { DatabaseProgress, TableProgress } from '../migration-state.ts';
-import { queryLastRows, withEngineSession } from './engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 
 export interface RowCopyOptions {
@@ -53,11 +54,11 @@ interface TableToCopy {
 
 /** Partitioned tables hold no rows themselves; generated columns are computed by the target. */
 async function listTablesToCopy(session: PinnedSession): Promise<readonly TableToCopy[]> {
+  const version = Number(await querySingleValue(session, 'SHOW server_version_num'));
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname, c.relname, a.attname, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-       AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = ''
+     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedColumnSql(version)}
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
      ORDER BY n.nspname, c.relname, c.oid, a.attnum`,

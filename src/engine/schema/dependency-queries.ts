@@ -2,19 +2,18 @@ import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { catalogName } from './sql-fragments.ts';
 
 /**
- * Dependencies from pg_depend: `from` needs `to`. Left out are the owners of sequences, which are set later, and foreign keys
+ * Dependencies from pg_depend: `piece` needs `whole`. Left out are the owners of sequences, which are set later, and foreign keys
  * of partitions, which are created with those of their parents.
  */
-export const dependenciesQuery = `SELECT json_agg(json_build_object(
-      'from', ${catalogName('d.classid')} || ':' || d.objid, 'to', ${catalogName('d.refclassid')} || ':' || d.refobjid)) AS pairs
+export const dependenciesQuery = `SELECT ${catalogName('d.classid')} || ':' || d.objid AS piece, ${catalogName('d.refclassid')} || ':' || d.refobjid AS whole
   FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
     AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
-/** Catalog entries that are created together with another one: `from` belongs to `to`. */
-export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', piece, 'to', whole)) AS pairs FROM (
+/** Catalog entries that are created together with another one: `piece` belongs to `whole`. */
+export const containedEntriesQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
     FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
@@ -36,5 +35,4 @@ export const containedEntriesQuery = `SELECT json_agg(json_build_object('from', 
 ) AS p(piece, whole)`;
 
 /** From PostgreSQL 14 on, each range type has a multirange type. */
-export const multirangesQuery = `SELECT json_agg(json_build_object(
-  'from', 'pg_type:' || rngmultitypid, 'to', 'pg_type:' || rngtypid)) AS pairs FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;
+export const multirangesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;

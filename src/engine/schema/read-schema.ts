@@ -3,7 +3,7 @@ import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './de
 import { omissionsQuery } from './omissions-query.ts';
 import type { DependencyPair } from './order-parts.ts';
 import { partQueries } from './part-queries.ts';
-import { parsePairs, parsePart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
+import { parsePart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 
@@ -42,5 +42,5 @@ export async function readSourceSchema(session: PinnedSession, versions: ServerV
 
 async function queryPairs(session: PinnedSession, text: string): Promise<readonly DependencyPair[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
-  return parsePairs(rows[0]?.pairs);
+  return rows.flatMap(({ piece, whole }) => (piece == null || whole == null ? [] : [[piece, whole] as const]));
 }

@@ -1,4 +1,4 @@
-import { isRecord, parseJson, stringField } from '../../json.ts';
+import { parseArrayText } from '../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** One object of a schema, with the statements that create it. */
@@ -53,7 +53,7 @@ export interface ServerVersions {
 }
 
 /**
- * A query whose rows are parts: `id`, `name`, and as JSON arrays `statements`, `depends_on`, `requirements` (the last two are
+ * A query whose rows are parts: `id`, `name`, and as arrays `statements`, `depends_on`, `requirements` (the last two are
  * optional).
  */
 export interface PartQuery {
@@ -77,20 +77,7 @@ export function unquoteName(name: string): string {
   return name.replace(/"([a-z_][a-z0-9_]*)"/g, '$1');
 }
 
-/** Parses a JSON array of strings and leaves out nulls. */
-export function parseTextArray(json: string | null | undefined): readonly string[] {
-  if (json === null || json === undefined) return [];
-  const read = parseJson(json);
-  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source did not return a JSON array');
-  return read.value.filter((entry): entry is string => typeof entry === 'string');
-}
-
-/** Parses a JSON array of pairs, `[{"from": "…", "to": "…"}]`. */
-export function parsePairs(json: string | null | undefined): readonly (readonly [from: string, to: string])[] {
-  const read = parseJson(json ?? '[]');
-  if (!read.ok || !Array.isArray(read.value)) throw new TypeError('the source did not return a JSON array');
-  return read.value.flatMap((entry) => {
-    const [from, to] = isRecord(entry) ? [stringField(entry, 'from'), stringField(entry, 'to')] : [];
-    return from === undefined || to === undefined ? [] : [[from, to] as const];
-  });
+/** The elements of an array, without nulls. */
+export function parseTextArray(text: string | null | undefined): readonly string[] {
+  return text == null ? [] : parseArrayText(text).filter((entry) => entry !== null);
 }

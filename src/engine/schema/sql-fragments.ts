@@ -52,12 +52,12 @@ export function sequenceOptionsSql(sequence: string): string {
     CASE WHEN ${sequence}.seqcycle THEN ' CYCLE' ELSE ' NO CYCLE' END)`;
 }
 
-/** SQL expression: JSON array of the given text expressions, without nulls. */
-export function jsonTextArray(...entries: readonly string[]): string {
-  return `array_to_json(array_remove(ARRAY[${entries.join(', ')}]::text[], NULL))`;
+/** SQL expression: array of the given text expressions, without nulls. */
+export function textArray(...entries: readonly string[]): string {
+  return `array_remove(ARRAY[${entries.join(', ')}]::text[], NULL)`;
 }
 
-/** SQL expression: JSON array that concatenates the given text arrays, without nulls. */
-export function jsonTextArrayConcat(...arrays: readonly string[]): string {
-  return `array_to_json(array_remove((${arrays.map((array) => `${array}::text[]`).join(' || ')}), NULL))`;
+/** SQL expression: concatenates the given text arrays, without nulls. */
+export function textArrayConcat(...arrays: readonly string[]): string {
+  return `array_remove((${arrays.map((array) => `${array}::text[]`).join(' || ')}), NULL)`;
 }

@@ -24,6 +24,7 @@ import {
   statementCount,
 } from './query-database.ts';
 import { resultsForEffects } from './results-for-effects.ts';
+import { searchTableRows } from './search-table-rows.ts';
 import { selectDatabases } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 
@@ -202,16 +203,16 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   const waiting = names.filter((name) => !isClosed(state, name) && name !== facts.dbname);
   let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
-  const finish = async (name: string, access: DatabaseAccess, results: QueryResults) => {
+  const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
+    const results = await searchTableRows(name, queries, answers, queryOptions);
     state.access.set(name, access);
     const overview = knownValue(results, databaseOverviewQuery);
-    if (overview !== undefined) {
-      state.sizes.set(name, databaseSizes(overview, knownValue(results, tableSizesQuery)));
-    }
+    const sizes = knownValue(results, tableSizesQuery);
+    if (overview !== undefined) state.sizes.set(name, databaseSizes(overview, sizes));
     const all = new Map([...(await server), ...results]);
-    const found = evaluateDatabase(state, name, all);
-    state.findings.set(name, found);
-    state.retained.set(name, resultsForEffects(settings.checks, found, all));
+    const findings = evaluateDatabase(state, name, all);
+    state.findings.set(name, findings);
+    state.retained.set(name, resultsForEffects(settings.checks, findings, all));
     done += 1;
     run.onProgress(done, names.length);
   };
@@ -221,11 +222,11 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = disconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
-      const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
-      await finish(facts.dbname, access, outcome.results);
-    }
-    // This session counts among the connections that may be open at once.
-    await session.end();
+      const cut = broken === undefined ? {} : { broken };
+      // It counts among the connections that may be open at once.
+      await session.end();
+      await finish(facts.dbname, { kind: 'entered', direct, ...cut }, outcome.results);
+    } else await session.end();
   };
   const lane = async () => {
     for (let name = waiting.shift(); name !== undefined && !run.signal.aborted; name = waiting.shift()) {

@@ -1,3 +1,5 @@
+import { firstObjects } from './object-list.ts';
+
 interface NamedConstraint {
   /** Quoted where needed. */
   readonly name: string;
@@ -21,6 +23,24 @@ export function dropConstraint(constraint: Omit<NamedConstraint, 'definition'>):
 export function addConstraintNotValid(constraint: NamedConstraint): string {
   const definition = constraint.definition.replace(/ NOT VALID$/, '');
   return `${alterOwner(constraint)} ADD CONSTRAINT ${constraint.name} ${definition} NOT VALID`;
+}
+
+/** A sentence with the queries that show whether rows violate the constraints, after `setting`; empty for domains only. */
+export function ownerQueries(constraints: readonly NamedConstraint[], setting: string): string {
+  const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
+  return queries.length === 0
+    ? ''
+    : ` Expressions of users are not evaluated. Their owner can run: ${[setting, ...firstObjects(queries)].join('; ')}.`;
+}
+
+/**
+ * A query whether a row violates a CHECK constraint of a table, for its owner. Preflight does not run it: the expression may
+ * call functions of users. undefined: a constraint of a domain, which can be used in many columns.
+ */
+function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
+  const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
+  if (ofDomain || expression === undefined) return undefined;
+  return `SELECT EXISTS (SELECT FROM ONLY ${owner} WHERE NOT (${expression}))`;
 }
 
 /** In double quotes, as error messages of the server quote names. */

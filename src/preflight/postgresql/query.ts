@@ -1,8 +1,9 @@
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
+import type { CopyFormat, PlainTable } from '../../postgresql/table-rows.ts';
 import type { DecodedQuery } from '../query.ts';
 
 /**
- * A read-only query of the system catalogs. Its SQL is one SELECT without a semicolon and without parameters: all queries to
+ * A read-only query of the system catalogs; it names no relation of a user and evaluates no expression of one. Its SQL is one SELECT without a semicolon and without parameters: all queries to
  * one database travel in one message, and checks join their results in memory.
  */
 export interface PostgresqlQuery<T> extends DecodedQuery<T> {
@@ -17,11 +18,23 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
    */
   readonly when?: (known: ReadQueryResult, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
+  /** Completes the decoded value by what the rows of tables contain. The tables are read after all queries of the database. */
+  readonly searchRows?: (value: T, search: SearchRows) => Promise<T>;
   /** The value when the query is not sent. */
   readonly absent: T;
   /** The statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
   readonly grant: (user: string) => string;
 }
+
+/** `violate`: a row was found; `fit`: no row of the table; `unseen`: not all rows could be read. */
+export type RowSearchResult = 'violate' | 'fit' | 'unseen';
+
+/** Searches a table for a row, which `isFound` receives as COPY writes it. */
+export type SearchRows = (
+  table: PlainTable,
+  isFound: (row: Uint8Array) => boolean,
+  format?: CopyFormat,
+) => Promise<RowSearchResult>;
 
 export interface PostgresqlQueryConditions {
   /** The server is a standby in recovery, where functions for the current WAL position fail. */

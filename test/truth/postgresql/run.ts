@@ -151,6 +151,9 @@ function rowOf(one: PostgresCase, report: PreflightReport, { continuous, dumped 
     versions: `${one.from ?? 15} -> ${one.to ?? 17}`,
     verdict: report.verdict,
     reasons: [...new Set(blockers.map(({ id }) => id))],
+    ...(report.proven
+      ? {}
+      : { unproven: report.findings.filter(({ status }) => status === 'unknown').map(({ id }) => id) }),
     truth: worstMethod(truths),
     course: [...told('continuous:', continuous), ...told('dump:', dumped)],
     databases: names.flatMap((name, at) => {

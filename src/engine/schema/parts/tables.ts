@@ -1,5 +1,5 @@
 import type { PartQuery, ServerVersions } from '../schema-part.ts';
-import { jsonTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
+import { storageOptionsSql, textArrayConcat, userRelations } from '../sql-fragments.ts';
 import { columnDefinitionsSql, columnSettingStatements, identityStatements, lateNotNullStatements } from './columns.ts';
 
 /**
@@ -9,8 +9,8 @@ import { columnDefinitionsSql, columnSettingStatements, identityStatements, late
 export const tableDefinitionsQuery: PartQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
-      (SELECT json_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
-      ${jsonTextArrayConcat(
+      (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
+      ${textArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityStatements(),
         lateNotNullStatements(versions),
@@ -22,9 +22,9 @@ export const tableDefinitionsQuery: PartQuery = {
 export const columnSettingDefinitionsQuery: PartQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
-      (SELECT json_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
+      (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
-      ${jsonTextArrayConcat(columnSettingStatements(versions))} AS statements
+      ${textArrayConcat(columnSettingStatements(versions))} AS statements
     FROM ${userRelations('rpm')}`,
 };
 

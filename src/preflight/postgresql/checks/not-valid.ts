@@ -75,7 +75,7 @@ function uncheckedOutcome(
   };
   return {
     ...unknown(`${countText(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
-    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and user-defined functions are not executed.${unlistedNote(all)}`,
+    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${unlistedNote(all)}`,
     objects: named(unseen, all),
   };
 }

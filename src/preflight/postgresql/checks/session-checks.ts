@@ -1,7 +1,7 @@
-import { fail, pass, unknown, warn } from '../../finding.ts';
+import { fail, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
+import { addConstraintNotValid, dropConstraint, ownerQueries } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import {
   type SessionDependentConstraint,
@@ -16,11 +16,10 @@ export const sessionChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { sessionChecks: sessionDependentConstraintsQuery },
   evaluate({ sessionChecks }, database) {
-    const filled = sessionChecks.filter((one) => one.rows !== 'none' && isSessionDependent(one));
-    const broken = filled.filter((one) => one.rows === 'violate' || customSetting.test(one.definition));
-    const unseen = filled.filter((one) => one.rows === 'unseen');
-    const named = broken.length > 0 ? broken : unseen.length > 0 ? unseen : filled.filter(dependsOnRole);
-    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'satisfied by every row');
+    const unseen = sessionChecks.filter((one) => one.filled && isSessionDependent(one));
+    const broken = unseen.filter(({ definition }) => customSetting.test(definition));
+    const named = broken.length > 0 ? broken : unseen;
+    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
     const observed = countText(named.length, 'constraint');
     const more = {
       required: 'none in tables with rows',
@@ -36,9 +35,11 @@ export const sessionChecksCheck = databaseCheck({
       },
     };
     if (broken.length > 0) return fail(['continuous', 'dump'], observed, more);
-    if (unseen.length > 0)
-      return { ...unknown(`${observed}, and it is not known whether every row satisfies them`), ...more };
-    return warn(observed, more);
+    return {
+      ...unknown(`${observed}, and it is not known whether every row satisfies them`),
+      ...more,
+      detail: `${more.detail}${ownerQueries(named, "SET search_path = ''")}`,
+    };
   },
 });
 
@@ -48,11 +49,6 @@ const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
 /** A built-in setting exists on every server, so it does not matter here. */
 function isSessionDependent({ definition }: SessionDependentConstraint): boolean {
   return !definition.includes('current_setting(') || customSetting.test(definition) || sessionPattern.test(definition);
-}
-
-/** The role that applies changes on the target can differ from the role that writes here. */
-function dependsOnRole({ definition }: SessionDependentConstraint): boolean {
-  return rolePattern.test(definition);
 }
 
 const rolePattern = /\b(CURRENT_USER|CURRENT_ROLE|SESSION_USER|USER)\b|"(current|session)_user"\(\)/;

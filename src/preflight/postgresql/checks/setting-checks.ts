@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
+import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
+import { addConstraintNotValid, dropConstraint, ownerQueries } from '../constraint-text.ts';
 import { effectiveSettings } from '../effective-settings.ts';
 import { dependsOnTimeZone } from '../function-body/time-zone.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -31,16 +31,14 @@ export const settingChecksCheck = databaseCheck({
     roleSettings: roleSettingsQuery,
   },
   evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
-    const found = swayedChecks.filter(({ rows }) => rows !== 'none');
+    const found = swayedChecks.filter(({ filled }) => filled);
     const own = ownSettings(database, settings, roleSettings, facts);
     const zone = own.find(({ name }) => name === 'TimeZone');
     const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
     if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
     if (found.length === 0) return pass(swayedChecks.length === 0 ? 'none' : 'none with rows');
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
-    const broken = found.filter(
-      ({ rows, readsDates }) => rows === 'violate' || (readsDates && isOwn('DateStyle') && rows !== 'fit'),
-    );
+    const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
     const observed = `${countText(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
@@ -66,16 +64,12 @@ export const settingChecksCheck = databaseCheck({
         detail: `${harm}, so rows that are valid here violate it and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
       });
     }
-    if (own.length === 0) return pass(observed);
-    const unseen = found.filter(({ rows }) => rows === 'unseen');
-    const detail = `${harm}.`;
-    if (unseen.length > 0) {
-      return { ...unknown(`${observed}; could not test the rows against these constraints`), ...more(unseen), detail };
-    }
-    return warn(observed, {
+    const defaults = Object.entries(defaultSessionSettings).map(([name, value]) => `SET ${name} = '${value}'`);
+    return {
+      ...unknown(`${observed}; it is not known whether every row satisfies them`),
       ...more(found),
-      detail: `${detail} Every row satisfies it with these settings too, but a row written before the cut-over that does not stops the replication.${unlistedNote(found)}`,
-    });
+      detail: `${harm}.${unlistedNote(found)}${ownerQueries(found, defaults.join('; '))}`,
+    };
   },
 });
 

@@ -1,24 +1,26 @@
+import { isNullField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnClockSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import {
-  canScanRowsSql,
   constraintHasRowsSql,
+  decodeSearchedTable,
   hasRowsSql,
-  queryIsTrueSql,
-  type RowScanResult,
-  rowScanResultOf,
+  type RowScan,
+  scanRows,
+  searchedTableColumns,
 } from './row-scan.ts';
 
-/** A nullable column of a table with rows, although the same column of the parent table is NOT NULL. */
-export interface NullableInheritedColumn {
+/**
+ * A nullable column of a table with rows, although the same column of the parent table is NOT NULL. `violate`: a row holds
+ * NULL in the column.
+ */
+export interface NullableInheritedColumn extends RowScan {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
-  /** `violate`: a row holds NULL in the column. */
-  readonly rows: RowScanResult;
 }
 
 /** Since PostgreSQL 18 an inherited NOT NULL constraint cannot be dropped, so that the case does not exist. */
@@ -30,38 +32,30 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
     version < 100_000 || version >= 180_000
       ? undefined
       : `
-        SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated
-        FROM (
-          SELECT DISTINCT
-            c.oid::regclass AS name,
-            quote_ident(a.attname) AS attname,
-            CASE
-              WHEN ${canScanRowsSql('c')}
-                THEN format(
-                  'SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %I IS NULL) AS v',
-                  c.oid::regclass,
-                  a.attname
-                )
-            END AS query
-          FROM pg_inherits i
-          JOIN pg_class c ON c.oid = i.inhrelid
-          JOIN pg_attribute a ON a.attrelid = c.oid
-          JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname
-          WHERE c.relkind = 'r'
-            AND NOT c.relispartition
-            AND p.attnotnull
-            AND NOT a.attnotnull
-            AND a.attnum > 0
-            AND ${hasRowsSql('c')}
-        ) o
+        SELECT DISTINCT
+          c.oid::regclass AS name,
+          quote_ident(a.attname) AS attname,
+          ${searchedTableColumns(version)}
+        FROM pg_inherits i
+        JOIN pg_class c ON c.oid = i.inhrelid
+        JOIN pg_attribute a ON a.attrelid = c.oid
+        JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname
+        WHERE c.relkind = 'r'
+          AND NOT c.relispartition
+          AND p.attnotnull
+          AND NOT a.attnotnull
+          AND a.attnum > 0
+          AND ${hasRowsSql('c')}
         ORDER BY 1, 2
       `,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),
       column: decodeText(row, 'attname'),
-      rows: rowScanResultOf(decodeText(row, 'violated'), true),
+      rows: 'unseen',
+      searched: decodeSearchedTable(row),
     })),
+  searchRows: (found, search) => scanRows(found, search, isNullField),
   absent: [],
   grant: grantMonitorRole,
 };

@@ -1,3 +1,4 @@
+import { parseArrayText } from '../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
 /** A missing column counts as NULL: queries for older versions leave some columns out. */
@@ -24,10 +25,9 @@ export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
   return row[column] === 't';
 }
 
-/** Decodes an array that the server wrote as JSON. */
+/** The elements of an array, without NULL. */
 export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
   const value = row[column];
   if (value === undefined || value === null) return [];
-  const parsed: unknown = JSON.parse(value);
-  return Array.isArray(parsed) ? parsed.map(String) : [];
+  return parseArrayText(value).filter((element) => element !== null);
 }

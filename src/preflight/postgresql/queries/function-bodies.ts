@@ -54,11 +54,11 @@ export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
         AND p.proconfig IS NULL AS inlined,
       ${boundCalls(version)} AS calls,
       (
-        SELECT json_agg(y.typname ORDER BY g.at)
+        SELECT array_agg(y.typname ORDER BY g.at)
         FROM unnest(p.proargtypes) WITH ORDINALITY g (type, at)
         JOIN pg_type y ON y.oid = g.type
       ) AS types,
-      CASE WHEN p.proallargtypes IS NULL THEN array_to_json(p.proargnames) END AS names
+      CASE WHEN p.proallargtypes IS NULL THEN p.proargnames END AS names
     FROM pg_proc p
     JOIN pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_language l ON l.oid = p.prolang
@@ -100,7 +100,7 @@ const viewBodiesSql = `
     false,
     false,
     false,
-    json_agg(b.refobjid::text),
+    array_agg(b.refobjid::text),
     NULL,
     NULL
   FROM pg_rewrite r
@@ -136,7 +136,7 @@ function boundCalls(version: number): string {
     CASE
       WHEN p.prosqlbody IS NOT NULL
         THEN (
-          SELECT json_agg(b.refobjid::text)
+          SELECT array_agg(b.refobjid::text)
           FROM pg_depend b
           WHERE b.classid = '${catalogOid.pg_proc}'
             AND b.objid = p.oid

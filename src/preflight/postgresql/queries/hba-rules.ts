@@ -28,12 +28,12 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
         SELECT
           line_number,
           type,
-          array_to_json(database) AS databases,
-          array_to_json(user_name) AS users,
+          database AS databases,
+          user_name AS users,
           address,
           netmask,
           auth_method,
-          array_to_json(options) AS options,
+          options,
           error
         FROM pg_hba_file_rules
         ORDER BY ${version < 160_000 ? '' : 'rule_number, '}line_number

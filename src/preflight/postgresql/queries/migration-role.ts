@@ -45,7 +45,7 @@ export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
         WHEN rolvaliduntil = '-infinity' THEN -1
         WHEN isfinite(rolvaliduntil) THEN extract(epoch FROM rolvaliduntil - now())::bigint
       END AS seconds_left,
-      (SELECT array_to_json(array_agg(r.rolname ORDER BY r.rolname)) FROM mine JOIN pg_roles r USING (oid)) AS member_of
+      (SELECT array_agg(r.rolname ORDER BY r.rolname) FROM mine JOIN pg_roles r USING (oid)) AS member_of
     FROM pg_roles
     WHERE rolname = current_user
   `,

@@ -1,12 +1,14 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { parseArrayText, parseRecordText } from '../../../postgresql/nested-text.ts';
+import { copyTextFields } from '../../../postgresql/table-rows.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';
 
 /**
  * Values of some types in rows of tables: in a column, in a domain, an array or a composite. Columns: `relid`, `attname`,
- * `type`; `steps` from the column to the value; `sources`, joins to the table `r` that reach it; `expr`, the expression of
- * the value.
+ * `type`; `path` from the column to the value: `domain`, `array` or the position of a field of a composite, each followed by
+ * a space.
  */
 export function nestedValuesSql(version: number, types: readonly number[]): string {
   const whole = `
@@ -25,9 +27,7 @@ export function nestedValuesSql(version: number, types: readonly number[]): stri
       c.oid,
       a.attname,
       a.atttypid,
-      0,
-      '' COLLATE "C",
-      format('r.%I', a.attname) COLLATE "C"
+      '' COLLATE "C"
     FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid
     WHERE c.oid >= '${firstNormalObjectId}'
@@ -38,18 +38,15 @@ export function nestedValuesSql(version: number, types: readonly number[]): stri
       AND ${hasRowsSql('c')}
   `;
   const parts = [
-    "SELECT t.typbasetype, '', v.expr WHERE t.typtype = 'd'",
+    "SELECT t.typbasetype, 'domain' WHERE t.typtype = 'd'",
     `
-      SELECT
-        t.typelem,
-        format(' CROSS JOIN LATERAL (SELECT unnest(%s) AS it) x%s', v.expr, v.steps),
-        format('x%s.it', v.steps)
+      SELECT t.typelem, 'array'
       WHERE t.typtype = 'b'
         AND t.typelem <> '0'
         AND t.typlen = -1
     `,
     `
-      SELECT f.atttypid, '', format('(%s).%I', v.expr, f.attname)
+      SELECT f.atttypid, (row_number() OVER (ORDER BY f.attnum) - 1)::text
       FROM pg_attribute f
       WHERE t.typtype = 'c'
         AND f.attrelid = t.typrelid
@@ -62,21 +59,41 @@ export function nestedValuesSql(version: number, types: readonly number[]): stri
       v.relid,
       v.attname,
       s.type,
-      v.steps + 1,
-      (v.sources || s.source) COLLATE "C",
-      s.expr COLLATE "C"
+      (v.path || s.step || ' ') COLLATE "C"
     FROM v
     JOIN pg_type t ON t.oid = v.type
-    CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) s(type, source, expr)
+    CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) s(type, step)
     WHERE NOT ${isOneOfSql(types, 'v.type')}
       AND s.type IN (SELECT oid FROM up)
   `;
   return `
     (
-      WITH RECURSIVE ${whole}, v(relid, attname, type, steps, sources, expr) AS (${columns} UNION ALL ${deeper})
+      WITH RECURSIVE ${whole}, v(relid, attname, type, path) AS (${columns} UNION ALL ${deeper})
       SELECT *
       FROM v
       WHERE ${isOneOfSql(types, 'v.type')}
     )
   `;
+}
+
+/** A column with such values, and where they are in it. */
+export interface NestedValueColumn {
+  readonly path: string;
+  /** The type of the values. */
+  readonly type: string;
+}
+
+/** The values in a row of COPY of the column, without NULL; those of an array each for itself. */
+export function nestedValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
+  const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
+  let values = withoutNull(copyTextFields(row));
+  for (const step of steps) {
+    if (step === 'array') values = values.flatMap((value) => withoutNull(parseArrayText(value)));
+    else if (step !== 'domain') values = withoutNull(values.map((value) => parseRecordText(value)[Number(step)]));
+  }
+  return values;
+}
+
+function withoutNull(values: readonly (string | null | undefined)[]): readonly string[] {
+  return values.filter((value) => value != null);
 }

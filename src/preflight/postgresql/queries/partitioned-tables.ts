@@ -1,9 +1,11 @@
 import { firstGenbkiObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { copyBinaryFields, type PlainTable } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery, SearchRows } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
-import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeBoolean, decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { queryIsTrueSql, type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
+import { type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;
@@ -15,6 +17,8 @@ export interface PartitionedTable {
   readonly enumHashed: boolean;
   /** Partitioned by object ids, as regclass, which differ in every database: whether rows hold any. */
   readonly numbered: RowScanResult;
+  /** The partitions that are searched for them. */
+  readonly leaves: readonly PlainTable[];
   /** Partitioned by LIST over a boolean with a partition for each value, so that no other partition is needed. */
   readonly closed: boolean;
   /** Name of an exclusion constraint of the partitioned table, quoted. */
@@ -35,7 +39,9 @@ export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]
           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions,
           ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default,
           ${hashesEnum} AS enum_hashed,
-          ${numbered} AS numbered,
+          ${numberedKeyColumns} AS numbered_columns,
+          CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leavesHaveRows} END AS numbered,
+          CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leafNames} END AS leaves,
           ${overBoolean} AS boolean,
           ${version < 170_000 ? 'NULL' : excluding} AS excluding
         FROM pg_partitioned_table p
@@ -48,15 +54,41 @@ export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]
       partitions: decodeNumber(row, 'partitions'),
       hasDefault: decodeBoolean(row, 'has_default'),
       enumHashed: decodeBoolean(row, 'enum_hashed'),
-      numbered: scanResults.find((one) => one === row.numbered) ?? 'none',
+      numbered: decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
+      leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
       closed: decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
       excluding: decodeOptionalText(row, 'excluding'),
     })),
+  searchRows: async (found, search) => {
+    const searched: PartitionedTable[] = [];
+    for (const table of found) searched.push({ ...table, numbered: await searchLeaves(table, search) });
+    return searched;
+  },
   absent: [],
   grant: grantMonitorRole,
 };
 
-const scanResults: readonly RowScanResult[] = ['violate', 'unseen'];
+function decodeLeaves(row: PostgresqlRow): readonly PlainTable[] {
+  const columns = decodeList(row, 'numbered_columns');
+  const names = decodeList(row, 'leaves');
+  return names.flatMap((schema, at) => (at % 2 === 0 ? [{ schema, name: names[at + 1] ?? '', columns }] : []));
+}
+
+/**
+ * Objects below FirstGenbkiObjectId have the same id on every server. In the binary format a value of these types is its
+ * object id.
+ */
+async function searchLeaves({ leaves, numbered }: PartitionedTable, search: SearchRows): Promise<RowScanResult> {
+  if (leaves.length === 0) return numbered;
+  const hasOwnId = (row: Uint8Array) =>
+    copyBinaryFields(row).some((value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiObjectId);
+  const results: RowScanResult[] = [];
+  for (const leaf of leaves) {
+    if (results.includes('violate')) break;
+    results.push(await search(leaf, hasOwnId, 'binary'));
+  }
+  return (['violate', 'unseen'] as const).find((one) => results.includes(one)) ?? 'none';
+}
 
 const typeOf = "CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END";
 
@@ -67,59 +99,59 @@ const keyColumns = `
     AND a.attnum = ANY (p.partattrs::int2[])
 `;
 
-/**
- * Objects below FirstGenbkiObjectId have the same id on every server. LIST values are dumped as names, which the target
- * resolves.
- */
-const numbered = `
+/** Key columns that hold object ids. LIST values are dumped as names, which the target resolves. */
+const numberedKeyColumns = `
   CASE
     WHEN p.partstrat <> 'l'
       THEN (
-        SELECT CASE
-          WHEN s.bytes > ${rowScanSizeLimit}
-              OR NOT has_table_privilege(p.partrelid, 'SELECT')
-              OR row_security_active(p.partrelid)
-            THEN 'unseen'
-          WHEN s.bytes > 0 AND ${queryIsTrueSql('k.query')} THEN 'violate'
-        END
-        FROM (
-          SELECT format(
-            'SELECT EXISTS (SELECT 1 FROM %s r WHERE %s) AS v',
-            p.partrelid::regclass,
-            string_agg(format('r.%I::oid >= ${firstGenbkiObjectId}', a.attname), ' OR ')
-          ) AS query
-          FROM ${keyColumns}
-            AND ${typeOf} IN (
-              '${typeOid.regproc}',
-              '${typeOid.regprocedure}',
-              '${typeOid.regoper}',
-              '${typeOid.regoperator}',
-              '${typeOid.regclass}',
-              '${typeOid.regtype}',
-              '${typeOid.regconfig}',
-              '${typeOid.regdictionary}',
-              '${typeOid.regnamespace}',
-              '${typeOid.regrole}',
-              '${typeOid.regcollation}'
-            )
-          HAVING count(*) > 0
-        ) k
-        CROSS JOIN (
-          WITH RECURSIVE l AS (
-            SELECT i.inhrelid
-            FROM pg_inherits i
-            WHERE i.inhparent = p.partrelid
-            UNION ALL
-            SELECT i.inhrelid
-            FROM pg_inherits i
-            JOIN l ON i.inhparent = l.inhrelid
+        SELECT array_agg(a.attname)
+        FROM ${keyColumns}
+          AND ${typeOf} IN (
+            '${typeOid.regproc}',
+            '${typeOid.regprocedure}',
+            '${typeOid.regoper}',
+            '${typeOid.regoperator}',
+            '${typeOid.regclass}',
+            '${typeOid.regtype}',
+            '${typeOid.regconfig}',
+            '${typeOid.regdictionary}',
+            '${typeOid.regnamespace}',
+            '${typeOid.regrole}',
+            '${typeOid.regcollation}'
           )
-          SELECT sum(pg_relation_size(inhrelid)) AS bytes
-          FROM l
-        ) s
       )
   END
 `;
+
+/** The partitions that hold rows, at every level. */
+const leaves = `
+  WITH RECURSIVE l AS (
+    SELECT i.inhrelid
+    FROM pg_inherits i
+    WHERE i.inhparent = p.partrelid
+    UNION ALL
+    SELECT i.inhrelid
+    FROM pg_inherits i
+    JOIN l ON i.inhparent = l.inhrelid
+  ),
+  f AS (SELECT c.* FROM l JOIN pg_class c ON c.oid = l.inhrelid WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0)
+`;
+
+const leavesHaveRows = `
+  (
+    ${leaves}
+    SELECT CASE
+      WHEN count(*) = 0 THEN 'none'
+      WHEN sum(pg_relation_size(f.oid)) <= ${rowScanSizeLimit}
+          AND bool_and(has_table_privilege(f.oid, 'SELECT') AND NOT row_security_active(f.oid))
+        THEN 'readable'
+      ELSE 'unseen'
+    END
+    FROM f
+  )
+`;
+
+const leafNames = `(${leaves} SELECT array_agg(ARRAY[n.nspname, f.relname]) FROM f JOIN pg_namespace n ON n.oid = f.relnamespace)`;
 
 const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOid.bool}')`;
 

@@ -1,13 +1,16 @@
 import { regprocTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeList, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { nestedValuesSql } from './nested-values.ts';
-import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
+import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
+import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
 
-/** A column of type regproc or regoper, whose values are written as bare names. */
-export interface RegprocColumn {
+/**
+ * A column of type regproc or regoper, whose values are written as bare names. `violate`: a row holds a name that several
+ * functions or operators have.
+ */
+export interface RegprocColumn extends RowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -15,43 +18,40 @@ export interface RegprocColumn {
   readonly type: string;
   /** The type of the column is a domain over it, or contains it. */
   readonly isInside: boolean;
-  /** `violate`: a row holds a name that several functions or operators have. */
-  readonly rows: RowScanResult;
+  /** Names that several functions or operators of one schema have, as values are written. In the first column only. */
+  readonly ambiguousNames: readonly string[];
 }
 
-/** A query for values whose name is not unique in its schema. */
-const ambiguousNameSql = (catalogue: string, name: string, schema: string): string =>
-  `'SELECT EXISTS (SELECT 1 FROM ONLY %s r%s CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it) JOIN ${catalogue} p ON p.oid = x.it::oid WHERE (SELECT count(*) FROM ${catalogue} q WHERE q.${name} = p.${name} AND q.${schema} = p.${schema}) > 1) AS v'`;
+/** A value whose name is not unique is written with the schema. */
+const ambiguousNamesSql = (catalog: string, name: string, written: string, schema: string): string => `
+  SELECT quote_ident((SELECT nspname FROM pg_namespace n WHERE n.oid = ${schema})) || '.' || ${written}
+  FROM ${catalog}
+  GROUP BY ${schema}, ${name}
+  HAVING count(*) > 1
+`;
 
 export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
   id: 'regproc-columns',
   scope: 'database',
   when: whenPresent('callables'),
   sql: (version) => `
-    SELECT o.*, CASE WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')} END AS violated
-    FROM (
-      SELECT
-        v.relid::regclass AS name,
-        quote_ident(v.attname) AS attname,
-        v.type::regtype AS type,
-        v.steps > 0 AS is_inside,
-        CASE
-          WHEN ${canScanRowsSql('c')}
-            THEN format(
-              CASE
-                WHEN v.type IN ('${typeOid.regproc}', '${typeOid.regprocArray}')
-                  THEN ${ambiguousNameSql('pg_proc', 'proname', 'pronamespace')}
-                ELSE ${ambiguousNameSql('pg_operator', 'oprname', 'oprnamespace')}
-              END,
-              v.relid::regclass,
-              v.sources,
-              v.expr,
-              v.type::regtype
-            )
-        END AS query
-      FROM ${nestedValuesSql(version, regprocTypes)} v
-      JOIN pg_class c ON c.oid = v.relid
-    ) o
+    SELECT
+      v.relid::regclass AS name,
+      quote_ident(v.attname) AS attname,
+      v.type::regtype AS type,
+      v.path,
+      CASE
+        WHEN row_number() OVER (PARTITION BY ${isRegproc} ORDER BY v.relid, v.attname, v.path) = 1
+          THEN CASE
+            WHEN ${isRegproc}
+              THEN ARRAY(${ambiguousNamesSql('pg_proc', 'proname', 'quote_ident(proname)', 'pronamespace')})
+            ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
+          END
+      END AS ambiguous,
+      ${searchedTableColumns(version)}
+    FROM ${nestedValuesSql(version, regprocTypes)} v
+    JOIN pg_class c ON c.oid = v.relid
+    JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
   `,
   decode: (rows) =>
@@ -59,9 +59,18 @@ export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
       table: decodeText(row, 'name'),
       column: decodeText(row, 'attname'),
       type: decodeText(row, 'type'),
-      isInside: decodeBoolean(row, 'is_inside'),
-      rows: rowScanResultOf(decodeText(row, 'violated'), true),
+      path: decodeText(row, 'path'),
+      isInside: decodeText(row, 'path') !== '',
+      ambiguousNames: decodeList(row, 'ambiguous'),
+      rows: 'unseen',
+      searched: decodeSearchedTable(row),
     })),
+  searchRows: (found, search) => {
+    const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
+    return scanRows(found, search, (row, column) => nestedValues(row, column).some((value) => ambiguous.has(value)));
+  },
   absent: [],
   grant: grantMonitorRole,
 };
+
+const isRegproc = `v.type IN ('${typeOid.regproc}', '${typeOid.regprocArray}')`;

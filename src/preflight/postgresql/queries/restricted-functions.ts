@@ -36,7 +36,7 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
       l.lanpltrusted,
       l.lanname,
       CASE WHEN l.lanname = 'c' THEN p.probin END AS library,
-      (SELECT json_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales
+      (SELECT array_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales
     FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang
     WHERE p.oid >= '${firstNormalObjectId}'

@@ -1,101 +1,64 @@
-import { catalogOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { isCopiedColumnSql, type PlainTable } from '../../../postgresql/table-rows.ts';
+import type { RowSearchResult, SearchRows } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 
-/**
- * Result of scanning the rows of a table. `unseen`: the table is too large, or the expression calls functions of users,
- * which are not run.
- */
-export type RowScanResult = 'none' | 'fit' | 'violate' | 'unseen';
+/** Result of a search in the rows of a table. `none`: there are no rows; `unseen`: they were not read, or not all of them. */
+export type RowScanResult = 'none' | RowSearchResult;
 
-/** Bytes of the largest table that a preflight scans. */
+/** Bytes of the largest table that a preflight reads. */
 export const rowScanSizeLimit = 256 * 1024 * 1024;
 
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
-/** The table can be scanned completely and quickly. */
-export const canScanRowsSql = (table: string): string => `
+/** The table can be read completely and quickly. */
+export const canReadRowsSql = (table: string): string => `
   pg_relation_size(${table}.oid) <= ${rowScanSizeLimit}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
 `;
 
-/** Whether a query in a text returns true. query_to_xml runs it within the query. */
-export const queryIsTrueSql = (query: string): string =>
-  `query_to_xml(${query}, false, false, '')::text LIKE '%<v>true</v>%'`;
-
-/**
- * The expression of the constraint `k` calls only built-in functions that are immutable or match `also`. Functions of users
- * are never run with the privileges of our role. The table and the domain of the constraint are no obstacle.
- */
-const isSafeToEvaluateSql = (also: string): string => `
-  (
-    k.conbin IS NULL
-      OR (
-        NOT EXISTS (
-          SELECT FROM pg_depend d
-          WHERE d.classid = '${catalogOid.pg_constraint}'
-            AND d.objid = k.oid
-            AND d.refclassid <> '${catalogOid.pg_class}'
-            AND NOT (d.refclassid = '${catalogOid.pg_type}' AND d.refobjid = k.contypid)
-        )
-          AND NOT EXISTS (
-            SELECT FROM regexp_matches(k.conbin::text, 'funcid ([0-9]+)', 'g') m(found)
-            JOIN pg_proc p ON p.oid = m.found[1]::oid
-            WHERE p.provolatile <> 'i' AND m.found[1] !~ '^(${also})$'
-          )
-      )
-  )
+/** Columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names that the catalog has. */
+export const searchedTableColumns = (version: number): string => `
+  ${isCopiedColumnSql(version)} AND ${canReadRowsSql('c')} AS readable,
+  (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
+  c.relname AS raw_table,
+  a.attname AS raw_column
 `;
 
-const violation = `
-  CASE k.contype
-    WHEN 'n'
-      THEN (
-        SELECT format('%I IS NULL', a.attname)
-        FROM pg_attribute a
-        WHERE a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-      )
-    ELSE format('NOT (%s)', pg_get_expr(k.conbin, k.conrelid))
-  END
-`;
+/** The table and the column to search; undefined: the rows cannot be read, or not quickly. */
+export function decodeSearchedTable(row: PostgresqlRow): PlainTable | undefined {
+  if (!decodeBoolean(row, 'readable')) return undefined;
+  return {
+    schema: decodeText(row, 'raw_schema'),
+    name: decodeText(row, 'raw_table'),
+    columns: [decodeText(row, 'raw_column')],
+  };
+}
 
-const inTable = (also: string): string => `
-  (
-    SELECT format('SELECT EXISTS (SELECT 1 FROM ONLY %s WHERE %s) AS v', c.oid::regclass, ${violation})
-    FROM pg_class c
-    WHERE c.oid = k.conrelid
-      AND ${hasRowsSql('c')}
-      AND ${canScanRowsSql('c')}
-      AND ${isSafeToEvaluateSql(also)}
-  )
-`;
+/** What a query found in the catalogs, and the table whose rows decide. */
+export interface RowScan {
+  readonly rows: RowScanResult;
+  /** undefined: no rows are read. */
+  readonly searched?: PlainTable | undefined;
+}
 
-/** A domain over another domain is left out, because casting to the base type checks both. */
-const inDomain = (also: string): string => `
-  (
-    SELECT 'SELECT EXISTS (' || string_agg(
-      format(
-        'SELECT 1 FROM (SELECT %I::%s AS value FROM ONLY %s) s WHERE NOT (%s)',
-        a.attname,
-        format_type(t.typbasetype, t.typtypmod),
-        c.oid::regclass,
-        pg_get_expr(k.conbin, '0')
-      ),
-      ' UNION ALL '
-    ) || ') AS v'
-    FROM pg_type t
-    JOIN pg_type b ON b.oid = t.typbasetype AND b.typtype <> 'd'
-    JOIN pg_attribute a ON a.atttypid = t.oid AND NOT a.attisdropped
-    JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
-    WHERE t.oid = k.contypid
-      AND ${hasRowsSql('c')}
-      AND ${isSafeToEvaluateSql(also)}
-    HAVING bool_and(${canScanRowsSql('c')})
-  )
-`;
+/** Searches the tables one after the other. */
+export async function scanRows<T extends RowScan>(
+  found: readonly T[],
+  search: SearchRows,
+  isViolation: (row: Uint8Array, one: T) => boolean,
+): Promise<readonly T[]> {
+  const scanned: T[] = [];
+  for (const one of found) {
+    const { searched } = one;
+    const rows = searched === undefined ? one.rows : await search(searched, (row) => isViolation(row, one));
+    scanned.push({ ...one, rows });
+  }
+  return scanned;
+}
 
 export const domainHasRowsSql = (types: string): string => `
   EXISTS (
@@ -140,35 +103,3 @@ const holdsInside = (version: number): string => `
 
 /** The constraint `k` applies to existing rows, directly or inside another type. */
 export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
-
-/**
- * Columns that `violatedColumn` and `decodeRowScan` need. `also`: pattern of functions that may be run although they are
- * not immutable.
- */
-export const rowScanColumns = (version: number, also: string): string => `
-  ${holds} AS filled, ${holdsInside(version)} AS inside, CASE
-    WHEN k.contype <> 'f' THEN ${violationQuerySql(also)}
-  END AS query
-`;
-
-/** The result of the scan, over these columns as `o`; NULL when the rows were not scanned, or not all of them. */
-export const violatedColumn = (where = 'true'): string => `
-  CASE
-    WHEN o.query IS NOT NULL AND ${where}
-      THEN ${queryIsTrueSql('o.query')} OR CASE WHEN NOT o.inside THEN false END
-  END AS violated
-`;
-
-export const decodeRowScan = (row: PostgresqlRow): RowScanResult =>
-  rowScanResultOf(decodeText(row, 'violated'), decodeBoolean(row, 'filled') || decodeBoolean(row, 'inside'));
-
-/** The text of the query for rows that violate the constraint; NULL when the rows must not be scanned. */
-const violationQuerySql = (also: string): string =>
-  `CASE WHEN k.contypid <> '0' THEN ${inDomain(also)} ELSE ${inTable(also)} END`;
-
-/** The result of a scan; `violated` is empty when the rows were not scanned. */
-export function rowScanResultOf(violated: string, isFilled: boolean): RowScanResult {
-  if (!isFilled) return 'none';
-  if (violated === '') return 'unseen';
-  return violated === 't' ? 'violate' : 'fit';
-}

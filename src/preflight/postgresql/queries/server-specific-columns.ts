@@ -1,47 +1,23 @@
-import { schemaOid, serverSpecificTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { serverSpecificTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { nestedValuesSql } from './nested-values.ts';
-import { canScanRowsSql, queryIsTrueSql, type RowScanResult, rowScanResultOf } from './row-scan.ts';
+import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
+import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
 
-/** A column whose values another server may not accept. */
-export interface ServerSpecificColumn {
+/**
+ * A column whose values another server may not accept. `violate`: a row holds a value that another server does not accept.
+ */
+export interface ServerSpecificColumn extends RowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
   /** `pg_node_tree`, `aclitem[]`, `regclass`, `money`; for a domain, an array or a composite the type inside. */
   readonly type: string;
-  /** `violate`: a row holds a value that another server does not accept. */
-  readonly rows: RowScanResult;
+  /** Roles whose names look like object ids. */
+  readonly numericRoles: readonly string[];
 }
-
-const query = (from: string): string => `'SELECT EXISTS (SELECT 1 FROM ONLY %s r%s${from}) AS v'`;
-
-/** Privileges of roles that do not exist any more, which are written as object ids. 0 stands for PUBLIC. */
-const ofNobody = query(
-  `
-    CROSS JOIN LATERAL aclexplode(%s) x
-    WHERE NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantor)
-      OR (x.grantee <> 0 AND NOT EXISTS (SELECT 1 FROM pg_roles o WHERE o.oid = x.grantee))
-  `,
-);
-
-/** aclexplode rejects an empty array and an array with NULL. */
-const oneRight = "'CASE WHEN %1$s IS NOT NULL THEN ARRAY[%1$s::aclitem] END'";
-const rights = "'CASE WHEN cardinality(%1$s) > 0 THEN %1$s::aclitem[] END'";
-
-/** Names of relations that the target does not have: TOAST tables and temporary tables. */
-const notCopied = query(
-  `
-    CROSS JOIN LATERAL unnest(ARRAY[%s::%s]) x(it)
-    JOIN pg_class o ON o.oid = x.it::oid
-    WHERE o.relnamespace = ${schemaOid.pg_toast} OR o.relpersistence = ''t''
-  `,
-);
-
-const there = query(' WHERE %s IS NOT NULL');
 
 /** money in the format of the default lc_monetary. Settings of the role and the database apply to the copy as well. */
 const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
@@ -52,36 +28,17 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
   when: whenPresent('callables'),
   sql: (version) => `
     SELECT
-      o.name,
-      o.attname,
-      o.type::text AS type,
-      CASE
-        WHEN o.type IN ('${typeOid.money}', '${typeOid.moneyArray}') THEN NOT (${asUsual})
-        WHEN o.query IS NOT NULL THEN ${queryIsTrueSql('o.query')}
-      END AS violated
-    FROM (
-      SELECT
-        v.relid::regclass AS name,
-        quote_ident(v.attname) AS attname,
-        v.type::regtype AS type,
-        CASE
-          WHEN ${canScanRowsSql('c')}
-            THEN CASE
-              WHEN v.type IN ('${typeOid.aclitem}', '${typeOid.aclitemArray}')
-                THEN format(
-                  ${ofNobody},
-                  v.relid::regclass,
-                  v.sources,
-                  format(CASE v.type WHEN '${typeOid.aclitem}' THEN ${oneRight} ELSE ${rights} END, v.expr)
-                )
-              WHEN v.type IN ('${typeOid.regclass}', '${typeOid.regclassArray}')
-                THEN format(${notCopied}, v.relid::regclass, v.sources, v.expr, v.type::regtype)
-              ELSE format(${there}, v.relid::regclass, v.sources, v.expr)
-            END
-        END AS query
-      FROM ${nestedValuesSql(version, serverSpecificTypes)} v
-      JOIN pg_class c ON c.oid = v.relid
-    ) o
+      v.relid::regclass AS name,
+      quote_ident(v.attname) AS attname,
+      v.type::regtype AS type,
+      v.path,
+      v.type IN ('${typeOid.money}', '${typeOid.moneyArray}') AS is_money,
+      ${asUsual} AS is_usual_money,
+      ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles,
+      ${searchedTableColumns(version)}
+    FROM ${nestedValuesSql(version, serverSpecificTypes)} v
+    JOIN pg_class c ON c.oid = v.relid
+    JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
   `,
   decode: (rows) =>
@@ -89,8 +46,26 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
       table: decodeText(row, 'name'),
       column: decodeText(row, 'attname'),
       type: decodeText(row, 'type'),
-      rows: rowScanResultOf(decodeText(row, 'violated'), true),
+      path: decodeText(row, 'path'),
+      numericRoles: decodeList(row, 'numeric_roles'),
+      ...(decodeBoolean(row, 'is_money')
+        ? { rows: decodeBoolean(row, 'is_usual_money') ? 'fit' : 'violate' }
+        : { rows: 'unseen', searched: decodeSearchedTable(row) }),
     })),
+  searchRows: (found, search) =>
+    scanRows(found, search, (row, column) =>
+      nestedValues(row, column).some((value) => isServerSpecific(value, column)),
+    ),
   absent: [],
   grant: grantMonitorRole,
 };
+
+function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
+  // Names of relations that the target does not have: TOAST tables and temporary tables.
+  if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
+  // Of any other type every value is refused.
+  if (!type.startsWith('aclitem')) return true;
+  // Privileges of roles that do not exist any more are written as object ids.
+  const ids = [/^(\d+)=/.exec(value)?.[1], /\/(\d+)$/.exec(value)?.[1]];
+  return ids.some((id) => id !== undefined && !numericRoles.includes(id));
+}

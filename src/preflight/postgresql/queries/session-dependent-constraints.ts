@@ -1,10 +1,10 @@
-import { firstNormalObjectId, nameLookupFunctions } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnSessionSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
+import { constraintHasRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the session: on its role, its settings or its search_path. */
 export interface SessionDependentConstraint {
@@ -15,8 +15,8 @@ export interface SessionDependentConstraint {
   readonly ofDomain: boolean;
   /** `CHECK ((tenant = current_setting('app.tenant'::text)))`. */
   readonly definition: string;
-  /** Evaluated by our role, with an empty search_path. */
-  readonly rows: RowScanResult;
+  /** It applies to existing rows. They are not checked, because an expression of a user is not evaluated. */
+  readonly filled: boolean;
 }
 
 export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionDependentConstraint[]> = {
@@ -24,19 +24,15 @@ export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionD
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => `
-    SELECT o.*, ${violatedColumn()}
-    FROM (
-      SELECT
-        quote_ident(k.conname) AS conname,
-        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-        k.contypid <> '0' AS of_domain,
-        pg_get_constraintdef(k.oid) AS definition,
-        ${rowScanColumns(version, nameLookupFunctions)}
-      FROM pg_constraint k
-      WHERE k.oid >= '${firstNormalObjectId}'
-        AND ${dependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
-      OFFSET 0
-    ) o
+    SELECT
+      quote_ident(k.conname) AS conname,
+      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+      k.contypid <> '0' AS of_domain,
+      pg_get_constraintdef(k.oid) AS definition,
+      ${constraintHasRowsSql(version)} AS filled
+    FROM pg_constraint k
+    WHERE k.oid >= '${firstNormalObjectId}'
+      AND ${dependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
@@ -45,7 +41,7 @@ export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionD
       owner: decodeText(row, 'owner'),
       ofDomain: decodeBoolean(row, 'of_domain'),
       definition: decodeText(row, 'definition'),
-      rows: decodeRowScan(row),
+      filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
   grant: grantMonitorRole,

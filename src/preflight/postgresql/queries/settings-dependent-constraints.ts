@@ -1,10 +1,10 @@
-import { dateTimeTypes, settingsDependentFunctions } from '../../../postgresql/catalog-oids.ts';
+import { dateTimeTypes } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnSettingsSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeRowScan, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
+import { constraintHasRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
 export interface SettingsDependentConstraint {
@@ -17,38 +17,40 @@ export interface SettingsDependentConstraint {
   readonly definition: string;
   /** It converts a text to a date, which fails under another DateStyle. */
   readonly readsDates: boolean;
-  /** Evaluated with the default settings of a server. */
-  readonly rows: RowScanResult;
+  /** It applies to existing rows. They are not checked, because an expression of a user is not evaluated. */
+  readonly filled: boolean;
 }
 
 /** Defaults of a server, which a target has. */
 export const defaultSessionSettings = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' } as const;
 
-/** Applies until the end of the transaction, and before any row is read, so that constants are parsed with it. */
-const settled = Object.entries(defaultSessionSettings)
-  .map(([name, value]) => `set_config('${name}', '${value}', true) IS NOT NULL`)
-  .join(' AND ');
+/**
+ * The expression has a type whose text form depends on these settings (dates, times, intervals) or that can contain such a
+ * type; an enum or a number, converted to text, does not depend on them. Conversions of both kinds are nodes of one type.
+ */
+const mentionsDatesSql = `
+  EXISTS (
+    SELECT FROM regexp_matches(k.conbin::text, ':[a-z]*type(?:id|Id)? ([0-9]+) ', 'g') m(found)
+    JOIN pg_type y ON y.oid = m.found[1]::oid
+    WHERE y.typcategory IN ('A', 'C', 'D', 'P', 'R', 'T')
+  )
+`;
 
 export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly SettingsDependentConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
   when: whenPresent('odd-constraints'),
   sql: (version) => `
-    SELECT o.*, ${violatedColumn('NOT o.reads_dates')}
-    FROM (SELECT ${settled} AS done OFFSET 0) s
-    CROSS JOIN LATERAL (
-      SELECT
-        quote_ident(k.conname) AS conname,
-        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-        k.contypid <> '0' AS of_domain,
-        pg_get_constraintdef(k.oid) AS definition,
-        k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypes}) ' AS reads_dates,
-        ${rowScanColumns(version, settingsDependentFunctions)}
-      FROM pg_constraint k
-      WHERE s.done
-        AND ${dependsOnSettingsSql}${version < 180_000 ? '' : ' AND k.conenforced'}
-      OFFSET 0
-    ) o
+    SELECT
+      quote_ident(k.conname) AS conname,
+      CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+      k.contypid <> '0' AS of_domain,
+      pg_get_constraintdef(k.oid) AS definition,
+      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypes}) ' AS reads_dates,
+      ${constraintHasRowsSql(version)} AS filled
+    FROM pg_constraint k
+    WHERE ${dependsOnSettingsSql}
+      AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
@@ -58,7 +60,7 @@ export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly Setting
       ofDomain: decodeBoolean(row, 'of_domain'),
       definition: decodeText(row, 'definition'),
       readsDates: decodeBoolean(row, 'reads_dates'),
-      rows: decodeRowScan(row),
+      filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
   grant: grantMonitorRole,

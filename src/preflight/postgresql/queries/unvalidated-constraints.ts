@@ -1,11 +1,22 @@
+import { isNullField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
-import { decodeRowScan, domainHasRowsSql, type RowScanResult, rowScanColumns, violatedColumn } from './row-scan.ts';
+import {
+  constraintHasRowsSql,
+  decodeSearchedTable,
+  domainHasRowsSql,
+  type RowScan,
+  scanRows,
+  searchedTableColumns,
+} from './row-scan.ts';
 
-/** A constraint that is NOT VALID: existing rows were never checked. */
-export interface UnvalidatedConstraint {
+/**
+ * A constraint that is NOT VALID: existing rows were never checked. Of NOT NULL the rows are read; an expression of a user is
+ * not evaluated, so that the rows of a CHECK constraint are `unseen`.
+ */
+export interface UnvalidatedConstraint extends RowScan {
   /** Quoted. */
   readonly name: string;
   /** The table or the domain that has the constraint. */
@@ -17,7 +28,6 @@ export interface UnvalidatedConstraint {
   readonly inArrays: boolean;
   /** The initial copy does not check foreign keys, but all other constraints. */
   readonly foreignKey: boolean;
-  readonly rows: RowScanResult;
 }
 
 /**
@@ -31,35 +41,39 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
   sql: (version) => {
     const arrays = domainHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `
-      SELECT o.*, ${violatedColumn()}
-      FROM (
-        SELECT
-          quote_ident(k.conname) AS conname,
-          CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
-          pg_get_constraintdef(k.oid) AS definition,
-          k.contypid <> '0' AS of_domain,
-          k.contype = 'f' AS foreign_key,
-          ${arrays} AS in_arrays,
-          ${rowScanColumns(version, '')}
-        FROM pg_constraint k
-        WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}
-      ) o
+      SELECT
+        quote_ident(k.conname) AS conname,
+        CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
+        pg_get_constraintdef(k.oid) AS definition,
+        k.contypid <> '0' AS of_domain,
+        k.contype = 'f' AS foreign_key,
+        ${arrays} AS in_arrays,
+        ${constraintHasRowsSql(version)} AS filled,
+        t.*
+      FROM pg_constraint k
+      LEFT JOIN LATERAL (
+        SELECT ${searchedTableColumns(version)}
+        FROM pg_class c
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
+        WHERE k.contype = 'n' AND c.oid = k.conrelid
+      ) t ON true
+      WHERE NOT k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}
       ORDER BY 2, 1
     `;
   },
   decode: (rows) =>
-    rows.map((row) => {
-      const inArrays = decodeBoolean(row, 'in_arrays');
-      return {
-        name: decodeText(row, 'conname'),
-        owner: decodeText(row, 'owner'),
-        definition: decodeText(row, 'definition'),
-        ofDomain: decodeBoolean(row, 'of_domain'),
-        inArrays,
-        foreignKey: decodeBoolean(row, 'foreign_key'),
-        rows: inArrays && row.violated !== 't' ? 'unseen' : decodeRowScan(row),
-      };
-    }),
+    rows.map((row) => ({
+      name: decodeText(row, 'conname'),
+      owner: decodeText(row, 'owner'),
+      definition: decodeText(row, 'definition'),
+      ofDomain: decodeBoolean(row, 'of_domain'),
+      inArrays: decodeBoolean(row, 'in_arrays'),
+      foreignKey: decodeBoolean(row, 'foreign_key'),
+      ...(decodeBoolean(row, 'filled')
+        ? { rows: 'unseen', searched: decodeSearchedTable(row) }
+        : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
+    })),
+  searchRows: (found, search) => scanRows(found, search, isNullField),
   absent: [],
   grant: grantMonitorRole,
 };

@@ -11,7 +11,7 @@ test.each([
   { rows: ['unseen', 'violate'], verdict: 'fail continuous+dump' },
 ] as const)('columns whose rows $rows: $verdict', ({ rows, verdict }) => {
   const callableColumns = rows.map((one) => ({
-    ...{ table: 'public.t', column: 'f', type: 'regproc', isInside: false, rows: one },
+    ...{ table: 'public.t', column: 'f', type: 'regproc', path: '', isInside: false, ambiguousNames: [], rows: one },
   }));
   expect(short(callableNamesCheck.evaluate({ callableColumns }, 'd1', sourceFacts(), preflightOptions()))).toBe(
     verdict,

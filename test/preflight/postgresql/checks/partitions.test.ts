@@ -8,6 +8,7 @@ const range = {
   hasDefault: false,
   enumHashed: false,
   numbered: 'none',
+  leaves: [],
   closed: false,
   excluding: undefined,
 } as const;

@@ -4,7 +4,9 @@ import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions, role, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const value = (type: string, rows: 'fit' | 'unseen' | 'violate') => ({ table: 'public.t', column: 'v', type, rows });
+const value = (type: string, rows: 'fit' | 'unseen' | 'violate') => ({
+  ...{ table: 'public.t', column: 'v', type, path: '', numericRoles: [], rows },
+});
 
 test.each([
   { values: [], verdict: 'pass' },

@@ -1,0 +1,68 @@
+/**
+ * Elements of an array in its text form, of all dimensions (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO).
+ * Arrays are decoded here because the JSON functions of the server call casts that users define.
+ */
+export function parseArrayText(text: string): readonly (string | null)[] {
+  const elements: (string | null)[] = [];
+  // Bounds other than 1 are written before the array: `[0:2]={a,b,c}`.
+  let at = text.indexOf('{');
+  if (at < 0) throw new TypeError('the server did not return an array');
+  for (; at < text.length; at += 1) {
+    if ('{},'.includes(text[at]!)) continue;
+    const { value, isQuoted, end } = readItem(text, at, arrayEnd);
+    elements.push(!isQuoted && value === 'NULL' ? null : value);
+    at = end - 1;
+  }
+  return elements;
+}
+
+/** Fields of a composite value in its text form (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX). */
+export function parseRecordText(text: string): readonly (string | null)[] {
+  if (!text.startsWith('(') || !text.endsWith(')')) throw new TypeError('the server did not return a composite value');
+  const fields: (string | null)[] = [];
+  let at = 0;
+  while (at < text.length - 1) {
+    const { value, isQuoted, end } = readItem(text, at + 1, recordEnd);
+    fields.push(!isQuoted && value === '' ? null : value);
+    at = end;
+  }
+  return fields;
+}
+
+const arrayEnd = /[,{}]/;
+const recordEnd = /[,)]/;
+
+interface Item {
+  readonly value: string;
+  readonly isQuoted: boolean;
+  /** Position of the character that ends it. */
+  readonly end: number;
+}
+
+/** In quotes a backslash and, in composite values, a second quote stand for the next character. */
+function readItem(text: string, from: number, ends: RegExp): Item {
+  let value = '';
+  let isQuoted = false;
+  let inQuotes = false;
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const character = text[at]!;
+    if (character === '\\') {
+      value += text[at + 1] ?? '';
+      at += 1;
+    } else if (character === '"') {
+      if (inQuotes && text[at + 1] === '"') {
+        value += '"';
+        at += 1;
+      } else {
+        inQuotes = !inQuotes;
+        isQuoted = true;
+      }
+    } else if (!inQuotes && ends.test(character)) {
+      break;
+    } else {
+      value += character;
+    }
+  }
+  return { value, isQuoted, end: at };
+}
