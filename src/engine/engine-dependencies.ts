@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../platform/clock.ts';
-import { connectPostgresql as connectPostgres } from '../postgresql/connection.ts';
+import { connectPostgresql } from '../postgresql/connection.ts';
+import { createResponseMemory } from '../postgresql/response-memory.ts';
 import { connectRedis } from '../redis/connection.ts';
 import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts';
 
@@ -8,10 +9,11 @@ import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts
 export function createEngineDependencies(
   given: Pick<EngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineDependencies>,
 ): EngineDependencies {
+  const memory = createResponseMemory('statement');
   return {
     sleep: systemClock.sleep,
     random: randomBytes,
-    connectPostgres,
+    connectPostgres: (source, options) => connectPostgresql(source, { memory, ...options }),
     connectRedis,
     limits: defaultEngineLimits,
     ...given,

@@ -16,8 +16,14 @@ export const connectErrorCodes = {
   noPassword: 'NO_PASSWORD',
   /** The server requires an authentication method other than a password. */
   authentication: 'AUTHENTICATION',
+  /** The server requests the password in clear text, over a connection on which anyone may have answered. */
+  cleartextPassword: 'CLEARTEXT_PASSWORD',
+  /** The server ended the authentication without the proof that it knows the password. */
+  serverProof: 'SERVER_PROOF',
   /** The response is not of the expected protocol. */
   protocol: 'PROTOCOL',
+  /** The responses of several sessions together need too much memory; one of them alone may not. */
+  memory: 'MEMORY',
   maxClients: 'MAXCLIENTS',
   timeout: 'ETIMEDOUT',
   closed: 'ECONNRESET',

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
@@ -18,7 +19,9 @@ export interface Certificate {
 
 export function readTlsConnectionInfo(socket: TLSSocket): TlsConnectionInfo {
   const version = socket.getProtocol();
-  const found = socket.getPeerX509Certificate();
+  // After getPeerX509Certificate, Node.js 20 has no certificate left for a later reader (channel binding).
+  const { raw } = socket.getPeerCertificate() ?? {};
+  const found = raw === undefined ? undefined : new X509Certificate(raw);
   return {
     ...(version === null ? {} : { version }),
     ...(found === undefined

@@ -1,13 +1,16 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
+import { type AuthenticationMethod, createAuthenticationGuard, mayUseCleartext } from './authentication-guard.ts';
+import { checkedStream } from './checked-stream.ts';
 import { type CopyOut, type CopySink, copyIn, copyOut } from './copy.ts';
-import type { Client, Stream } from './pg.ts';
+import { createMessageReader, type MessageReader } from './message-reader.ts';
+import type { Client } from './pg.ts';
 import type { PinnedMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toConnectError, toQueryError } from './query-error.ts';
+import { createResponseMemory, type ResponseMemory } from './response-memory.ts';
 import { sendStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { isStartupRefusal, startupSettings } from './startup-settings.ts';
@@ -22,6 +25,8 @@ export interface ConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
+  /** Shared by sessions whose responses are kept at the same time (default: each response alone is limited). */
+  readonly memory?: ResponseMemory | undefined;
 }
 
 export interface PostgresqlSession {
@@ -29,8 +34,8 @@ export interface PostgresqlSession {
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
-  /** The server requested the password. When a line of pg_hba.conf has the method `trust`, the password is not verified. */
-  readonly passwordAsked: boolean;
+  /** When a line of pg_hba.conf has the method `trust`, the password is not requested, and so not verified. */
+  readonly authentication: AuthenticationMethod;
   /** Why the login was made without `startupSettings`: a pooler rejected them with this message. undefined: they are in force. */
   readonly startupRefusal: string | undefined;
   /**
@@ -71,22 +76,20 @@ async function openSession(
   refuseNul('user name', source.username);
   refuseNul('database name', options.dbname);
   const socket = new Socket();
-  let passwordAsked = false;
   const client = new PgClient({
     host: source.address ?? source.host,
     port: source.port,
     user: source.username,
     database: options.dbname,
     // When the function returned an empty text, pg would look in the environment and in .pgpass itself.
-    password: () => {
-      passwordAsked = true;
-      return passwordOf(source);
-    },
+    password: () => passwordOf(source),
     ssl: source.ssl === 'require' ? postgresqlTlsOptions(source) : false,
     sslnegotiation: 'postgres',
     stream: () => socket,
     keepAlive: true,
     scramMaxIterations: 5_000_000,
+    // Without TLS a server cannot offer it, and a client that announces it is a contradiction.
+    enableChannelBinding: source.ssl === 'require',
   });
   // pg would add PGOPTIONS and the like.
   client.getStartupConf = () => ({
@@ -96,21 +99,28 @@ async function openSession(
     ...(options.replication === true ? { replication: 'database' } : {}),
     ...settings,
   });
-  const connection = watchConnection(client, socket, source.ssl === 'require');
+  const guard = createAuthenticationGuard(
+    () => mayUseCleartext(source, socket.remoteAddress),
+    source.ssl === 'require',
+  );
+  const memory = options.memory ?? createResponseMemory('statement');
+  const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>
+    createMessageReader(deliver, guard.check, memory),
+  );
   try {
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     connection.drop();
     throw toConnectError(error, connection.phase(), options.limit, connection.tls());
   }
-  return { ...createPostgresqlSession(client, connection, options.signal), passwordAsked };
+  return { ...createPostgresqlSession(client, connection, options.signal), authentication: guard.method() };
 }
 
 function createPostgresqlSession(
   client: Client,
   connection: ConnectionState,
   signal: AbortSignal | undefined,
-): Omit<PostgresqlSession, 'passwordAsked' | 'startupRefusal'> {
+): Omit<PostgresqlSession, 'authentication' | 'startupRefusal'> {
   const transport = {
     signal,
     drop: connection.drop,
@@ -121,6 +131,7 @@ function createPostgresqlSession(
     processId: client.processID === null ? undefined : client.processID >>> 0,
     tls: connection.tls(),
     async query(message, limit = 30_000) {
+      connection.expectResponse();
       try {
         return await withTimeout(sendStatement(client, message), limit, signal);
       } catch (error) {
@@ -129,8 +140,14 @@ function createPostgresqlSession(
         throw failure;
       }
     },
-    copyOut: (message, take) => copyOut(client, transport, message, take),
-    copyIn: (message) => copyIn(client, transport, message),
+    copyOut(message, take, messages = 'rows') {
+      connection.expectResponse(messages);
+      return copyOut(client, transport, message, take);
+    },
+    copyIn(message) {
+      connection.expectResponse();
+      return copyIn(client, transport, message);
+    },
     async end() {
       // The server closes the connection after Terminate; when it hangs, the socket is destroyed.
       await withTimeout(client.end(), 1000, signal).catch(() => {});
@@ -145,10 +162,16 @@ interface ConnectionState {
   tls(): TlsConnectionInfo | undefined;
   /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
+  expectResponse: MessageReader['expectResponse'];
   drop(): void;
 }
 
-function watchConnection(client: Client, socket: Socket, encrypted: boolean): ConnectionState {
+function watchConnection(
+  client: Client,
+  socket: Socket,
+  encrypted: boolean,
+  createReader: (deliver: (messages: Buffer) => void) => MessageReader,
+): ConnectionState {
   let phase: ConnectPhase = 'network';
   let tls: TlsConnectionInfo | undefined;
   let failure: Error | undefined;
@@ -165,43 +188,26 @@ function watchConnection(client: Client, socket: Socket, encrypted: boolean): Co
   client.on('error', (error: Error) => {
     failure ??= error;
   });
+  let reader: MessageReader | undefined;
   const attach = client.connection.attachListeners;
-  client.connection.attachListeners = (stream) => attach.call(client.connection, catchListenerErrors(stream));
+  client.connection.attachListeners = (stream) => {
+    const read = (deliver: (messages: Buffer) => void) => {
+      reader = createReader(deliver);
+      return reader;
+    };
+    attach.call(client.connection, checkedStream(stream, read));
+  };
   return {
     phase: () => phase,
     tls: () => tls,
     failure: () => failure,
+    expectResponse: (copy) => reader?.expectResponse(copy),
     drop() {
+      reader?.close();
       client.connection.stream.destroy();
       socket.destroy();
     },
   };
-}
-
-/** pg parses messages in a listener and throws on some, such as a request for Kerberos; no caller could catch that. */
-function catchListenerErrors(stream: Stream): Stream {
-  let begun = false;
-  return {
-    on: (event, listener) =>
-      stream.on(event, (...values) => {
-        try {
-          if (event === 'data' && !begun) refuseOtherProtocol(values[0]);
-          begun ||= event === 'data';
-          listener(...values);
-        } catch (error) {
-          stream.destroy(new Error(sanitizeRemoteText(String(error))));
-        }
-      }),
-    destroy: (error) => stream.destroy(error),
-  };
-}
-
-/** The first message is an authentication request, a protocol negotiation or an error; pg would wait for the rest of any other. */
-function refuseOtherProtocol(bytes: unknown): void {
-  const first = Buffer.isBuffer(bytes) ? bytes[0] : undefined;
-  if (first === undefined || !'REvN'.includes(String.fromCharCode(first))) {
-    throw new Error('the response is not of the PostgreSQL protocol');
-  }
 }
 
 /** Rejects with a DOMException: `TimeoutError` after the limit (milliseconds), `AbortError` when the signal comes first. */

@@ -1,3 +1,4 @@
+import type { CopyMessages } from './message-reader.ts';
 import type { Client } from './pg.ts';
 import type { PinnedMessage } from './pinned-message.ts';
 import type { QueryError } from './query-error.ts';
@@ -6,11 +7,11 @@ import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
 /**
  * Passes the rows of the server to `take`, one by one. While a promise returned by `take` is pending, no more rows are read.
  * The bytes are valid until `take` returns. Resolves with the number of rows.
+ * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
  */
-export type CopyOut<Text extends string> = (
-  text: Text,
-  take: (bytes: Uint8Array) => Promise<void> | undefined,
-) => Promise<number>;
+export type CopyOut<Text extends string> = (text: Text, take: TakeCopyData, messages?: CopyMessages) => Promise<number>;
+
+type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
 
 export interface CopySink {
   /** Copies the bytes. When it returns a promise, the caller waits for it before the next write: the server is slower. */
@@ -31,7 +32,8 @@ export interface CopyTransport {
 export async function copyOut(
   client: Client,
   transport: CopyTransport,
-  ...[text, take]: Parameters<CopyOut<PinnedMessage>>
+  text: PinnedMessage,
+  take: TakeCopyData,
 ): Promise<number> {
   const copy = createCopyHandlers(transport);
   await sendStatement(client, text, {

@@ -15,6 +15,8 @@ declare module 'pg/lib/client.js' {
     readonly stream: () => Duplex;
     readonly keepAlive: boolean;
     readonly scramMaxIterations: number;
+    /** SCRAM-SHA-256-PLUS is used where the server offers it. */
+    readonly enableChannelBinding: boolean;
   }
 
   interface SimpleQuery {

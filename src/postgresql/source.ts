@@ -23,6 +23,8 @@ export interface PostgresqlSource {
   readonly ssl: 'require' | 'disable';
   /** How to verify the certificate of the server. Without it `require` only encrypts, as the service does. */
   readonly verify?: CertificateVerification | undefined;
+  /** The password is also sent in clear text to a server whose certificate was not verified. */
+  readonly allowCleartextPassword?: boolean | undefined;
   /** The address of `host` to connect to, so that the name is looked up once. */
   readonly address?: string | undefined;
   /** How a connection string in `--host` contradicts other options. */
@@ -41,6 +43,7 @@ export interface PostgresqlSourceOptions {
   readonly username?: string | undefined;
   readonly disableSsl?: boolean | undefined;
   readonly caFile?: string | undefined;
+  readonly allowCleartextPassword?: boolean | undefined;
 }
 
 export interface ParsedPostgresqlSource {
@@ -86,6 +89,7 @@ export function parsePostgresqlSource(
       password: password === undefined ? undefined : new Secret(password),
       ssl: ssl.ssl,
       ...(ssl.verify === undefined ? {} : { verify: ssl.verify }),
+      ...(sourceOptions.allowCleartextPassword === true ? { allowCleartextPassword: true } : {}),
       ...(contradictions.length === 0 ? {} : { contradictions }),
     },
     passwordInUrl: password !== undefined && text?.weak === false,

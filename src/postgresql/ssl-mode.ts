@@ -10,6 +10,14 @@ export interface CertificateVerification {
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
 }
 
+/**
+ * Whether a successful TLS handshake proves which server answered. A certificate chain that ends at a public CA does not:
+ * anybody gets such a certificate for a name of their own.
+ */
+export function verifiesServer(verify: CertificateVerification | undefined): boolean {
+  return verify !== undefined && (verify.what === 'full' || verify.ca !== undefined);
+}
+
 export interface ParsedSslOptions {
   readonly ssl: 'require' | 'disable';
   readonly verify: CertificateVerification | undefined;

@@ -104,12 +104,16 @@ async function copyTable(
   report({ name: displayName, stage: 'd', rows });
   const sink = await to.copyIn(`COPY ${quotedName} ${columns} FROM STDIN`);
   try {
-    await from.copyOut(`COPY ${quotedName} ${columns} TO STDOUT`, (bytes) => {
-      // PostgreSQL sends one CopyData message per row.
-      rows += 1;
-      if (rows % 1000 === 0) report({ name: displayName, stage: 'd', rows });
-      return sink.write(bytes);
-    });
+    await from.copyOut(
+      `COPY ${quotedName} ${columns} TO STDOUT`,
+      (bytes) => {
+        // PostgreSQL sends one CopyData message per row.
+        rows += 1;
+        if (rows % 1000 === 0) report({ name: displayName, stage: 'd', rows });
+        return sink.write(bytes);
+      },
+      'parts',
+    );
   } catch (error) {
     await sink.abandon();
     throw error;

@@ -157,7 +157,7 @@ interface CollectState {
 }
 
 function queryDatabaseOptions(
-  { source }: OpenedPostgresqlSource,
+  { source, memory }: OpenedPostgresqlSource,
   { version, inRecovery, superuser }: ConnectedSource,
   { clock, signal, onSend }: EngineRun<PostgresqlSource>,
 ): QueryDatabaseOptions {
@@ -168,6 +168,7 @@ function queryDatabaseOptions(
     serverResults: new Map(),
     clock,
     signal,
+    memory,
     onSend: (database, text) => onSend(database, text, statementCount(text)),
   };
 }

@@ -35,7 +35,7 @@ export async function identifyServer(
       pooler: poolerEvidence(session.processId, pid, wholeNumberIn(row, 'pid')) ?? session.startupRefusal,
       startupRefusal: session.startupRefusal,
       ssl: session.tls !== undefined,
-      passwordAsked: session.passwordAsked,
+      authentication: session.authentication,
       serverPort: wholeNumberIn(row, 'port'),
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { identifySystemMessage } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { NameResolver } from '../network/name-resolver.ts';
@@ -16,6 +17,8 @@ export interface OpenSourceOptions {
   /** Default: 5 s for the address, 10 s to connect, 15 s for a statement. */
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
   readonly names?: NameResolver | undefined;
+  /** Shared by all sessions with this source (default: one whose responses are kept until the session ends). */
+  readonly memory?: ResponseMemory | undefined;
   /** Called with every statement before it is sent. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
@@ -27,12 +30,14 @@ export interface OpenedPostgresqlSource {
   readonly session: PostgresqlSession | undefined;
   /** The source with the address that every further connection uses. */
   readonly source: PostgresqlSource;
+  /** Shared by all sessions with this source. */
+  readonly memory: ResponseMemory;
 }
 
 /** Looks up the host, connects and logs in. Never throws for what the source does wrong. */
 export async function openPostgresqlSource(
   source: PostgresqlSource,
-  { signal, names, timeouts: given, onSend = () => {} }: OpenSourceOptions,
+  { signal, names, timeouts: given, memory = createResponseMemory('session'), onSend = () => {} }: OpenSourceOptions,
 ): Promise<OpenedPostgresqlSource> {
   const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];
@@ -40,10 +45,11 @@ export async function openPostgresqlSource(
   const search = findReachableAddress(source.host, source.port, { contradictions, limit, signal, names });
   const reachable = await search.firstReachable;
   const dialled = reachable === undefined ? source : { ...source, address: reachable };
-  const options: SourceConnectOptions = { source: dialled, timeouts, signal, onSend };
+  const options: SourceConnectOptions = { source: dialled, timeouts, signal, memory, onSend };
   const [address, login] = await Promise.all([search.facts, reachable === undefined ? undefined : logIn(options)]);
   return {
     source: dialled,
+    memory,
     session: login?.session,
     facts: {
       dbname: source.dbname,
@@ -83,9 +89,14 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   return { connection, tls, replication, session: undefined };
 }
 
-async function tryLogin({ source, timeouts, signal }: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
+async function tryLogin({
+  source,
+  timeouts,
+  signal,
+  memory,
+}: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
   try {
-    return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal });
+    return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal, memory });
   } catch (error) {
     if (error instanceof ConnectError) return error;
     throw error;

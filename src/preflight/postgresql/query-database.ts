@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/host.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import type { ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { QueryResults } from '../query.ts';
 import type { AnyPostgresqlQuery, PostgresqlQueryConditions } from './query.ts';
@@ -18,6 +19,8 @@ export interface QueryDatabaseOptions {
   readonly serverResults: QueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Shared by sessions whose results are kept at the same time. */
+  readonly memory?: ResponseMemory | undefined;
   /** Called with every message before it is sent. */
   readonly onSend: (database: string, text: string) => void;
 }
@@ -78,8 +81,18 @@ export function isTransientFailure(code: string | undefined): boolean {
   return code !== undefined && (code === connectErrorCodes.closed || transientCodes.has(code));
 }
 
-/** 57P01 to 57P03: the server stops, has crashed or starts; 53300: no free connection at the moment. */
-const transientCodes: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED']);
+/**
+ * 57P01 to 57P03: the server stops, has crashed or starts; 53300: no free connection at the moment; MEMORY: the results of
+ * other databases use too much.
+ */
+const transientCodes: ReadonlySet<string> = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  'ECONNREFUSED',
+  connectErrorCodes.memory,
+]);
 
 export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
   /** The code of the error that ended it. */
@@ -97,7 +110,8 @@ async function tryQueryDatabase(
   let session: PostgresqlSession | undefined;
   try {
     const limit = Math.min(left(), connectTimeout);
-    session = await connectPostgresql(options.source, { dbname, limit, signal: options.signal });
+    const { signal, memory } = options;
+    session = await connectPostgresql(options.source, { dbname, limit, signal, memory });
     options.onSend(dbname, pidMessage);
     const sets = await session.query(pidMessage, Math.min(left(), connectTimeout));
     const pid = sets.flat()[0]?.pid;

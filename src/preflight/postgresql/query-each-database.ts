@@ -1,5 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
+import { createResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { knownValue } from '../query.ts';
 import type { FindNearest } from '../unknown-check-ids.ts';
@@ -33,7 +34,8 @@ export async function queryEachDatabase<T>(
   query: PostgresqlQuery<T>,
 ): Promise<readonly DatabaseQueryValue<T>[]> {
   const { signal, clock, onSend = () => {} } = options;
-  const { session, facts, source } = await openPostgresqlSource(options.source, { signal, onSend });
+  const memory = createResponseMemory('always');
+  const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory, onSend });
   const { connection, dbname } = facts;
   if (session === undefined || connection.kind !== 'entered') {
     const reason = connection.kind === 'entered' ? 'the session ended' : connection.message;
@@ -43,7 +45,7 @@ export async function queryEachDatabase<T>(
   }
   const { version, inRecovery, superuser } = connection;
   const context = { inRecovery, superuser };
-  const databaseOptions = { source, version, context, serverResults: new Map(), clock, signal, onSend };
+  const databaseOptions = { source, version, context, serverResults: new Map(), clock, signal, memory, onSend };
   const { results } = await queryOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
     session.end(),
   );

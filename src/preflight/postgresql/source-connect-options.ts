@@ -1,3 +1,4 @@
+import type { ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /** What is needed to connect to a source. */
@@ -6,6 +7,7 @@ export interface SourceConnectOptions {
   readonly source: PostgresqlSource;
   readonly timeouts: ConnectTimeouts;
   readonly signal: AbortSignal;
+  readonly memory: ResponseMemory;
   /** Called with every statement before it is sent. */
   readonly onSend: (database: string, text: string) => void;
 }

@@ -1,3 +1,4 @@
+import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 
 /** What is known of a source beside the results of the queries. */
@@ -49,8 +50,8 @@ export interface ConnectedSource {
   /** Why the settings of the startup message are not in force: the pooler's message, sanitized. undefined: they are. */
   readonly startupRefusal: string | undefined;
   readonly ssl: boolean;
-  /** The server requested the password. */
-  readonly passwordAsked: boolean;
+  /** How the server requested the password. */
+  readonly authentication: AuthenticationMethod;
   /** The port that the server listens on, which differs behind a port forwarder. */
   readonly serverPort: number | undefined;
 }

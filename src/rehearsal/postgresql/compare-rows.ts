@@ -97,7 +97,7 @@ export async function findCopyError(
         await to.query("BEGIN; SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${columns} FROM STDIN`);
         // The write fails once the target has refused, so the rest is not sent.
-        await from.copyOut(`COPY ${table.quoted} ${columns} TO STDOUT`, (bytes) => sink.write(bytes));
+        await from.copyOut(`COPY ${table.quoted} ${columns} TO STDOUT`, (bytes) => sink.write(bytes), 'parts');
         await sink.finish();
         await to.query('ROLLBACK');
         return undefined;

@@ -1,6 +1,7 @@
 import { ConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
@@ -36,12 +37,13 @@ const slowQueryShare = 0.2;
 
 export function createPostgresObserver(options: PostgresObserverOptions): PostgresObserver {
   const connections = new Map<string, DatabaseConnection>();
+  const memory = createResponseMemory('statement');
   const schedules = new Map<string, SlowQuerySchedule>();
   let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
   let nextDatabase = 0;
 
   const connectionTo = async (dbname: string): Promise<DatabaseConnection> => {
-    const connection = connections.get(dbname) ?? (await openConnection(dbname, options));
+    const connection = connections.get(dbname) ?? (await openConnection(dbname, options, memory));
     connections.set(dbname, connection);
     return connection;
   };
@@ -128,11 +130,13 @@ function isFailure(error: unknown): error is ConnectError | QueryError {
 async function openConnection(
   dbname: string,
   { source, limits, signal, onSent }: PostgresObserverOptions,
+  memory: ResponseMemory,
 ): Promise<DatabaseConnection> {
   const session = await connectPostgresql(source, {
     dbname,
     limit: limits.pollTimeout,
     signal,
+    memory,
     applicationName: 'cloudctl-watch',
   });
   try {

@@ -56,7 +56,7 @@ export function connected(
     pooler: undefined,
     startupRefusal: undefined,
     ssl: true,
-    passwordAsked: true,
+    authentication: 'scram-sha-256',
     serverPort: 5432,
     ...more,
   };

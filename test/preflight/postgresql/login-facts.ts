@@ -18,7 +18,7 @@ export const entered: Entered = {
   pooler: undefined,
   startupRefusal: undefined,
   ssl: true,
-  passwordAsked: true,
+  authentication: 'scram-sha-256',
   serverPort: 5432,
 };
 

@@ -18,7 +18,7 @@ export const authPasswordCheck = serverCheck({
       facts,
       'auth-password',
       () =>
-        isOverInternet && connection.kind === 'entered' && !connection.passwordAsked
+        isOverInternet && connection.kind === 'entered' && connection.authentication === 'none'
           ? {
               ...unknown(`the server did not request a password for ${username}`, notRequested),
               headline: 'The password was not verified',

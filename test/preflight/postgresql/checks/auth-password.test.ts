@@ -13,7 +13,7 @@ describe('auth-password', () => {
     expect(fix?.text).toContain(`ALTER ROLE "o""d'd" VALID UNTIL 'infinity'`);
   });
   test('a password that the server did not request is not verified for a service at another address', () => {
-    const unasked = { ...healthyFacts, connection: { ...entered, passwordAsked: false } };
+    const unasked = { ...healthyFacts, connection: { ...entered, authentication: 'none' as const } };
     expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: true }).status).toBe('unknown');
     expect(outcomeOf(authPasswordCheck, unasked, { isOverInternet: false }).status).toBe('pass');
     expect(outcomeOf(authPasswordCheck, healthyFacts, { isOverInternet: true }).status).toBe('pass');

@@ -1,0 +1,89 @@
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { isLoopbackPeer } from '../platform/loopback-host.ts';
+import type { PostgresqlSource } from './source.ts';
+import { verifiesServer } from './ssl-mode.ts';
+
+/** How the server asked for the password; `none`: it did not ask. */
+export type AuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
+
+interface AuthenticationGuard {
+  /** Called with each authentication request, before it is answered. Throws a ConnectError for one that must not be. */
+  check(code: number, body: Buffer): void;
+  method(): AuthenticationMethod;
+}
+
+/**
+ * Follows the authentication requests of a server, in an order that only a real server has.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
+ * @param mayUseCleartext false: a request for the password in clear text is refused
+ * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
+ */
+export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsChannel: boolean): AuthenticationGuard {
+  let method: AuthenticationMethod = 'none';
+  let last: number | undefined;
+  return {
+    method: () => method,
+    check(code, body) {
+      if (code < 0) throw outOfOrder(undefined);
+      const before = last;
+      last = code;
+      if (!(allowedAfter.get(before) ?? noCodes).includes(code) && isKnown(code)) throw outOfOrder(before);
+      if (code === codes.cleartext) {
+        if (!mayUseCleartext()) throw cleartextRefused();
+        method = 'password';
+      }
+      if (code === codes.md5) method = 'md5';
+      if (code === codes.sasl) {
+        const isOffered = body.toString('latin1').split('\0').includes('SCRAM-SHA-256-PLUS');
+        method = bindsChannel && isOffered ? 'scram-sha-256-plus' : 'scram-sha-256';
+      }
+    },
+  };
+}
+
+/**
+ * Whether a request for the password in clear text may be answered: only to a server that is known to be the right one.
+ * @param peer the address that the socket is connected to
+ */
+export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
+  const isPasswordGiven = source.password !== undefined && source.password.reveal() !== '';
+  const isVerified = source.ssl === 'require' && verifiesServer(source.verify);
+  return !isPasswordGiven || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
+}
+
+const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
+
+function isKnown(code: number): boolean {
+  return Object.values<number>(codes).includes(code);
+}
+
+/** The requests that may follow a request; pg reports the unknown ones itself. */
+const allowedAfter: ReadonlyMap<number | undefined, readonly number[]> = new Map([
+  [undefined, [codes.ok, codes.cleartext, codes.md5, codes.sasl]],
+  [codes.cleartext, [codes.ok]],
+  [codes.md5, [codes.ok]],
+  [codes.sasl, [codes.saslContinue]],
+  [codes.saslContinue, [codes.saslFinal]],
+  [codes.saslFinal, [codes.ok]],
+]);
+const noCodes: readonly number[] = [];
+
+/** A server that ends SCRAM early does not prove that it knows the password. */
+function outOfOrder(before: number | undefined): ConnectError {
+  const isScram = before === codes.sasl || before === codes.saslContinue;
+  return isScram
+    ? new ConnectError(
+        'startup',
+        connectErrorCodes.serverProof,
+        'the server did not prove that it knows the password (SCRAM)',
+      )
+    : new ConnectError('startup', connectErrorCodes.protocol, 'the server repeats its authentication request');
+}
+
+function cleartextRefused(): ConnectError {
+  return new ConnectError(
+    'startup',
+    connectErrorCodes.cleartextPassword,
+    'the server requests the password in clear text, and its certificate was not verified',
+  );
+}

@@ -1,0 +1,29 @@
+import { ConnectError } from '../platform/connect-error.ts';
+import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import type { MessageReader } from './message-reader.ts';
+import type { Stream } from './pg.ts';
+
+/**
+ * The stream as pg reads it: complete and checked messages only. pg parses messages in a listener and throws on some, such as
+ * a request for Kerberos; no caller could catch that, so it ends the connection.
+ */
+export function checkedStream(
+  stream: Stream,
+  createReader: (deliver: (messages: Buffer) => void) => Pick<MessageReader, 'read'>,
+): Stream {
+  return {
+    on(event, listener) {
+      const reader = event === 'data' ? createReader((messages) => listener(messages)) : undefined;
+      return stream.on(event, (...values) => {
+        try {
+          const [bytes] = values;
+          if (reader !== undefined && Buffer.isBuffer(bytes)) reader.read(bytes);
+          else listener(...values);
+        } catch (error) {
+          stream.destroy(error instanceof ConnectError ? error : new Error(sanitizeRemoteText(String(error))));
+        }
+      });
+    },
+    destroy: (error) => stream.destroy(error),
+  };
+}

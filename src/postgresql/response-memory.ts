@@ -1,0 +1,54 @@
+import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+
+/** Limits the memory that the responses of one or several sessions use. */
+export interface ResponseMemory {
+  /** For one session. */
+  open(): ResponseMemoryUse;
+}
+
+interface ResponseMemoryUse {
+  /** Adds bytes of memory. Throws a ConnectError above the limit. */
+  add(bytes: number): void;
+  nextStatement(): void;
+  close(): void;
+}
+
+/** Bytes, of all sessions together. A database of 100,000 tables needs half of it, and the program about as much again. */
+const maxMemory = 64 * 2 ** 20;
+
+/**
+ * @param kept how long the caller keeps a response: until the next `statement` of its session, until the `session` ends, or
+ * `always`
+ */
+export function createResponseMemory(kept: 'statement' | 'session' | 'always'): ResponseMemory {
+  let total = 0;
+  return {
+    open() {
+      let own = 0;
+      const release = () => {
+        total -= own;
+        own = 0;
+      };
+      return {
+        add(bytes) {
+          own += bytes;
+          total += bytes;
+          if (own > maxMemory) throw tooLarge(connectErrorCodes.protocol, 'the response is larger than 64 MiB');
+          if (total > maxMemory) {
+            throw tooLarge(connectErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
+          }
+        },
+        nextStatement() {
+          if (kept === 'statement') release();
+        },
+        close() {
+          if (kept !== 'always') release();
+        },
+      };
+    },
+  };
+}
+
+function tooLarge(code: string, message: string): ConnectError {
+  return new ConnectError('startup', code, message);
+}
