@@ -10,7 +10,10 @@ const hard = ['test/attack/**/*.test.ts', 'test/faults/**/*.test.ts', 'test/trut
 /** The one end-to-end test that needs nothing but Node. */
 const story = ['test/e2e/story.test.ts'];
 
-const builtProgram = ['test/e2e/**', ...hard];
+/** Hostile servers and owners of databases against the built program. */
+const adversary = ['test/adversary/**/*.test.ts'];
+
+const builtProgram = ['test/e2e/**', ...hard, ...adversary];
 
 /** Tests that leave their process as they found it, so that they can share one: starting a process takes longer than most of them run. */
 const shared = [
@@ -21,10 +24,10 @@ const shared = [
   'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
 ];
 
-const servers = serverTests(root).filter((path) => !/^test\/(e2e|attack|faults|truth)\//.test(path));
+const servers = serverTests(root).filter((path) => !/^test\/(adversary|e2e|attack|faults|truth)\//.test(path));
 
-// `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e` and
-// `hard` run the built program.
+// `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e`,
+// `hard` and `adversary` run the built program.
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -79,6 +82,15 @@ export default defineConfig({
           include: hard,
           globalSetup: ['scripts/build-before-tests.mjs'],
           testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'adversary',
+          include: adversary,
+          globalSetup: ['scripts/build-before-tests.mjs'],
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

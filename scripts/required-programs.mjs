@@ -22,6 +22,7 @@ const programs = {
   dash: 'dash',
   jq: 'jq',
   pgbouncer: 'pgbouncer',
+  psql: 'postgresql-client',
   'redis-server': 'redis-server',
   'redis-cli': 'redis-tools',
   'valkey-server': 'valkey-server',

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { type Ran, run, start } from '../fixtures/cli.ts';
+import { reply, serverFor } from '../fixtures/fake-server.ts';
+import { type Folders, makeFolders } from '../fixtures/folders.ts';
+import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
+import { attack, type Canaries, makeCanaries, runByPsql, strangeSuperusers } from './canaries.ts';
+
+/** The owner of databases attacks a superuser, and a role without rights, who looks at the server. */
+describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
+  let folders: Folders;
+  let canaries: Canaries;
+  let server: Postgres;
+
+  beforeAll(async () => {
+    folders = makeFolders();
+    canaries = makeCanaries();
+    server = await startPostgres({ version, settings: { ...ready, max_prepared_transactions: 5 } });
+    canaries.infect(server, 'hostile-owner.sql');
+    await server.query(`CREATE ROLE reader LOGIN PASSWORD '${server.password}'; GRANT pg_monitor TO reader`);
+    await server.query(`CREATE ROLE watcher LOGIN PASSWORD '${server.password}'; GRANT pg_read_all_data TO watcher`);
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+    canaries?.remove();
+    folders?.remove();
+  });
+
+  beforeEach(async () => {
+    await server.query('DROP ROLE IF EXISTS canary');
+    canaries.reset();
+  });
+
+  const nobodySang = async () => {
+    expect(canaries.asSuperuser()).toEqual([]);
+    expect(canaries.asSomebody(server)).toEqual([]);
+    expect(await strangeSuperusers(server)).toEqual([]);
+    expect(canaries.wasExecuted()).toBe(false);
+  };
+  const source = (database: string, user = 'postgres') => ['--source', server.url(database, user), '--disable-ssl'];
+  const command = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+    run(['db', ...words], { folders, limit: 90_000, env: { PGPASSWORD: server.password, ...env } });
+  const preflight = (database: string, user: string, ...more: readonly string[]) =>
+    command(['preflight', ...source(database, user), '--allow-private', '--target-version', '18', ...more]);
+  const endsWell = (ran: Ran, ...codes: readonly number[]) => expect(codes, ran.stderr).toContain(ran.code);
+
+  for (const database of version === 14 || version === 18 ? ['shadows', 'settings', 'tables'] : ['shadows']) {
+    attack(`${version}: a superuser checks the database ${database}`, async () => {
+      endsWell(await preflight(database, 'postgres', '--probe', '-o', 'json'), 0, 3);
+      await nobodySang();
+    });
+  }
+
+  attack(`${version}: roles without superuser check it`, async () => {
+    endsWell(await preflight('shadows', 'reader', '-o', 'json'), 0, 3);
+    endsWell(await preflight('settings', 'watcher', '-o', 'json'), 0, 3);
+    await nobodySang();
+  });
+
+  attack(`${version}: tables are replaced by views while it reads`, async () => {
+    let isOver = false;
+    const swapping = (async () => {
+      while (!isOver) {
+        await server.query(
+          "SET adversary.setup = 'on'; SET SESSION AUTHORIZATION mallory; CALL evil.swap(); CALL evil.swap_back()",
+          'tables',
+        );
+      }
+    })();
+    try {
+      for (let round = 0; round < 2; round++) endsWell(await preflight('tables', 'postgres', '-o', 'json'), 0, 3);
+    } finally {
+      isOver = true;
+      await swapping;
+    }
+    await nobodySang();
+  });
+
+  attack(`${version}: a superuser prints its sequences, and runs them on another server`, async () => {
+    const ran = await command(['sequences', ...source('shadows')]);
+    endsWell(ran, 0);
+    await nobodySang();
+    runByPsql(server, ran.stdout, canaries.folder);
+    await nobodySang();
+  });
+
+  attack(`${version}: a superuser runs the fixes by psql, and undoes them`, async () => {
+    const [fix, undo] = [join(folders.work, 'fix.sql'), join(folders.work, 'undo.sql')];
+    endsWell(await preflight('tables', 'postgres', '--fix-sql', fix, '--undo-sql', undo), 0, 3);
+    canaries.reset();
+    const [fixed, undone] = [fix, undo].map((path) => runByPsql(server, readFileSync(path, 'utf8'), canaries.folder));
+    await nobodySang();
+    expect({ fixed: fixed?.stderr, undone: undone?.stderr }).toEqual({ fixed: '', undone: '' });
+  });
+
+  attack(`${version}: a superuser watches it`, async () => {
+    const watched = ['shadows', 'settings', 'tables', 'names'];
+    // It would keep a slot from being created.
+    const [prepared] = await server.query<{ sql: string }>(
+      "SELECT format('ROLLBACK PREPARED %L', gid) AS sql FROM pg_prepared_xacts",
+    );
+    if (prepared !== undefined) await server.query(prepared.sql, 'names');
+    for (const database of watched) {
+      await server.query(
+        `SET adversary.setup = 'on'; SET search_path = pg_catalog; SELECT pg_create_logical_replication_slot('cloudctl_${database}', 'pgoutput')`,
+        database,
+      );
+    }
+    const running = start(['db', 'watch', ...source('settings'), '-o', 'ndjson', '--interval', '1s'], {
+      folders,
+      limit: 60_000,
+      env: { PGPASSWORD: server.password },
+    });
+    await running.waitFor('stdout', /\n.*\n/, 40_000);
+    running.kill('SIGINT');
+    await running.ended;
+    for (const database of watched) await server.query(`SELECT pg_drop_replication_slot('cloudctl_${database}')`);
+    await nobodySang();
+  });
+
+  if (version === 18) {
+    attack('a superuser starts its migration', async () => {
+      const service = await serverFor((_seen, response) =>
+        reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
+      );
+      const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
+      const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+      await command(['migrate', cluster, ...source('shadows'), '--yes', '--accept', 'prepared-xacts'], env);
+      await nobodySang();
+    });
+  }
+});

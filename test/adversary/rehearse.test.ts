@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { run } from '../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../fixtures/folders.ts';
+import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
+import { attack, type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
+
+/** Objects of the source are created and filled on another server; what runs there must not run as its superuser. */
+const settings = { ...ready, wal_retrieve_retry_interval: '500ms' };
+const accepted = ['always-triggers', 'time-checks', 'replica-identity', 'removed-types', 'role-readonly', 'supers'];
+
+let folders: Folders;
+let canaries: Canaries;
+let source: Postgres;
+let target: Postgres;
+
+describe.each([
+  { kind: 'owner', database: 'tables', from: 15, to: 18 },
+  { kind: 'owner', database: 'tables', from: 17, to: 17 },
+  { kind: 'superuser', database: 'shop', from: 14, to: 15 },
+  { kind: 'superuser', database: 'shop', from: 16, to: 18 },
+  { kind: 'superuser', database: 'shop', from: 18, to: 18 },
+] as const)('a hostile $kind, from $from to $to', ({ kind, database, from, to }) => {
+  beforeAll(async () => {
+    folders = makeFolders();
+    canaries = makeCanaries();
+    [source, target] = await Promise.all([
+      startPostgres({ version: from, settings }),
+      startPostgres({ version: to, settings }),
+    ]);
+    canaries.infect(source, `hostile-${kind}.sql`);
+    await dropOthers();
+  });
+
+  afterAll(async () => {
+    await Promise.all([source?.stop(), target?.stop()]);
+    canaries?.remove();
+    folders?.remove();
+  });
+
+  beforeEach(() => canaries.reset());
+
+  /** Databases that a rehearsal of `database` does not need. */
+  async function dropOthers(): Promise<void> {
+    const rows = await source.query<{ drop: string }>(
+      `SELECT format('DROP DATABASE %I', datname) AS drop FROM pg_database
+       WHERE NOT datistemplate AND datname NOT IN ('postgres', '${database}')`,
+    );
+    for (const { drop } of rows) await source.query(drop);
+  }
+
+  const nobodySang = async () => {
+    const lines = canaries.asSuperuser();
+    // A superuser of the source may run what he wants there.
+    expect(kind === 'owner' ? lines : lines.filter((line) => !line.includes(`port=${source.port} `))).toEqual([]);
+    if (kind === 'owner') expect(canaries.asSomebody(source)).toEqual([]);
+    expect(await strangeSuperusers(target)).toEqual([]);
+    expect(await target.query('SELECT setrole::regrole, setconfig FROM pg_db_role_setting')).toEqual([]);
+    expect(canaries.wasExecuted()).toBe(false);
+  };
+  const rehearse = async (...more: readonly string[]) => {
+    const ran = await run(
+      [
+        'db',
+        'rehearse',
+        '--source',
+        source.url(database),
+        '--disable-ssl',
+        '--into',
+        target.url('postgres'),
+        '--yes',
+        '--stall-timeout',
+        '10s',
+        '--accept',
+        accepted.join(','),
+        ...more,
+      ],
+      {
+        folders,
+        limit: 110_000,
+        env: { PGPASSWORD: source.password, CLOUDCTL_REHEARSE_INTO_PASSWORD: target.password },
+      },
+    );
+    // It came as far as the target, whatever it found there.
+    expect([0, 1], ran.stderr).toContain(ran.code);
+    return ran;
+  };
+
+  attack(`a rehearsal of ${kind} from ${from} to ${to}`, async () => {
+    await rehearse();
+    await nobodySang();
+  });
+
+  attack(`a dump of ${kind} from ${from} to ${to}`, async () => {
+    await rehearse('--method', 'dump');
+    await nobodySang();
+  });
+});
