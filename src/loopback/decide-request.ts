@@ -1,7 +1,7 @@
 import { type LoopbackRequest, rawPath } from './loopback-request.ts';
 import { refuseRequest } from './refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestCheck, RequestDecision } from './request-decision.ts';
-import { checkHost, checkLoopbackPeer, checkMethod } from './rules/connection.ts';
+import { checkHost, checkLoopbackPeer, checkMethod, checkPeerUser } from './rules/connection.ts';
 import { decideCallback } from './rules/decide-callback.ts';
 import { decideRelay } from './rules/decide-relay.ts';
 import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
@@ -34,7 +34,8 @@ export function decideRequest<Accepted>(
     case expected.paths.relay:
       return decideRelay(expected, phase, request);
     case expected.paths.start:
-      return phase.kind === 'armed' && !phase.started ? { kind: 'start' } : refuseRequest('already_started');
+      if (phase.kind !== 'armed') return refuseRequest('already_started');
+      return { kind: phase.started ? 'start_again' : 'start' };
     default:
       return phase.kind === 'taken' ? { kind: 'done' } : refuseRequest('not_found');
   }
@@ -42,6 +43,7 @@ export function decideRequest<Accepted>(
 
 const checks: readonly RequestCheck[] = [
   checkLoopbackPeer,
+  checkPeerUser,
   checkMethod,
   checkHost,
   checkOriginForm,

@@ -10,6 +10,8 @@ export interface LoginStateMachine<Accepted> {
   markStarted(): void;
   /** Accepts a response, synchronously, so that no second one is accepted; false when the login is not armed. */
   take(accepted: Accepted, from: 'tab' | 'elsewhere'): boolean;
+  /** Ends the wait for a response with an error. */
+  fail(error: Error): void;
   readonly taken: Promise<Accepted>;
   readonly finished: Promise<LoginOutcome>;
   /** The outcome for the tab: the result of `finish`, or after a minute that the login is still in progress. */
@@ -39,6 +41,7 @@ export function createLoginStateMachine<Accepted>(
   const ended = new AbortController();
   // Not every caller awaits `finished`; `outcome` handles its rejection.
   finished.promise.catch(() => undefined);
+  taken.promise.catch(() => undefined);
 
   const pause = (ms: number) => options.clock.sleep(ms, ended.signal).catch(() => undefined);
   const close = () => {
@@ -78,6 +81,12 @@ export function createLoginStateMachine<Accepted>(
       finished.resolve((async () => options.finish(accepted))());
       void windDown(from);
       return true;
+    },
+    fail(error) {
+      if (phase.kind !== 'armed') return;
+      phase = { kind: 'taken' };
+      taken.resolve(Promise.reject(error));
+      finished.resolve(Promise.reject(error));
     },
     taken: taken.promise,
     finished: finished.promise,

@@ -1,6 +1,8 @@
 /** A request as it was received, before any normalization. */
 export interface LoopbackRequest {
   readonly peerAddress: string | undefined;
+  /** Whether the sender belongs to another user than this process and root; undefined: the system does not tell. */
+  readonly isOtherUser?: boolean | undefined;
   readonly method: string;
   /** The request target of the request line, unchanged. */
   readonly rawTarget: string;

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
+import { readSocketOwner } from '../platform/socket-owner.ts';
 import { bindFirstCallback, closeServer } from './bind-listener.ts';
 import { bridgePage } from './bridge-page.ts';
 import { decideRequest } from './decide-request.ts';
@@ -15,6 +18,7 @@ import {
 } from './loopback-response.ts';
 import { type LoginOutcome, outcomePage } from './outcome-page.ts';
 import { maxRequestBodyBytes, readRequestBody } from './read-request-body.ts';
+import { refuseRequest } from './refusal.ts';
 import type { LoginExpectations, ResponseValidator } from './request-decision.ts';
 import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
@@ -124,9 +128,21 @@ function loginExpectations<Accepted>(
   };
 }
 
+/** Whether the other end of a socket belongs to another user than this process and root; one lookup for each socket. */
+function isOtherUserSocket(socket: Socket): boolean | undefined {
+  const ownUid = process.getuid?.();
+  if (ownUid === undefined) return undefined;
+  const owner = socketOwners.has(socket) ? socketOwners.get(socket) : readSocketOwner(socket);
+  socketOwners.set(socket, owner);
+  return owner === undefined ? undefined : owner !== ownUid && owner !== 0;
+}
+
+const socketOwners = new WeakMap<Socket, ReturnType<typeof readSocketOwner>>();
+
 function readRequest(message: IncomingMessage): LoopbackRequest {
   return {
     peerAddress: message.socket.remoteAddress,
+    isOtherUser: isOtherUserSocket(message.socket),
     method: message.method ?? '',
     rawTarget: message.url ?? '',
     rawHeaders: message.rawHeaders,
@@ -151,6 +167,9 @@ async function respond<Accepted>(
     case 'start':
       login.markStarted();
       return sendResponse(response, redirectResponse(helper.authorizationUrl));
+    case 'start_again':
+      login.fail(startedTwiceError());
+      return sendResponse(response, refusalResponse(refuseRequest('already_started')));
     case 'bridge':
       return sendResponse(response, pageResponse(bridgePage(expected.paths.relay, expected.nonce)));
     case 'taken':
@@ -166,6 +185,13 @@ async function respond<Accepted>(
     default:
       return decision satisfies never;
   }
+}
+
+function startedTwiceError(): CliError {
+  return new CliError('state_mismatch', 'could not log in: the one-time start URL was opened twice', {
+    detail: 'other users of this machine can read it in the list of processes, so one of the two may not be yours',
+    hint: 'start the login again, with `--paste` if it happens again',
+  });
 }
 
 /** The response to the tab waits for the end of the login, so that the page shows its outcome. */

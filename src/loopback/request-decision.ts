@@ -36,13 +36,15 @@ export type LoginPhase =
   | { readonly kind: 'taken' }
   | { readonly kind: 'closed' };
 
-/** What the loopback server does with a request. Only `taken` and `start` change the login. */
+/** What the loopback server does with a request. Only `taken`, `start` and `start_again` change the login. */
 export type RequestDecision<Accepted> =
   | Refusal
   /** Read the body, up to `maxRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
+  /** The start URL was used before: somebody else may have read it, so the login ends. */
+  | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
 

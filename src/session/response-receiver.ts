@@ -47,9 +47,12 @@ export async function bindReceiver(options: ReceiverOptions): Promise<ResponseRe
   const outcome = deferred<LoginOutcome>();
   const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
   let isAccepted = false;
-  void server.taken.then(() => {
-    isAccepted = true;
-  });
+  void server.taken.then(
+    () => {
+      isAccepted = true;
+    },
+    () => undefined,
+  );
   return {
     authorizationUrl: server.authorizationUrl,
     startUrl: server.startUrl,

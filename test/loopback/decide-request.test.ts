@@ -78,7 +78,7 @@ describe('rule 28: the page behind the redirect exists once a response was taken
 
 describe('rule 35: the start link is good for one use', () => {
   test('first', () => expect(word(request('/start/s1'))).toBe('start'));
-  test('again', () => expect(word(request('/start/s1'), { kind: 'armed', started: true })).toBe('already_started'));
+  test('again', () => expect(word(request('/start/s1'), { kind: 'armed', started: true })).toBe('start_again'));
   test('after the login', () => expect(word(request('/start/s1'), taken)).toBe('already_started'));
   test('another word', () => expect(word(request('/start/s2'))).toBe('not_found'));
   test('HEAD does not use it up', () =>

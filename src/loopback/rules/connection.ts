@@ -8,6 +8,14 @@ export function checkLoopbackPeer(_: LoginExpectations<unknown>, request: Loopba
   return peer === '::1' || /^127(\.\d{1,3}){3}$/.test(peer) ? undefined : refuseRequest('forbidden');
 }
 
+/**
+ * Only this user, and root, under which port forwarders run: another user who reads the start URL from the list of processes
+ * would receive the state, and could log this user in to an account of their own.
+ */
+export function checkPeerUser(_: LoginExpectations<unknown>, { isOtherUser }: LoopbackRequest): Refusal | undefined {
+  return isOtherUser === true ? refuseRequest('forbidden') : undefined;
+}
+
 /** GET, or POST on the relay of the implicit flow. */
 export function checkMethod(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
   const relay = expected.flow === 'implicit' && rawPath(request) === expected.paths.relay;
