@@ -46,7 +46,7 @@ export async function databaseStory({ source, target, clusters, folder, tell, co
 async function applyFixScript(server, script, tell) {
   tell('\nThe fix script:\n');
   tell(script.replace(/^/gm, '  ').trimEnd());
-  for (const section of sectionsOf(script)) {
+  for (const section of sectionsOf(script).filter(({ isOptional }) => !isOptional)) {
     await runSql(server, section.lines);
     const restarts = manualStepsOf(section).some((line) => line.startsWith('pg_ctl restart'));
     if (restarts) await server.restart();

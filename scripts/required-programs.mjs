@@ -21,6 +21,7 @@ const programs = {
   fish: 'fish',
   dash: 'dash',
   jq: 'jq',
+  psql: 'postgresql-client',
   pgbouncer: 'pgbouncer',
   psql: 'postgresql-client',
   'redis-server': 'redis-server',

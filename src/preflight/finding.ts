@@ -12,6 +12,12 @@ export interface Fix {
   readonly sql?: readonly string[];
   /** Statements that restore the observed values. */
   readonly undo?: readonly string[];
+  /**
+   * Statements that a person reads before running them, for they hold an expression of the source, run one, or cannot be
+   * undone. A script has them as comments.
+   */
+  readonly review?: readonly string[];
+  readonly undoReview?: readonly string[];
   /** The database the statements run in; absent: any (server-wide). */
   readonly database?: string;
   /** What SQL cannot do: lines for a shell or for a file on the server, such as pg_hba.conf. */

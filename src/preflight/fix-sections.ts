@@ -3,8 +3,13 @@ import type { PreflightReport } from './report.ts';
 
 /** One part of a fix script: who runs it and where. */
 export interface FixSection {
-  /** `sql` and `redis` are statements; `shell` lines are run on the server; `reload` and `restart` apply the changes. */
-  readonly kind: 'sql' | 'redis' | 'shell' | 'reload' | 'restart';
+  /**
+   * `sql` and `redis` are statements; `review` are statements that a person reads and runs; `shell` lines are run on the
+   * server; `reload` and `restart` apply the changes.
+   */
+  readonly kind: 'sql' | 'redis' | 'review' | 'shell' | 'reload' | 'restart';
+  /** Of findings that do not block the requested method: written as comments. */
+  readonly isOptional: boolean;
   readonly title: string;
   /** Who must run it. */
   readonly by: string;
@@ -13,101 +18,131 @@ export interface FixSection {
   readonly lines: readonly string[];
   /** Ids of the findings that it fixes. */
   readonly findingIds: readonly string[];
+  /** What the fixes do, as sentences: `wal-level: Set wal_level = 'logical'.` */
+  readonly notes: readonly string[];
   /** Findings whose fix was not simulated, each with the reason. */
-  readonly notSimulated?: readonly string[];
+  readonly notSimulated: readonly string[];
 }
 
-/** The fixes of all findings in order: each statement once, then one reload or one restart. */
+/** The fixes of all findings in order: each statement once, then one reload or one restart; those that block nothing last. */
 export function fixSections(report: PreflightReport): readonly FixSection[] {
-  return sections(report, (fix) => ({ sql: fix.sql ?? [], shell: fix.shell ?? [] }));
+  return sections(report, (fix) => ({ sql: fix.sql ?? [], review: fix.review ?? [], shell: fix.shell ?? [] }));
 }
 
 /** The statements that restore the observed values, in reverse order (spec §4.6: restore afterwards). */
 export function undoSections(report: PreflightReport): readonly FixSection[] {
-  return sections(report, (fix) => ({ sql: fix.undo ?? [], shell: fix.undoShell ?? [] }), true);
+  const take = (fix: Fix) => ({ sql: fix.undo ?? [], review: fix.undoReview ?? [], shell: fix.undoShell ?? [] });
+  return sections(report, take, true);
 }
 
 /** Whether the fix of a finding is part of the script. An accepted finding is left as it is. */
 export function isInFixScript({ fix, status, accepted }: Finding): boolean {
   if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return false;
-  return (fix.sql?.length ?? 0) + (fix.shell?.length ?? 0) > 0;
+  return [fix.sql, fix.review, fix.shell].some((lines) => lines !== undefined && lines.length > 0);
 }
 
-interface FindingWithFix {
-  readonly finding: Finding;
-  readonly fix: Fix;
+interface FixParts {
   readonly sql: readonly string[];
+  readonly review: readonly string[];
   readonly shell: readonly string[];
 }
 
-function sections(
-  report: PreflightReport,
-  take: (fix: Fix) => { readonly sql: readonly string[]; readonly shell: readonly string[] },
-  backwards = false,
-): readonly FixSection[] {
+interface FindingWithFix extends FixParts {
+  readonly finding: Finding;
+  readonly fix: Fix;
+}
+
+function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo = false): readonly FixSection[] {
   const found: FindingWithFix[] = report.findings.flatMap((finding) => {
     const { fix, status, accepted } = finding;
     // An accepted finding is left as it is.
     if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return [];
     const parts = take(fix);
-    return parts.sql.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
+    return parts.sql.length + parts.review.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
   });
-  const pieces = backwards ? found.toReversed() : found;
-  const language = report.engine === 'redis' ? 'redis' : 'sql';
-  const statements = [...groupByRunner(pieces.filter(({ sql }) => sql.length > 0))].map(
-    (group): FixSection => ({
-      kind: language,
-      title: titleOf(group),
-      by: group[0]?.fix.by ?? 'a superuser',
-      ...(group[0]?.fix.database === undefined ? {} : { database: group[0].fix.database }),
-      lines:
-        language === 'redis'
-          ? lastOfEach(group.flatMap(({ sql }) => sql))
-          : mergeStatements(group.flatMap(({ sql }) => sql)),
-      findingIds: idsOf(group),
-      ...notSimulatedOf(group),
-    }),
-  );
-  const rules = pieces.filter(({ shell }) => shell.length > 0);
-  const onServer: readonly FixSection[] =
-    rules.length === 0
-      ? []
-      : [
-          {
-            kind: 'shell',
-            title: 'changes on the server',
-            by: 'the administrator of the server',
-            lines: [...new Set(rules.flatMap(({ shell }) => shell))],
-            findingIds: idsOf(rules),
-            ...notSimulatedOf(rules),
-          },
-        ];
-  return [...statements, ...onServer, ...closingSections(pieces, language)];
+  const pieces = isUndo ? found.toReversed() : found;
+  return [false, true].flatMap((isOptional) => {
+    const those = pieces.filter(({ finding }) => finding.blocks.includes(report.method) !== isOptional);
+    return sectionsOf(those, report.engine === 'redis' ? 'redis' : 'sql').map((section) => ({
+      ...section,
+      isOptional,
+      // The undo script restores what was observed; the fix script has the sentences.
+      ...(isUndo ? { notes: [], notSimulated: [] } : {}),
+    }));
+  });
 }
 
-/** The undo script restores what was observed, so this concerns the fixes only. */
-function notSimulatedOf(pieces: readonly FindingWithFix[]): Pick<FixSection, 'notSimulated'> {
-  const all = pieces
-    .filter(({ fix, sql, shell }) => fix.simulated === false && (sql === fix.sql || shell === fix.shell))
-    .map(({ finding, fix }) => `${finding.id}${fix.notSimulated === undefined ? '' : ` (${fix.notSimulated})`}`);
-  return all.length === 0 ? {} : { notSimulated: [...new Set(all)] };
+type SectionOfFindings = Omit<FixSection, 'isOptional'>;
+
+function sectionsOf(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
+  const statements = groupByRunner(pieces, 'sql').map((group) =>
+    sectionOf(
+      language,
+      group,
+      language === 'redis' ? lastOfEach(linesOf(group, 'sql')) : mergeStatements(linesOf(group, 'sql')),
+    ),
+  );
+  const reviewed = groupByRunner(pieces, 'review').map((group) => sectionOf('review', group, linesOf(group, 'review')));
+  const onServer = groupByRunner(pieces, 'shell').map((group) => sectionOf('shell', group, linesOf(group, 'shell')));
+  return [...statements, ...reviewed, ...onServer, ...closingSections(pieces, language)];
 }
+
+function sectionOf(
+  kind: FixSection['kind'],
+  group: readonly FindingWithFix[],
+  lines: readonly string[],
+): SectionOfFindings {
+  const [first] = group;
+  const database = kind === 'shell' ? undefined : first?.fix.database;
+  return {
+    kind,
+    title: titleOf(group),
+    by: runnerOf(first, kind),
+    ...(database === undefined ? {} : { database }),
+    lines,
+    findingIds: idsOf(group),
+    notes: [...new Set(group.map(({ finding, fix }) => `${finding.id}: ${fix.text}`))],
+    notSimulated: notSimulatedOf(group),
+  };
+}
+
+function notSimulatedOf(pieces: readonly FindingWithFix[]): readonly string[] {
+  const all = pieces
+    .filter(({ fix }) => fix.simulated === false)
+    .map(({ finding, fix }) => `${finding.id}${fix.notSimulated === undefined ? '' : ` (${fix.notSimulated})`}`);
+  return [...new Set(all)];
+}
+
+function runnerOf(piece: FindingWithFix | undefined, kind: FixSection['kind']): string {
+  return piece?.fix.by ?? (kind === 'shell' ? 'the administrator of the server' : superuser);
+}
+
+const superuser = 'a superuser';
+
+/** The runner of a managed service restarts it in its console. */
+export const instanceAdministrator = 'the administrator of the instance';
 
 /** One reload, or one restart, which also reloads the configuration. */
-function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly FixSection[] {
+function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
-  const reloads = pieces.filter(({ fix }) => fix.reload === true);
+  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministrator);
   if (restarts.length > 0) {
+    const isManaged = restarts.every(({ fix }) => fix.by === instanceAdministrator);
     return [
       {
         kind: 'restart',
         title: 'one restart for all changes',
-        by: 'the administrator of the server',
-        lines:
-          language === 'redis'
-            ? ['systemctl restart redis-server']
-            : ['pg_ctl restart -D "$PGDATA" -m fast   # or: systemctl restart postgresql'],
+        by: isManaged ? instanceAdministrator : 'the administrator of the server',
+        lines: [
+          isManaged
+            ? '# restart (reboot) the instance in the console of the service'
+            : language === 'redis'
+              ? 'systemctl restart redis-server'
+              : 'pg_ctl restart -D "$PGDATA" -m fast   # or: systemctl restart postgresql',
+        ],
         findingIds: idsOf(restarts),
+        notes: [],
+        notSimulated: [],
       },
     ];
   }
@@ -116,25 +151,39 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
     {
       kind: 'reload',
       title: 'reload the configuration; connections stay open',
-      by: 'a superuser',
-      lines: ['SELECT pg_reload_conf();'],
+      by: superuser,
+      lines: ['SELECT pg_catalog.pg_reload_conf()'],
       findingIds: idsOf(reloads),
+      notes: [],
+      notSimulated: [],
     },
   ];
 }
 
-/** Statements for the server first, then for each database, separated by who must run them. */
-function groupByRunner(pieces: readonly FindingWithFix[]): Iterable<readonly FindingWithFix[]> {
+/**
+ * Groups by database and by who must run them. What needs no superuser comes first, so that a role of a managed service gets
+ * as far as it can; then statements for the server, then for each database.
+ */
+function groupByRunner(
+  pieces: readonly FindingWithFix[],
+  part: keyof FixParts,
+): readonly (readonly FindingWithFix[])[] {
   const groups = new Map<string, FindingWithFix[]>();
-  const sorted = [
-    ...pieces.filter(({ fix }) => fix.database === undefined),
-    ...pieces.filter(({ fix }) => fix.database !== undefined),
-  ];
-  for (const piece of sorted) {
-    const key = JSON.stringify([piece.fix.database, piece.fix.by]);
+  for (const piece of pieces.filter((one) => one[part].length > 0)) {
+    const key = JSON.stringify([
+      part === 'shell' ? null : piece.fix.database,
+      runnerOf(piece, part === 'shell' ? 'shell' : 'sql'),
+    ]);
     groups.set(key, [...(groups.get(key) ?? []), piece]);
   }
-  return groups.values();
+  const rank = ([first]: readonly FindingWithFix[]): number =>
+    (runnerOf(first, 'sql').startsWith(superuser) ? 2 : 0) + (first?.fix.database === undefined ? 0 : 1);
+  return [...groups.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+function linesOf(group: readonly FindingWithFix[], part: keyof FixParts): readonly string[] {
+  const lines = group.flatMap((piece) => piece[part]);
+  return part === 'sql' ? lines : [...new Set(lines)];
 }
 
 /** Each statement once; of several values of one numeric setting the largest. */

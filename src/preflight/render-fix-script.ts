@@ -1,3 +1,4 @@
+import { psqlConnectCommand, psqlSessionStatements, psqlStatement } from '../postgresql/psql-script.ts';
 import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
@@ -21,42 +22,127 @@ function script(
 ): string | undefined {
   if (sections.length === 0) return undefined;
   const isRedis = report.engine === 'redis';
-  const mark = isRedis ? '#' : '--';
+  const language = isRedis ? redisLanguage : psqlLanguage(isReadOnly(report));
   const { host, port } = report.source;
-  const how = isRedis
-    ? 'Run the lines that are not comments with redis-cli; the comments contain the remaining steps.'
-    : 'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.';
+  const needed = sections.filter(({ isOptional }) => !isOptional);
+  const optional = sections.filter(({ isOptional }) => isOptional);
+  const isRun = sections.some((section) => !isCommented(section));
   const head = [
     purpose,
-    `Source ${host}:${port}, checked ${report.started_at}. ${how}`,
-    'It can be run again: every statement is idempotent.',
+    `Source ${host}:${port}, checked ${report.started_at}. ${language.howToRun}`,
+    ...(isRun ? ['It can be run again: every statement is idempotent.'] : []),
     ...(after === undefined ? [] : [after]),
+    ...(needed.length === 0
+      ? [`No finding with a fix blocks the ${report.method} migration, so every line of this script is a comment.`]
+      : []),
   ];
-  const guard = isReadOnly(report) ? ['SET default_transaction_read_only = off;'] : [];
-  const body = sections.map((section, at) => sectionText(section, at + 1, mark, guard).join('\n'));
-  return `${head.map((line) => `${mark} ${oneLine(line)}`).join('\n')}\n\n${body.join('\n\n')}\n`;
+  const body = [...needed, ...optional].map((section, at) => [
+    ...(section === optional[0] ? optionalHead(report, language.mark).concat('') : []),
+    ...sectionText(section, at + 1, language),
+  ]);
+  const text = `${comments(head, language.mark).join('\n')}\n\n${isRun && !isRedis ? `${preamble(body)}\n\n` : ''}${body
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+  return text;
 }
 
-/** Sessions of the role are read-only, so the script could not run without this setting. */
+/** Comments may have names in any language; a server that gets such a comment with a statement must know its encoding. */
+function preamble(body: readonly (readonly string[])[]): string {
+  const isAscii = body.flat().every((line) => /^[\x20-\x7e]*$/.test(line));
+  return ['\\set ON_ERROR_STOP on', ...(isAscii ? [] : ['\\encoding UTF8'])].join('\n');
+}
+
+function optionalHead({ method }: PreflightReport, mark: string): readonly string[] {
+  return comments(
+    [
+      `Optional: the findings of the sections below do not block the ${method} migration.`,
+      'Remove the comment marks of what you want to run.',
+    ],
+    mark,
+  );
+}
+
+interface ScriptLanguage {
+  readonly mark: string;
+  readonly howToRun: string;
+  /** The lines of a section of statements, ready to run. */
+  readonly statements: (section: FixSection) => readonly string[];
+}
+
+const redisLanguage: ScriptLanguage = {
+  mark: '#',
+  howToRun:
+    'Run the lines that are not comments with redis-cli: grep "^[A-Z]" THIS-FILE | redis-cli -h HOST -p PORT. The comments contain the remaining steps.',
+  statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
+};
+
+/** formatRedisCommand writes printable ASCII only. */
+function isRedisLine(line: string): boolean {
+  return /^[A-Z][\x20-\x7e]*$/.test(line);
+}
+
+function psqlLanguage(isRoleReadOnly: boolean): ScriptLanguage {
+  return {
+    mark: '--',
+    howToRun:
+      'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
+    statements: ({ kind, database, lines }) => {
+      const connect = database === undefined ? [] : [psqlConnectCommand(database)];
+      if (connect.includes(undefined)) return [unquotable];
+      // Sessions of the role are read-only, so the script could not run without this setting.
+      const writable = isRoleReadOnly ? ['SET default_transaction_read_only = off;'] : [];
+      const settings = kind === 'reload' ? psqlSessionStatements.slice(0, 1) : psqlSessionStatements;
+      return [
+        ...connect.filter((line) => line !== undefined),
+        ...writable,
+        ...settings,
+        ...lines.flatMap((line) => withLockTimeout(psqlStatement(line) ?? unquotable)),
+      ];
+    },
+  };
+}
+
+const unquotable = '-- A statement with unexpected text of the server is left out.';
+
+/** A statement with CONCURRENTLY waits for old transactions; cancelled by lock_timeout it leaves an invalid index. */
+function withLockTimeout(statement: string): readonly string[] {
+  return /^(CREATE|DROP|REINDEX)\b[^"']* CONCURRENTLY /.test(statement)
+    ? ['SET lock_timeout = 0;', statement, ...psqlSessionStatements.slice(1)]
+    : [statement];
+}
+
+/** Sessions of the role are read-only. */
 function isReadOnly({ findings }: PreflightReport): boolean {
   return findings.some(({ id, status }) => id === 'role-readonly' && status === 'fail');
 }
 
-function sectionText(section: FixSection, number: number, mark: string, guard: readonly string[]): readonly string[] {
-  const where = section.database === undefined ? '' : `, in database ${oneLine(section.database)}`;
+function sectionText(section: FixSection, number: number, language: ScriptLanguage): readonly string[] {
+  const { mark } = language;
+  const { kind, database, isOptional } = section;
+  const where = database === undefined ? '' : `, in database ${database}`;
   const head = [
-    `${mark} Section ${number}: ${oneLine(section.title)}`,
-    `${mark} Run by ${oneLine(section.by)}${where}. ${follows(section)}`,
-    ...(section.notSimulated ?? []).map((one) => `${mark} Not simulated: ${oneLine(one)}`),
+    `${isOptional ? 'Optional section' : 'Section'} ${number}: ${section.title}`,
+    `Run by ${section.by}${where}. ${follows(section)}`,
+    ...section.notes,
+    ...section.notSimulated.map((one) => `Not simulated: ${one}`),
+    ...(kind === 'sql' && database !== undefined ? [lockAdvice] : []),
   ];
-  // Lines that a client cannot run are comments, so that the whole file can be run.
-  const isCommented = section.kind === 'shell' || section.kind === 'restart';
-  const lines = section.lines.flatMap((line) =>
-    isCommented ? line.split('\n').map((part) => `${mark}   ${part}`) : [ended(line, section.kind)],
-  );
-  const connect =
-    section.kind === 'sql' && section.database !== undefined ? [psqlConnectCommand(section.database)] : [];
-  return [...head, ...connect, ...(section.kind === 'sql' ? guard : []), ...lines];
+  const lines =
+    kind === 'shell' || kind === 'restart'
+      ? section.lines.flatMap((line) => line.split(lineEnds))
+      : language.statements(section);
+  return [
+    ...comments(head, mark),
+    // Lines that a client cannot run are comments, so that the whole file can be run.
+    ...(isCommented(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
+  ];
+}
+
+const lockAdvice =
+  'A statement that gets no lock within 2 s fails, so that it does not stop the application: run the script again.';
+
+function isCommented({ kind, isOptional }: FixSection): boolean {
+  return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
 }
 
 function follows(section: FixSection): string {
@@ -67,6 +153,8 @@ function follows(section: FixSection): string {
       return 'No other step is needed.';
     case 'shell':
       return 'Run it on the server, not in this client.';
+    case 'review':
+      return 'Read each statement, then remove its comment mark; do not run it as a superuser unless you trust the owner of the database.';
     case 'sql':
     case 'redis':
       return `Fixes ${section.findingIds.join(', ')}.`;
@@ -75,15 +163,11 @@ function follows(section: FixSection): string {
   }
 }
 
-function ended(line: string, kind: FixSection['kind']): string {
-  return kind === 'sql' && !line.trimEnd().endsWith(';') ? `${line};` : line;
+function comments(lines: readonly string[], mark: string): readonly string[] {
+  return lines.map((line) => `${mark} ${oneLine(line)}`);
 }
 
-/** The psql command that connects to another database of the same server; the name may contain any character. */
-export function psqlConnectCommand(database: string): string {
-  const value = database.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
-  return `\\connect -reuse-previous=on "dbname='${value.replaceAll('"', '""')}'"`;
-}
+const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
 /** Names may contain line ends, which would end a comment, and characters that change the direction of text. */
 function oneLine(text: string): string {

@@ -17,6 +17,7 @@ import {
   decodeBaseline,
   type SchemaFingerprints,
 } from './baseline.ts';
+import { fixSections } from './fix-sections.ts';
 import { renderReport, reportFileExtensions } from './formats/render-report.ts';
 import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
 import { queryEachDatabase } from './postgresql/query-each-database.ts';
@@ -108,12 +109,11 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
         .map(({ id }) => id),
     ),
   ];
-  const hint =
-    renderFixScript(report) === undefined
-      ? 'apply the fixes in the report, and run the preflight again'
-      : fixFile === undefined
-        ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
-        : `review ${fixFile}, run it section by section, and run the preflight again`;
+  const hint = fixSections(report).every(({ isOptional }) => isOptional)
+    ? 'apply the fixes in the report, and run the preflight again'
+    : fixFile === undefined
+      ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
+      : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
     detail:
       blockers.length === 0

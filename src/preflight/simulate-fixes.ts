@@ -95,8 +95,8 @@ function firstOfEachFix(written: readonly Finding[]): readonly SimulatedFix[] {
 
 function fixKey(finding: Finding): string {
   const { fix } = finding;
-  return fix?.database === undefined && (fix?.sql ?? fix?.shell) !== undefined
-    ? JSON.stringify([fix?.sql, fix?.shell])
+  return fix?.database === undefined && (fix?.sql ?? fix?.review ?? fix?.shell) !== undefined
+    ? JSON.stringify([fix?.sql, fix?.review, fix?.shell])
     : findingKey(finding);
 }
 
@@ -193,7 +193,8 @@ function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
-  const { sql: _sql, undo: _undo, shell: _shell, undoShell: _undoShell, restart: _r, reload: _l, ...rest } = fix;
+  const { sql: _sql, undo: _undo, shell: _shell, undoShell: _undoShell, ...reviewed } = fix;
+  const { review: _review, undoReview: _undoReview, restart: _r, reload: _l, ...rest } = reviewed;
   const worsens = harm.kind === 'worse' ? { worsens: [...new Set(harm.findings.map(({ id }) => id))] } : {};
   return { ...rest, ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }

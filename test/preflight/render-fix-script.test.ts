@@ -7,24 +7,27 @@ import { findings, report } from './sample.ts';
 describe('the fix script', () => {
   it('names who runs each section, and has one restart at the end', () => {
     const sections = fixSections(report);
-    expect(sections.map(({ kind, by, database }) => [kind, by, database])).toEqual([
-      ['sql', 'a superuser', undefined],
-      ['sql', 'the owner', 'My-DB "x" \\ \'y\''],
-      ['shell', expect.any(String), undefined],
-      ['restart', expect.any(String), undefined],
+    expect(sections.map(({ kind, by, database, isOptional }) => [kind, by, database, isOptional])).toEqual([
+      ['sql', 'the owner', 'My-DB "x" \\ \'y\'', false],
+      ['sql', 'a superuser', undefined, false],
+      ['restart', expect.any(String), undefined, false],
+      ['shell', 'whoever administers the server', undefined, true],
+      ['reload', 'a superuser', undefined, true],
     ]);
     expectGolden('db-preflight-reports', renderFixScript(report) ?? '');
   });
 
   it('sets a numeric setting once, to the largest value that a finding needs', () => {
-    expect(fixSections(report)[0]?.lines).toEqual([
+    expect(fixSections(report)[1]?.lines).toEqual([
       "ALTER SYSTEM SET wal_level = 'logical'",
       'ALTER SYSTEM SET max_replication_slots = 12',
     ]);
   });
 
   it('connects to a database of any name', () => {
-    expect(renderFixScript(report)).toContain(`\\connect -reuse-previous=on "dbname='My-DB ""x"" \\\\ \\'y\\''"`);
+    expect(renderFixScript(report)).toContain(
+      "\n\\connect -reuse-previous=on 'postgresql:///My%2DDB%20%22x%22%20%5C%20%27y%27'\n",
+    );
   });
 
   it('has no characters in its comments that change the direction of text', () => {
@@ -40,14 +43,31 @@ describe('the fix script', () => {
   it('leaves what no client can run in comments', () => {
     const lines = (renderFixScript(report) ?? '').split('\n');
     const live = lines.filter((line) => line !== '' && !line.startsWith('--') && !line.startsWith('\\'));
-    expect(live.every((line) => line.endsWith(';'))).toBe(true);
+    expect(live.every((line) => /^[\x20-\x7e]*;$/.test(line))).toBe(true);
     expect(lines.some((line) => line.startsWith('--   host all mover 0.0.0.0/0'))).toBe(true);
   });
 
   it('reloads once when nothing needs a restart', () => {
-    const reloading = { ...report, findings: findings.filter(({ id }) => id === 'hba-rule') };
+    const [rule] = findings.filter(({ id }) => id === 'hba-rule');
+    const reloading = { ...report, findings: [{ ...rule!, status: 'fail' as const, blocks: ['continuous' as const] }] };
     expect(fixSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload']);
-    expect(renderFixScript(reloading)).toContain('SELECT pg_reload_conf();');
+    expect(renderFixScript(reloading)).toContain('\nSELECT pg_catalog.pg_reload_conf();\n');
+  });
+
+  it('has what does not block the method as comments, at the end', () => {
+    const lines = (renderFixScript(report) ?? '').split('\n');
+    const optional = lines.slice(lines.findIndex((line) => line.startsWith('-- Optional:')));
+    expect(optional.length).toBeGreaterThan(3);
+    expect(optional.filter((line) => line !== '' && !line.startsWith('-- '))).toEqual([]);
+    expect(optional).toContain('--   SELECT pg_catalog.pg_reload_conf();');
+    expect(lines.filter((line) => line.includes('pg_reload_conf'))).toHaveLength(1);
+  });
+
+  it('is all comments when nothing with a fix blocks the method', () => {
+    const warned = { ...report, findings: findings.filter(({ status }) => status === 'warn') };
+    const lines = (renderFixScript(warned) ?? '').split('\n');
+    expect(lines.filter((line) => line !== '' && !line.startsWith('-- '))).toEqual([]);
+    expectGolden('db-preflight-reports', lines.join('\n'));
   });
 
   it('writes the configuration of Redis once, after all changes', () => {
@@ -102,8 +122,8 @@ describe('the undo script', () => {
   it('restores the observed values, in reverse order', () => {
     const sql = undoSections(report).filter(({ kind }) => kind === 'sql');
     expect(sql.map(({ lines }) => lines)).toEqual([
-      ['ALTER SYSTEM SET max_replication_slots = 1', "ALTER SYSTEM SET wal_level = 'replica'"],
       ['ALTER TABLE public."Odd <b>Table</b>" REPLICA IDENTITY DEFAULT'],
+      ['ALTER SYSTEM SET max_replication_slots = 1', "ALTER SYSTEM SET wal_level = 'replica'"],
     ]);
     expectGolden('db-preflight-reports', renderUndoScript(report) ?? '');
   });

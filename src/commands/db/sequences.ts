@@ -5,10 +5,10 @@ import type { Context } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { untilSignal } from '../../platform/until-signal.ts';
+import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
-import { psqlConnectCommand } from '../../preflight/render-fix-script.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
@@ -56,6 +56,8 @@ export const dbSequencesCommand: CommandSpec<Context> = {
     const scripts = results.map((each): DatabaseSequences => {
       const { database } = each;
       if ('failure' in each) return { database, statements: [], hidden: [], failure: each.failure };
+      if (psqlConnectCommand(database) === undefined)
+        return { database, statements: [], hidden: [], failure: 'the server sent an empty name' };
       return { database, ...sequenceScript(each.value) };
     });
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
@@ -84,6 +86,8 @@ function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
 function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)
-    .map(({ database, statements }) => [psqlConnectCommand(database), ...statements].join('\n'));
-  return parts.length === 0 ? '-- no sequences to set' : parts.join('\n\n');
+    .map(({ database, statements }) =>
+      [psqlConnectCommand(database), ...psqlSessionStatements, ...statements].join('\n'),
+    );
+  return parts.length === 0 ? '-- no sequences to set' : ['\\set ON_ERROR_STOP on', ...parts].join('\n\n');
 }

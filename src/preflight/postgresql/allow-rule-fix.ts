@@ -1,6 +1,7 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
 import { changesResult } from '../fix-effect.ts';
+import { instanceAdministrator } from '../fix-sections.ts';
 import { managedServiceOf } from './alter-system.ts';
 import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
 import { type ServerSettings, settingOf } from './queries/settings.ts';
@@ -14,9 +15,13 @@ export function allowRuleFix({ username: user, connection }: PostgresqlSourceFac
   const closing =
     'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
   if (managedServiceOf(settings) !== undefined) {
+    const step = 'Allow the service in the firewall or the authorized networks of the instance.';
     return {
-      by: 'the administrator of the instance',
-      text: `Allow the service in the firewall or the authorized networks of the instance. ${closing}`,
+      notSimulated: 'its rules are not in pg_hba.conf',
+      shell: [`# ${step}`],
+      undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
+      by: instanceAdministrator,
+      text: `${step} ${closing}`,
     };
   }
   return {

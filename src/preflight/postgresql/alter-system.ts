@@ -1,6 +1,7 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
+import { instanceAdministrator } from '../fix-sections.ts';
 import { type ServerSetting, type ServerSettings, type SettingName, settingKeysOf } from './queries/settings.ts';
 
 /**
@@ -20,11 +21,15 @@ export function alterSystemFix(
   const listed = names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`).join(', ');
   const reason = why === '' ? '' : ` ${why}`;
   if (service !== undefined) {
+    const step = managedServiceFix[service](values);
+    const observed = names.map((name) => `${name} = ${quoteLiteral(settings.get(name)?.value ?? '')}`).join(', ');
     return {
       ...after,
-      by: 'the administrator of the instance',
       effects: names.map(effectOf),
-      text: `${managedServiceFix[service](values)}${reason}`,
+      by: instanceAdministrator,
+      shell: [`# ${step}`],
+      undoShell: [`# In the same place, restore the values that were observed: ${observed}.`],
+      text: `${step}${reason}`,
     };
   }
   if (settings.get('allow_alter_system')?.value === 'off') {
@@ -74,11 +79,12 @@ function undoStatement(name: string, setting: ServerSetting | undefined): string
 
 export type ManagedService = 'rds' | 'cloudsql' | 'azure';
 
-/** The managed service, recognized by settings that only it has. */
+/** The managed service, recognized by settings and roles that only it has. */
 export function managedServiceOf(settings: ServerSettings): ManagedService | undefined {
-  if (settings.has('rds.logical_replication') || settings.has('rds.extensions')) return 'rds';
-  if (settings.has('cloudsql.logical_decoding')) return 'cloudsql';
-  return settings.has('azure.extensions') ? 'azure' : undefined;
+  const has = (...names: readonly SettingName[]) => names.some((name) => settings.has(name));
+  if (has('rds.logical_replication', 'rds.extensions', 'rds_superuser')) return 'rds';
+  if (has('cloudsql.logical_decoding', 'cloudsqlsuperuser')) return 'cloudsql';
+  return has('azure.extensions', 'azure_pg_admin') ? 'azure' : undefined;
 }
 
 const managedServiceFix: Readonly<Record<ManagedService, (values: Readonly<Record<string, string>>) => string>> = {

@@ -1,3 +1,4 @@
+import { requoteName } from '../../postgresql/requote.ts';
 import type { Fix } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
@@ -41,7 +42,7 @@ export function usableReplicaIdentity(
   version: number,
 ): string | undefined {
   if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
-  if (table.usableIndex !== undefined) return `USING INDEX ${table.usableIndex}`;
+  if (table.usableIndex !== undefined) return `USING INDEX ${requoteName(table.usableIndex)}`;
   const isSent = !(table.generatedKey || (version >= generatedIdentityRejectedSince && table.generated));
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
@@ -86,7 +87,7 @@ export function replicaIdentityFix(
 }
 
 export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
-  return `ALTER TABLE ${name} REPLICA IDENTITY ${identity}`;
+  return `ALTER TABLE ${requoteName(name)} REPLICA IDENTITY ${identity}`;
 }
 
 export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): FixEffect {
@@ -97,7 +98,7 @@ export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: 
 export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
-  return identity === 'i' && index !== undefined ? `USING INDEX ${index}` : 'NOTHING';
+  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteName(index)}` : 'NOTHING';
 }
 
 function costOfFull(tables: number): string {

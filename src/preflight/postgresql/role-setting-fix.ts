@@ -43,6 +43,7 @@ export function resetRoleSetting(
       name,
       value,
     })),
+    by: 'the role itself, or a superuser',
     text: `Set ${name} to ${value} for the role. It applies to new sessions without a restart.`,
   };
 }
@@ -52,6 +53,7 @@ export function combineFixes(fixes: readonly Fix[], text: string): Fix {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),
     effects: fixes.flatMap(({ effects }) => effects ?? []),
+    by: 'the role itself, or a superuser',
     text,
   };
 }

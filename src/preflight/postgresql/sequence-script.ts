@@ -1,4 +1,6 @@
+import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
+import { requoteName } from '../../postgresql/requote.ts';
 import type { SourceSequence } from './queries/sequences.ts';
 
 /** The statements that set the sequences of one database on the target. */
@@ -14,12 +16,16 @@ export interface SequenceScript {
  * with the same value, so it needs none.
  */
 export function sequenceScript(states: readonly SourceSequence[]): SequenceScript {
+  const isReadable = ({ readable, value }: SourceSequence) =>
+    readable && (value === undefined || /^-?\d{1,19}$/.test(value));
   return {
-    statements: states.flatMap(({ name, value, called, start }) =>
-      value === undefined || (!called && value === start)
-        ? []
-        : [`SELECT setval(${quoteLiteral(name)}, ${value}, ${called});`],
-    ),
-    hidden: states.filter(({ readable }) => !readable).map(({ name }) => name),
+    statements: states
+      .filter(isReadable)
+      .flatMap(({ name, value, called, start }) =>
+        value === undefined || (!called && value === start)
+          ? []
+          : (psqlStatement(`SELECT pg_catalog.setval(${quoteLiteral(requoteName(name))}, ${value}, ${called})`) ?? []),
+      ),
+    hidden: states.filter((state) => !isReadable(state)).map(({ name }) => name),
   };
 }

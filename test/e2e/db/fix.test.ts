@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { manualStepsOf, runSql, type ScriptSection, sectionsOf } from '../../../scripts/psql.mjs';
+import { manualStepsOf, runSql, type ScriptSection, sectionsOf, uncommented } from '../../../scripts/psql.mjs';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -100,7 +100,13 @@ test('every fault is named, and the continuous migration is not possible', () =>
 });
 
 test('the script leaves a server that will be replicated, and the undo script brings back every value; both can be run again', async () => {
-  expect(await apply('fix.sql')).toBe(1);
+  expect(await apply('fix.sql', 'needed')).toBe(1);
+  const needed = await ask(words);
+  expect(reportOf(needed).verdict).toBe('continuous');
+  expect(idsOf(reportOf(needed), 'fail')).toEqual([]);
+  expect(needed.code).toBe(0);
+
+  expect(await apply('fix.sql', 'optional')).toBe(1);
   const ran = await ask(words);
   const cured = reportOf(ran);
   // The name of a database is nothing that a script may change.
@@ -149,10 +155,14 @@ async function state(): Promise<State> {
 }
 
 /** Does what a section says, in order; how often the server was restarted. */
-async function apply(name: string): Promise<number> {
+async function apply(name: string, which?: 'needed' | 'optional'): Promise<number> {
   let restarts = 0;
-  for (const section of sectionsOf(readFileSync(file(name), 'utf8'))) {
-    await runSql(server, section.lines, { username: 'the mover', database: 'd1' });
+  const sections = sectionsOf(readFileSync(file(name), 'utf8'));
+  for (const section of sections.filter(
+    ({ isOptional }) => which === undefined || isOptional === (which === 'optional'),
+  )) {
+    const { lines } = section.isOptional ? uncommented(section) : section;
+    await runSql(server, lines, { username: 'the mover', database: 'd1' });
     const orders = manualStepsOf(section);
     changeRules(section, orders);
     if (orders.some((order) => order.startsWith('pg_ctl restart'))) {

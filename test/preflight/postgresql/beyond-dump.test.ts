@@ -64,7 +64,7 @@ test('FULL is no fix for a table with NULL in a hash index', async () => {
     'replica-identity',
     'postgres',
   );
-  expect(fix?.sql).toEqual(['ALTER TABLE public.u REPLICA IDENTITY FULL']);
+  expect(fix?.sql).toEqual(['ALTER TABLE "public"."u" REPLICA IDENTITY FULL']);
   expect(fix?.text).toContain('public.t');
 }, 60_000);
 

@@ -109,7 +109,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
       'public.is_kind(text) (relation The Kinds; things_kind_check on public.things)',
     ]);
     expect(found(report, 'search-path', 'search_path').fix?.sql).toEqual([
-      'ALTER FUNCTION public.is_kind(text) SET search_path = "Other One", "public", pg_temp',
+      'ALTER FUNCTION "public"."is_kind"("text") SET search_path = "Other One", "public", pg_temp',
     ]);
     expect(found(report, 'not-valid', 'constraints').objects).toEqual(['c on public.d', '"too big" on public.t']);
     expect(found(report, 'tablespaces', 'elsewhere').objects).toEqual(
@@ -133,9 +133,9 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
 
   test('the identity chosen is the key, else the index with the fewest columns, else FULL', () => {
     const cures = (database: string) => found(report, 'replica-identity', database).fix?.sql;
-    expect(cures('nothing')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY DEFAULT']);
-    expect(cures('usable_index')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY USING INDEX "The One"']);
-    expect(cures('keyless')).toEqual(['ALTER TABLE public.t REPLICA IDENTITY FULL']);
+    expect(cures('nothing')).toEqual(['ALTER TABLE "public"."t" REPLICA IDENTITY DEFAULT']);
+    expect(cures('usable_index')).toEqual(['ALTER TABLE "public"."t" REPLICA IDENTITY USING INDEX "The One"']);
+    expect(cures('keyless')).toEqual(['ALTER TABLE "public"."t" REPLICA IDENTITY FULL']);
     expect(cures('keyless_json')).toEqual([]);
     expect(cures(version < 18 ? 'generated_key' : 'generated_key_quiet')).toEqual([]);
     expect(found(report, 'replica-identity', 'keyless_json').fix?.text).toContain('public.t');

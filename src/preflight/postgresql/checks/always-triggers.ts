@@ -1,4 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -16,7 +17,7 @@ export const alwaysTriggersCheck = databaseCheck({
     if (applyTriggers.length === 0) return pass('none');
     // A REPLICA trigger does not fire in ordinary sessions; as an ordinary trigger it would, so it is disabled instead.
     const statement = (table: string, action: string, name: string) =>
-      `ALTER TABLE ${table} ${action} TRIGGER ${quoteIdentifier(name)}`;
+      `ALTER TABLE ${requoteName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
     const later = applyTriggers.some(({ unlogged }) => unlogged)
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'

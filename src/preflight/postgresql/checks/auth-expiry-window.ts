@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
@@ -23,7 +23,7 @@ export const authExpiryWindowCheck = serverCheck({
         'A migration can take two weeks and reconnects after every lost connection. After the password expires, logins fail with "password authentication failed"; only the server log gives the reason.',
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
-        undo: [`ALTER ROLE ${name} VALID UNTIL '${role.validUntil}'`],
+        undo: [`ALTER ROLE ${name} VALID UNTIL ${quoteLiteral(role.validUntil)}`],
         effects: [changesRole({ neverExpires: true })],
         text: 'Extend the validity of the password until the migration has finished.',
       },

@@ -1,3 +1,4 @@
+import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -18,13 +19,14 @@ export const callableNamesCheck = databaseCheck({
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
     const observed = countText(named.length, 'column');
     const objects = firstObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
-    const changed = named.filter(({ isInside }) => !isInside);
+    const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
       required: 'regprocedure and regoperator, whose text form includes the argument types',
       objects,
       fix: {
-        sql: changed.map((one) => alterType(one, preciseType(one.type))),
-        undo: changed.map((one) => alterType(one, one.type)),
+        // The rewrite evaluates the CHECK constraints of the column as the role that runs the statement.
+        review: changed.map((one) => alterType(one, preciseType(one.type))),
+        undoReview: changed.map((one) => alterType(one, one.type)),
         effects: [removesRows(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
@@ -50,5 +52,5 @@ function preciseType(type: string): string {
 
 function alterType({ table, column, type }: RegprocColumn, newType: string): string {
   const oids = type.endsWith('[]') ? 'oid[]' : 'oid';
-  return `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${newType} USING ${column}::${oids}::${newType}`;
+  return `ALTER TABLE ${requoteName(table)} ALTER COLUMN ${requoteName(column)} TYPE ${newType} USING ${requoteName(column)}::${oids}::${newType}`;
 }

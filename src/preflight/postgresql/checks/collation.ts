@@ -1,4 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, info, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findDatabase } from '../find-database.ts';
@@ -36,7 +37,7 @@ export const collationCheck = databaseCheck({
         fix: {
           sql: [
             ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
-            ...staleOwn.map(({ name }) => `ALTER COLLATION ${name} REFRESH VERSION`),
+            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteName(name)} REFRESH VERSION`),
           ],
           notSimulated: 'whether the indexes are rebuilt first is not known',
           database,

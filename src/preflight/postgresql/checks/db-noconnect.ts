@@ -23,7 +23,7 @@ export const dbNoconnectCheck = databaseCheck({
         required: 'a valid database',
         detail: `A DROP DATABASE was interrupted: "cannot connect to invalid database ${name}".`,
         fix: {
-          sql: [`DROP DATABASE IF EXISTS ${name}`],
+          review: [`DROP DATABASE IF EXISTS ${name}`],
           notSimulated: notChecked,
           text: `Drop the database, ${ignore}`,
         },
@@ -60,6 +60,7 @@ export const dbNoconnectCheck = databaseCheck({
         fix: {
           sql: [`GRANT CONNECT ON DATABASE ${name} TO ${user}`],
           undo: [`REVOKE CONNECT ON DATABASE ${name} FROM ${user}`],
+          by: 'the owner of the database, or a superuser',
           notSimulated: notChecked,
           text: `Grant CONNECT to the role, ${ignore}`,
         },

@@ -1,4 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
 import { changesResult, changesRole, removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -52,7 +53,7 @@ interface Granting {
 /** pg_read_all_data (14 and newer) covers the whole server, except large objects. */
 function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
   const { database, role, version, member } = granting;
-  const opened = objects.map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
+  const opened = objects.filter((oid) => /^\d+$/.test(oid)).map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
   const hasIt = member.memberOf.includes('pg_read_all_data');
   if (version >= 140_000 && opened.length === 0 && (hasIt || !member.inherits)) return inheritingFix(granting, hasIt);
   if (version >= 140_000 && opened.length === 0) {
@@ -67,10 +68,12 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     version >= 140_000
       ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
       : [
-          ...new Set(closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${schema}`)),
+          ...new Set(
+            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteName(schema)}`),
+          ),
           ...closed
             .filter(({ select }) => !select)
-            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${name}`),
+            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteName(name)}`),
           ...opened,
         ];
   return {

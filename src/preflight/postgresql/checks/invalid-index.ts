@@ -1,4 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
 import { pass, warn } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -46,7 +47,7 @@ export const invalidIndexCheck = databaseCheck({
 function fixStatement(index: InvalidIndex, isOld: boolean): string {
   const { name, exclusion } = index;
   if (isRemains(index)) return dropRemains(name);
-  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${name}`;
+  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${requoteName(name)}`;
 }
 
 /**
@@ -56,8 +57,8 @@ function fixStatement(index: InvalidIndex, isOld: boolean): string {
 function dropRemains(name: string): string {
   const held =
     "SELECT FROM pg_locks l WHERE l.relation = i.indexrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())";
-  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(name)}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
-  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${name}; END IF; END`)}`;
+  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
+  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteName(name)}; END IF; END`)}`;
 }
 
 function isRemains({ name }: InvalidIndex): boolean {

@@ -49,7 +49,7 @@ export const leftoversCheck = databaseCheck({
     const headline = 'Inactive replication slots exist';
     const observed = countText(idle.length, 'inactive slot');
     const detail = `They have no consumer.${retainedText(idle)} They count towards max_replication_slots.`;
-    const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
+    const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3
       ? warn(observed, { headline, detail, objects, fix: { text } })
@@ -68,7 +68,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
     sql: [
       ...slots.map(
         ({ name }) =>
-          `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
+          `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
       ),
       ...names.map(dropIdlePublication),
     ],
@@ -91,7 +91,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
  * The body is a quoted literal, because the name of a publication could end a dollar-quoted string.
  */
 function dropIdlePublication(name: string): string {
-  const running = `SELECT FROM pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;
+  const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;
   const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
   return `DO ${quoteLiteral(body)}`;
 }

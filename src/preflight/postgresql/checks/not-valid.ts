@@ -1,7 +1,8 @@
+import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { alterOwner, quoteConstraintName } from '../constraint-text.ts';
+import { addConstraintNotValid, alterOwner, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { RowScanResult } from '../queries/row-scan.ts';
@@ -44,8 +45,8 @@ function violatedOutcome(
     detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
     fix: {
-      sql: violated.map((one) => `${alterOwner(one)} DROP CONSTRAINT IF EXISTS ${one.name}`),
-      undo: violated.map((one) => `${alterOwner(one)} ADD CONSTRAINT ${one.name} ${one.definition}`),
+      sql: violated.map(dropConstraint),
+      undoReview: violated.map(addConstraintNotValid),
       effects: [removesRows(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
@@ -59,15 +60,16 @@ function uncheckedOutcome(
   all: readonly UnvalidatedConstraint[],
   database: string,
 ): CheckOutcome {
-  const drops = unseen
-    .filter(({ inArrays }) => inArrays)
-    .map((one) => `${alterOwner(one)} DROP CONSTRAINT ${one.name}`);
+  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => dropConstraint(one));
   const nested =
     drops.length === 0
       ? ''
       : ` A domain constraint used in arrays cannot be validated: ${firstObjects(drops).join('; ')}.`;
   const fix = {
-    sql: unseen.filter(({ inArrays }) => !inArrays).map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${one.name}`),
+    // Validating calls the functions of the constraint as the role that runs the statement.
+    review: unseen
+      .filter(({ inArrays }) => !inArrays)
+      .map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${requoteName(one.name)}`),
     notSimulated: 'whether the rows satisfy the constraints is not known',
     database,
     by: 'the owner of the tables, or a superuser',
@@ -100,7 +102,9 @@ function nullableOutcome(
   database: string,
 ): CheckOutcome {
   const turn = (how: string) =>
-    found.map(({ table, column }) => `ALTER TABLE ${table} ALTER COLUMN ${column} ${how} NOT NULL`);
+    found.map(
+      ({ table, column }) => `ALTER TABLE ${requoteName(table)} ALTER COLUMN ${requoteName(column)} ${how} NOT NULL`,
+    );
   const observed = `${countText(found.length, 'column')} without the NOT NULL of the parent`;
   const when = {
     violate: 'a row with NULL makes the copy fail on every attempt',
@@ -114,7 +118,8 @@ function nullableOutcome(
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits it',
     fix: {
-      sql: turn('SET'),
+      // SET NOT NULL evaluates the constant parts of CHECK constraints as the role that runs the statement.
+      review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
         ? { effects: [removesRows(nullableInheritedColumnsQuery, found)] }

@@ -29,7 +29,7 @@ export const readingChecksCheck = databaseCheck({
       objects: firstObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
-        undo: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
+        undoReview: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
         effects: [removesRows(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',

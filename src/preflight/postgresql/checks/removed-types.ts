@@ -1,3 +1,5 @@
+import { psqlStatement } from '../../../postgresql/psql-script.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
 import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
@@ -67,7 +69,8 @@ function dropExamples(objects: readonly string[]): string {
   const statements = objects
     .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
     .slice(0, 3)
-    .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`);
+    .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
+    .filter((statement) => psqlStatement(statement) === `${statement};`);
   return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
 }
 
@@ -103,7 +106,7 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
     detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
     objects: firstObjects(names),
     fix: {
-      sql: oids.map((table) => `ALTER TABLE ${table} SET WITHOUT OIDS`),
+      sql: oids.map((table) => `ALTER TABLE ${requoteName(table)} SET WITHOUT OIDS`),
       effects: [removesRows(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,4 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { requoteSignature } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { changesResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -40,9 +41,9 @@ export const searchPathCheck = databaseCheck({
           : {
               sql: fixable.map(
                 ({ signature, path = [] }) =>
-                  `ALTER FUNCTION ${signature} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
+                  `ALTER FUNCTION ${requoteSignature(signature)} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
               ),
-              undo: fixable.map(({ signature }) => `ALTER FUNCTION ${signature} RESET search_path`),
+              undo: fixable.map(({ signature }) => `ALTER FUNCTION ${requoteSignature(signature)} RESET search_path`),
               effects: [setsSearchPath(fixable.map(({ signature }) => signature))],
             }),
         database,

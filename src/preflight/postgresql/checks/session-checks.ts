@@ -27,7 +27,7 @@ export const sessionChecksCheck = databaseCheck({
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
-        undo: named.map(addConstraintNotValid),
+        undoReview: named.map(addConstraintNotValid),
         effects: [removesRows(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',

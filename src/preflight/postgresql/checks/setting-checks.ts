@@ -46,7 +46,7 @@ export const settingChecksCheck = databaseCheck({
       objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
-        undo: named.map(addConstraintNotValid),
+        undoReview: named.map(addConstraintNotValid),
         effects: [removesRows(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',

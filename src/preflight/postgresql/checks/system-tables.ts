@@ -1,3 +1,4 @@
+import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
@@ -24,9 +25,11 @@ export const systemTablesCheck = databaseCheck({
       objects: firstObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
-        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${name} SET SCHEMA public`),
+        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteName(name)} SET SCHEMA public`),
+        undo: systemTables.map(
+          ({ moved, schema }) => `ALTER TABLE IF EXISTS ${requoteName(moved)} SET SCHEMA ${requoteName(schema)}`,
+        ),
         notSimulated: 'other checks do not see tables in system schemas',
-        undo: systemTables.map(({ moved, schema }) => `ALTER TABLE IF EXISTS ${moved} SET SCHEMA ${schema}`),
         database,
         by: 'a superuser',
         text: 'Move them to public or another user schema and adapt the application. Drop tables that were created there by mistake.',

@@ -42,7 +42,8 @@ export const tempFileLimitCheck = serverCheck({
     const more = {
       required: 'temp_file_limit -1',
       detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". Then neither the schema nor the list of tables can be read.`,
-      fix: resetRoleSetting('temp_file_limit', '-1', tight, role),
+      // Unlike a timeout, only a superuser sets it.
+      fix: { ...resetRoleSetting('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);
     if (failing.length === 0) return warn(observed, more);

@@ -24,7 +24,7 @@ export const timeChecksCheck = databaseCheck({
       objects: firstObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),
-        undo: found.map(addConstraintNotValid),
+        undoReview: found.map(addConstraintNotValid),
         effects: [removesRows(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',

@@ -43,13 +43,14 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
     required: "ssl = 'on', or disable_ssl",
     detail: `The migration requests TLS and would fail with this error.${open}`,
     fix: {
-      sql: ["ALTER SYSTEM SET ssl = 'on'"],
-      undo: ["ALTER SYSTEM SET ssl = 'off'"],
       notSimulated: loginFailed,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",
+        // With ssl = on and without these files, the server does not start again.
+        `test -s server.crt && test -s server.key && psql -X -c "ALTER SYSTEM SET ssl = 'on'"`,
       ],
+      undoShell: [`psql -X -c "ALTER SYSTEM SET ssl = 'off'"`],
       reload: true,
       text: 'Install a certificate on the server and set ssl = on (a reload since PostgreSQL 10), or migrate with --disable-ssl, which sends every row unencrypted.',
     },

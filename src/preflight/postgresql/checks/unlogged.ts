@@ -1,3 +1,4 @@
+import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, warn } from '../../finding.ts';
 import { changesResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -65,10 +66,10 @@ export const unloggedCheck = databaseCheck({
       fix: {
         sql: [
           ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
-          ...ordered.map((table) => `ALTER TABLE ${table} SET LOGGED`),
+          ...ordered.map((table) => `ALTER TABLE ${requoteName(table)} SET LOGGED`),
         ],
         undo: [
-          ...ordered.toReversed().map((table) => `ALTER TABLE ${table} SET UNLOGGED`),
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteName(table)} SET UNLOGGED`),
           ...keys.map(({ table }) => replicaIdentityStatement(table, currentReplicaIdentity(table))),
         ],
         effects: [

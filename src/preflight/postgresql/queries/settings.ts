@@ -18,8 +18,15 @@ export interface ServerSetting {
   readonly file: string | undefined;
 }
 
+/**
+ * Administrators of managed services. Like a setting of the service, they show where ALTER SYSTEM is not possible. Only a
+ * member without SUPERUSER counts: a server may have copies of these roles, which pg_dumpall brought along.
+ */
+const administratorRoles = ['azure_pg_admin', 'cloudsqlsuperuser', 'rds_superuser'] as const;
+
 /** The settings that checks read. Reading another one does not compile: add it here first. */
 const settingNames = [
+  ...administratorRoles,
   'DateStyle',
   'IntervalStyle',
   'TimeZone',
@@ -94,6 +101,12 @@ export const settingsQuery: PostgresqlQuery<ServerSettings> = {
       OR name IN (
         ${settingNames.map((name) => `'${name}'`).join(', ')}
       )
+    UNION ALL
+    SELECT rolname, '', NULL, 'internal', false, 'role', NULL
+    FROM pg_roles
+    WHERE rolname IN (${administratorRoles.map((name) => `'${name}'`).join(', ')})
+      AND current_setting('is_superuser') = 'off'
+      AND pg_has_role(oid, 'MEMBER')
   `,
   decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeSetting(row)])),
   absent: new Map(),

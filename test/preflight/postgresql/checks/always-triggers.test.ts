@@ -8,10 +8,13 @@ test('a trigger of the kind REPLICA is disabled, since it would begin to fire he
     { table: 'public.t', name: 'mirror', always: false, acts: false, unlogged: false },
   ];
   expect(alwaysTriggersCheck.evaluate({ applyTriggers }, 'd1', sourceFacts(), preflightOptions()).fix).toMatchObject({
-    sql: ['ALTER TABLE public.t ENABLE TRIGGER "The ""Audit"""', 'ALTER TABLE public.t DISABLE TRIGGER "mirror"'],
+    sql: [
+      'ALTER TABLE "public"."t" ENABLE TRIGGER "The ""Audit"""',
+      'ALTER TABLE "public"."t" DISABLE TRIGGER "mirror"',
+    ],
     undo: [
-      'ALTER TABLE public.t ENABLE ALWAYS TRIGGER "The ""Audit"""',
-      'ALTER TABLE public.t ENABLE REPLICA TRIGGER "mirror"',
+      'ALTER TABLE "public"."t" ENABLE ALWAYS TRIGGER "The ""Audit"""',
+      'ALTER TABLE "public"."t" ENABLE REPLICA TRIGGER "mirror"',
     ],
   });
 });

@@ -30,10 +30,10 @@ test('ambiguous names are found on a real server, the fix removes them, and undo
   const before = found(await preflightServer(server), 'callable-names', 'postgres');
   expect(before).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
   expect(before.objects?.map((one) => one.split(' of ')[0])).toEqual(['"The F"', 'd', 'fs', 'o', 'os']);
-  for (const statement of before.fix?.sql ?? []) await server.query(statement);
+  for (const statement of before.fix?.review ?? []) await server.query(statement);
   const after = found(await preflightServer(server), 'callable-names', 'postgres');
   expect(after.objects).toEqual(['d of public."The Table" (regoper)']);
-  for (const statement of before.fix?.undo ?? []) await server.query(statement);
+  for (const statement of before.fix?.undoReview ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'callable-names', 'postgres').objects).toEqual(before.objects);
 });
 
@@ -50,5 +50,5 @@ test('they are found in composites, arrays and domains, however deep, and nowher
   }
   const { objects, fix } = found(await preflightServer(server), 'callable-names', 'postgres');
   expect(objects).toEqual(['deep', 'it', 'tasks', 'x'].map((column) => `${column} of public.t (regproc)`));
-  expect(fix?.sql).toEqual([]);
+  expect(fix?.review).toEqual([]);
 });

@@ -24,6 +24,6 @@ test('a libc collation is listed, and an outdated one is refreshed', () => {
   });
   const stale = { ...facts, collations: [{ ...own, version: '1', libraryVersion: '2' }] };
   expect(collationCheck.evaluate(stale, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
-    'ALTER COLLATION public."German" REFRESH VERSION',
+    'ALTER COLLATION "public"."German" REFRESH VERSION',
   ]);
 });

@@ -45,13 +45,13 @@ test('since 14 pg_read_all_data covers everything but large objects; before, eac
   expect(denied(130_023).fix).toMatchObject({
     sql: [
       'GRANT USAGE ON SCHEMA "S x" TO "a ""b"',
-      'GRANT SELECT ON TABLE public.u TO "a ""b"',
-      'GRANT SELECT ON SEQUENCE public.s TO "a ""b"',
+      'GRANT SELECT ON TABLE "public"."u" TO "a ""b"',
+      'GRANT SELECT ON SEQUENCE "public"."s" TO "a ""b"',
     ],
     undo: [
       'REVOKE USAGE ON SCHEMA "S x" FROM "a ""b"',
-      'REVOKE SELECT ON TABLE public.u FROM "a ""b"',
-      'REVOKE SELECT ON SEQUENCE public.s FROM "a ""b"',
+      'REVOKE SELECT ON TABLE "public"."u" FROM "a ""b"',
+      'REVOKE SELECT ON SEQUENCE "public"."s" FROM "a ""b"',
     ],
   });
 });

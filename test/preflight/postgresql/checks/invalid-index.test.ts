@@ -64,14 +64,14 @@ test('remains of a rebuild are dropped, every other index is rebuilt', () => {
     { ...index, name: 'public.e', exclusion: true },
   ];
   expect(invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
-    'REINDEX INDEX CONCURRENTLY public.i',
-    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\.i_ccnew1; END IF; END'$/),
-    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX public\."I x_ccold"; END IF; END'$/),
-    'REINDEX INDEX public.e',
+    'REINDEX INDEX CONCURRENTLY "public"."i"',
+    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX "public"\."i_ccnew1"; END IF; END'$/),
+    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX "public"\."I x_ccold"; END IF; END'$/),
+    'REINDEX INDEX "public"."e"',
   ]);
   const old = sourceFacts({ connection: connected({ version: 110_022 }) });
   expect(invalidIndexCheck.evaluate({ invalidIndexes: [index] }, 'd1', old, preflightOptions()).fix?.sql).toEqual([
-    'REINDEX INDEX public.i',
+    'REINDEX INDEX "public"."i"',
   ]);
 });
 
@@ -95,8 +95,8 @@ test('a unique index is not rebuilt, because duplicates would end the script', (
     invalidIndexCheck.evaluate({ invalidIndexes: only }, 'd1', sourceFacts(), preflightOptions());
   const { fix, detail } = judged(invalidIndexes);
   expect(fix?.sql).toEqual([
-    expect.stringContaining('DROP INDEX public.u_ccnew'),
-    'REINDEX INDEX CONCURRENTLY public.i',
+    expect.stringContaining('DROP INDEX "public"."u_ccnew"'),
+    'REINDEX INDEX CONCURRENTLY "public"."i"',
   ]);
   expectText(fix?.text);
   expectText(detail);

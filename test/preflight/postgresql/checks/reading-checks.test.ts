@@ -72,8 +72,8 @@ test('the fix drops the constraint, and undo adds it NOT VALID', () => {
   expect(outcome).toMatchObject({
     objects: ['a_check on public.a CHECK (f1(id))'],
     fix: {
-      sql: ['ALTER TABLE public.a DROP CONSTRAINT IF EXISTS a_check'],
-      undo: ['ALTER TABLE public.a ADD CONSTRAINT a_check CHECK (f1(id)) NOT VALID'],
+      sql: ['ALTER TABLE "public"."a" DROP CONSTRAINT IF EXISTS "a_check"'],
+      undoReview: ['ALTER TABLE "public"."a" ADD CONSTRAINT "a_check" CHECK (f1(id)) NOT VALID'],
     },
   });
 });

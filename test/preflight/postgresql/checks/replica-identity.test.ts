@@ -72,8 +72,8 @@ test('since 18 FULL with a generated column fails on the source', () => {
   expect(short(identity)).toBe('fail continuous');
   expectText(identity.detail);
   expect(identity.fix).toMatchObject({
-    sql: ['ALTER TABLE public.t REPLICA IDENTITY DEFAULT'],
-    undo: ['ALTER TABLE public.t REPLICA IDENTITY FULL'],
+    sql: ['ALTER TABLE "public"."t" REPLICA IDENTITY DEFAULT'],
+    undo: ['ALTER TABLE "public"."t" REPLICA IDENTITY FULL'],
   });
 });
 
@@ -85,13 +85,13 @@ test.each([
   {
     what: 'an index that serves no more',
     is: { identity: 'i', keyed: true, generatedKey: true, index: 'old', usableIndex: 'new' },
-    sql: 'USING INDEX new',
-    undo: 'USING INDEX old',
+    sql: 'USING INDEX "new"',
+    undo: 'USING INDEX "old"',
   },
 ])('the fix for a table with $what', ({ is, sql, undo }) => {
   expect(evaluate([identityOf(is)]).fix).toMatchObject({
-    sql: [`ALTER TABLE public.t REPLICA IDENTITY ${sql}`],
-    undo: [`ALTER TABLE public.t REPLICA IDENTITY ${undo}`],
+    sql: [`ALTER TABLE "public"."t" REPLICA IDENTITY ${sql}`],
+    undo: [`ALTER TABLE "public"."t" REPLICA IDENTITY ${undo}`],
     database: 'd1',
   });
 });

@@ -49,8 +49,8 @@ test('a name that only the search_path finds takes both ways where rows are to b
   expectText(outcome.detail);
   expect(outcome.fix).toMatchObject({
     database: 'd1',
-    sql: ['ALTER FUNCTION public.f1(text) SET search_path = "My ""S", "public", pg_temp'],
-    undo: ['ALTER FUNCTION public.f1(text) RESET search_path'],
+    sql: ['ALTER FUNCTION "public"."f1"("text") SET search_path = "My ""S", "public", pg_temp'],
+    undo: ['ALTER FUNCTION "public"."f1"("text") RESET search_path'],
   });
 });
 
@@ -100,7 +100,7 @@ test('a name of several schemas has no automatic fix', () => {
     [body('1', lost), body('2', 'SELECT plain($1)')],
     [...[kinds, { ...kinds, schema: 'other' }, plain]],
   );
-  expect(outcome.fix?.sql).toEqual(['ALTER FUNCTION public.f2(text) SET search_path = "public", pg_temp']);
+  expect(outcome.fix?.sql).toEqual(['ALTER FUNCTION "public"."f2"("text") SET search_path = "public", pg_temp']);
   expectText(outcome.fix?.text);
 });
 
@@ -112,7 +112,7 @@ test('the search_path serves what the function calls, too', () => {
     body('4', lost, { schema: 'other', hasPath: true }),
   ];
   expect(judged([use('1')], calls).fix?.sql).toEqual([
-    'ALTER FUNCTION public.f1(text) SET search_path = "My ""S", "public", "app", pg_temp',
+    'ALTER FUNCTION "public"."f1"("text") SET search_path = "My ""S", "public", "app", pg_temp',
   ]);
   const doubtful = [kinds, { ...kinds, schema: 'other' }, plain];
   expect(judged([use('1')], calls, doubtful).fix?.sql).toBeUndefined();
@@ -132,7 +132,7 @@ test('an operator is lost beside what pg_catalog has none for', () => {
   }
   expect(told("SELECT $1 % 'a'")).toMatchObject({
     objects: ['public.f1(text) (operator %; t_check on public.t)'],
-    fix: { sql: ['ALTER FUNCTION public.f1(text) SET search_path = "extensions", "public", pg_temp'] },
+    fix: { sql: ['ALTER FUNCTION "public"."f1"("text") SET search_path = "extensions", "public", pg_temp'] },
   });
   expectText(told("SELECT $1 % 'a'").detail);
 });

@@ -93,17 +93,17 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   test('an unused sequence needs no statement, unless its value was changed', async () => {
     const { statements } = await script();
     expect(statements.filter((statement) => statement.includes('never'))).toEqual([]);
-    expect(statements).toContain("SELECT setval('public.moved', 500, false);");
-    expect(statements).toContain("SELECT setval('public.vast', 9223372036854775806, true);");
-    expect(statements).toContain("SELECT setval('public.t_a_seq', 2, true);");
+    expect(statements).toContain(`SELECT pg_catalog.setval('"public"."moved"', 500, false);`);
+    expect(statements).toContain(`SELECT pg_catalog.setval('"public"."vast"', 9223372036854775806, true);`);
+    expect(statements).toContain(`SELECT pg_catalog.setval('"public"."t_a_seq"', 2, true);`);
   });
 
   test('what a role may not read is named and not passed over', async () => {
     await server.query('GRANT SELECT ON SEQUENCE moved TO bare; GRANT USAGE ON SEQUENCE small TO bare', 'source');
     const { statements, hidden } = await script('bare');
     expect(statements).toEqual([
-      "SELECT setval('public.moved', 500, false);",
-      "SELECT setval('public.small', 1, true);",
+      `SELECT pg_catalog.setval('"public"."moved"', 500, false);`,
+      `SELECT pg_catalog.setval('"public"."small"', 1, true);`,
     ]);
     expect(hidden).toHaveLength(odd.length + 6);
     expect(hidden).toContain('public.never');

@@ -48,10 +48,10 @@ test('they are found on a real server, the fix removes them, and undo restores t
   ]);
   // The owner of the table learns it from the query in the finding.
   const [query] =
-    /SELECT EXISTS \(SELECT FROM ONLY public\.t WHERE NOT \(\(to_regclass.*?\)\)\)/.exec(before.detail ?? '') ?? [];
+    /SELECT EXISTS \(SELECT FROM ONLY "public"\."t" WHERE NOT \(\(to_regclass.*?\)\)\)/.exec(before.detail ?? '') ?? [];
   expect(await server.query(query ?? '')).toEqual([{ exists: false }]);
   for (const statement of before.fix?.sql ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'session-checks', 'postgres').status).toBe('pass');
-  for (const statement of before.fix?.undo ?? []) await server.query(statement);
+  for (const statement of before.fix?.undoReview ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'session-checks', 'postgres').status).toBe('unknown');
 });

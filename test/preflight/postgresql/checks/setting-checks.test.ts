@@ -115,6 +115,6 @@ test('settings-dependent constraints are found on a real server, and the fix rem
   });
   for (const statement of [...(before.fix?.sql ?? []), ...(before.fix?.sql ?? [])]) await server.query(statement);
   expect(found(await preflightServer(server), 'setting-checks', 'postgres').status).toBe('pass');
-  for (const statement of before.fix?.undo ?? []) await server.query(statement);
+  for (const statement of before.fix?.undoReview ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'setting-checks', 'postgres').status).toBe('unknown');
 });

@@ -84,16 +84,16 @@ test('an unlogged table is made logged after those that it refers to, and given 
   expect(outcome).toMatchObject({ status: 'warn', dataLoss: expect.stringContaining('3 ') });
   expect(outcome.fix).toMatchObject({
     sql: [
-      'ALTER TABLE public.a REPLICA IDENTITY FULL',
-      'ALTER TABLE public.c SET LOGGED',
-      'ALTER TABLE public.b SET LOGGED',
-      'ALTER TABLE public.a SET LOGGED',
+      'ALTER TABLE "public"."a" REPLICA IDENTITY FULL',
+      'ALTER TABLE "public"."c" SET LOGGED',
+      'ALTER TABLE "public"."b" SET LOGGED',
+      'ALTER TABLE "public"."a" SET LOGGED',
     ],
     undo: [
-      'ALTER TABLE public.a SET UNLOGGED',
-      'ALTER TABLE public.b SET UNLOGGED',
-      'ALTER TABLE public.c SET UNLOGGED',
-      'ALTER TABLE public.a REPLICA IDENTITY DEFAULT',
+      'ALTER TABLE "public"."a" SET UNLOGGED',
+      'ALTER TABLE "public"."b" SET UNLOGGED',
+      'ALTER TABLE "public"."c" SET UNLOGGED',
+      'ALTER TABLE "public"."a" REPLICA IDENTITY DEFAULT',
     ],
   });
   const dump = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ method: 'dump' }));
@@ -120,7 +120,7 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     identities: ['public.b', 'public.c'].map((name) => ({ ...table, name })),
   };
   const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
-  expect(outcome.fix?.sql).toEqual(['ALTER TABLE public.d SET LOGGED']);
+  expect(outcome.fix?.sql).toEqual(['ALTER TABLE "public"."d" SET LOGGED']);
 });
 
 test('tables with cyclic references end the sort', () => {

@@ -1,0 +1,101 @@
+import { quoteIdentifier } from './quote.ts';
+
+/**
+ * Scripts for psql hold printable ASCII outside their comments, and one statement a line. psql starts a command at every
+ * backslash outside quotes, a database name may hold a line end, and the server decides the client encoding in which psql
+ * looks for the end of a quote (`ALTER DATABASE … SET client_encoding`): in GBK the last byte of `€` hides the quote after it.
+ */
+
+/** Run first in each session: names without a schema are those of the system, whatever the database sets, and no lock is waited for long. */
+export const psqlSessionStatements: readonly string[] = [
+  'SET search_path = pg_catalog, pg_temp;',
+  "SET lock_timeout = '2s';",
+];
+
+/**
+ * The psql command that connects to another database of the same server. Each byte of the name that is not a letter or a
+ * digit is percent-encoded, so it cannot end the line or be read as connection parameters. undefined for the empty name,
+ * which would be the database of the connection before.
+ */
+export function psqlConnectCommand(database: string): string | undefined {
+  if (database === '' || database.includes('\0')) return undefined;
+  const name = [...Buffer.from(database)].map((byte) => {
+    const character = String.fromCharCode(byte);
+    return /[A-Za-z0-9]/.test(character) ? character : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+  });
+  return `\\connect -reuse-previous=on 'postgresql:///${name.join('')}'`;
+}
+
+/**
+ * A statement as one line of printable ASCII, ended by a semicolon. undefined when it holds text outside quotes that psql or
+ * the server could read as more than one statement: a backslash, a comment, a dollar quote, a psql variable, a semicolon.
+ */
+export function psqlStatement(sql: string): string | undefined {
+  const parts: string[] = [];
+  const text = sql.trim().replace(/;$/, '');
+  for (let at = 0; at < text.length; ) {
+    const part = tokens.map((token) => token.read(text, at)).find((found) => found !== undefined);
+    if (part === undefined) return undefined;
+    parts.push(part.text);
+    at += part.length;
+  }
+  return parts.length === 0 ? undefined : `${parts.join('')};`;
+}
+
+interface ReadToken {
+  /** In the statement. */
+  readonly length: number;
+  /** In the script. */
+  readonly text: string;
+}
+
+interface Token {
+  read(sql: string, at: number): ReadToken | undefined;
+}
+
+function token(pattern: RegExp, write: (inside: string) => string | undefined): Token {
+  const sticky = new RegExp(pattern.source, 'y');
+  return {
+    read(sql, at) {
+      sticky.lastIndex = at;
+      const [whole, inside] = sticky.exec(sql) ?? [];
+      const text = whole === undefined ? undefined : write(inside ?? whole);
+      return whole === undefined || text === undefined ? undefined : { length: whole.length, text };
+    },
+  };
+}
+
+const tokens: readonly Token[] = [
+  token(/[Ee]'((?:[^'\\]|''|\\[\\'])*)'/, (inside) =>
+    literal(inside.replaceAll(/''|\\([\\'])/g, (found, one) => one ?? found[0])),
+  ),
+  token(/'((?:[^']|'')*)'/, (inside) => literal(inside.replaceAll("''", "'"))),
+  token(/"((?:[^"]|"")+)"/, (inside) => identifier(inside.replaceAll('""', '"'))),
+  // A letter before a quote changes what the quote means, except in a bit string.
+  token(/[BbXx]'[0-9A-Fa-f]*'/, (bits) => bits),
+  token(/[A-Za-z0-9_]+(?![A-Za-z0-9_'"])/, (word) => word),
+  token(/\s+/, () => ' '),
+  token(/::|--|\/\*|[-()[\].,=<>+*/%~!@#^&|?]/, (mark) => (mark === '--' || mark === '/*' ? undefined : mark)),
+];
+
+function identifier(name: string): string | undefined {
+  if (name.includes('\0')) return undefined;
+  if (isPrintable(name)) return quoteIdentifier(name);
+  return `U&"${escaped(name.replaceAll('"', '""').replaceAll('\\', '\\\\'), (hex) => (hex.length > 4 ? `\\+${hex.padStart(6, '0')}` : `\\${hex.padStart(4, '0')}`))}"`;
+}
+
+/** Independent of standard_conforming_strings, which the server may set to off. */
+function literal(text: string): string | undefined {
+  if (text.includes('\0')) return undefined;
+  const doubled = text.replaceAll("'", "''");
+  if (isPrintable(text) && !text.includes('\\')) return `'${doubled}'`;
+  return `E'${escaped(doubled.replaceAll('\\', '\\\\'), (hex) => (hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`))}'`;
+}
+
+function isPrintable(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function escaped(text: string, write: (hex: string) => string): string {
+  return text.replaceAll(/[^\x20-\x7e]/gu, (character) => write(character.codePointAt(0)!.toString(16)));
+}
