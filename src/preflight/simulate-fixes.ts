@@ -36,9 +36,12 @@ export function simulateFixes(
   const written = findings.filter(isInFixScript);
   const harms = new Map<Finding, Harm>();
   const candidates = firstOfEachFix(written);
+  const expected = new Map(observed);
   for (const { finding, effects } of candidates) {
-    const found = worsened(observed, evaluate(effects), finding);
+    const alone = evaluate(effects);
+    const found = worsened(observed, alone, finding);
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
+    else expected.set(findingKey(finding), alone.changed.get(findingKey(finding)) ?? finding);
   }
   // Required fixes first, because those of warnings may be left out by whoever runs the script.
   const ordered = candidates
@@ -46,8 +49,8 @@ export function simulateFixes(
     .toSorted((a, b) => Number(b.finding.status === 'fail') - Number(a.finding.status === 'fail'));
   const offered = withoutConflicts(ordered, evaluate, harms);
   const required = offered.filter(({ finding }) => finding.status === 'fail');
-  const isSafe = [required, offered].every((group) => harmOf(observed, evaluate(effectsOf(group))) === undefined);
-  if (!isSafe) dropHarmfulAdditions(observed, offered, evaluate, harms);
+  const isSafe = [required, offered].every((group) => harmOfAll(observed, expected, group, evaluate) === undefined);
+  if (!isSafe) dropHarmfulAdditions(observed, expected, offered, evaluate, harms);
   const kept = offered.filter(({ finding }) => !harms.has(finding));
   const harmOfFix = new Map([...harms].map(([finding, harm]) => [fixKey(finding), harm]));
   const result = findings.map((finding) =>
@@ -104,13 +107,18 @@ function effectsOf(fixes: readonly SimulatedFix[]): readonly PlacedEffect[] {
   return fixes.flatMap(({ effects }) => effects);
 }
 
-function harmOf(
+/** What the fixes do together: each must still correct its own finding as it does alone. */
+function harmOfAll(
   observed: ReadonlyMap<string, Finding>,
-  evaluated: EvaluatedEffects,
-  except?: Finding,
+  expected: ReadonlyMap<string, Finding>,
+  fixes: readonly SimulatedFix[],
+  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
 ): Harm | undefined {
+  const evaluated = evaluate(effectsOf(fixes));
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
-  const found = worsened(observed, evaluated, except);
+  const keys = fixes.map(({ finding }) => findingKey(finding));
+  const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
+  const found = worsened(before, evaluated);
   return found.length === 0 ? undefined : { kind: 'worse', findings: found };
 }
 
@@ -173,18 +181,32 @@ function isConflict(one: SimulatedFix, other: SimulatedFix): boolean {
   );
 }
 
-/** Adds one fix after the other, and drops each that makes a finding worse together with the ones before it. */
+/**
+ * Adds one fix after the other. One that makes a finding worse together with those before it is dropped, or the one of those
+ * without which it does not.
+ */
 function dropHarmfulAdditions(
   observed: ReadonlyMap<string, Finding>,
+  expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
   evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
   harms: Map<Finding, Harm>,
 ): void {
-  const added: SimulatedFix[] = [];
+  let added: readonly SimulatedFix[] = [];
   for (const fix of fixes) {
-    const harm = harmOf(observed, evaluate(effectsOf([...added, fix])));
-    if (harm === undefined) added.push(fix);
-    else harms.set(fix.finding, harm);
+    const together = [...added, fix];
+    const harm = harmOfAll(observed, expected, together, evaluate);
+    if (harm === undefined) {
+      added = together;
+      continue;
+    }
+    const isOwn = harm.kind === 'worse' && harm.findings.some((one) => findingKey(one) === findingKey(fix.finding));
+    const without = (other: SimulatedFix) => together.filter((one) => one !== other);
+    const culprit = isOwn
+      ? added.find((one) => harmOfAll(observed, expected, without(one), evaluate) === undefined)
+      : undefined;
+    harms.set((culprit ?? fix).finding, harm);
+    added = without(culprit ?? fix);
   }
 }
 

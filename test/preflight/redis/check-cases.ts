@@ -5,7 +5,7 @@ import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import type { KeySample } from '../../../src/preflight/redis/key-sample.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { evaluateRecorded, evaluateWithEffects, type Recorded, sourceFacts } from './recorded.ts';
+import { effectsEvaluator, evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';
 import { healthy } from './recordings.ts';
 
 export interface CheckCase {
@@ -28,7 +28,8 @@ export function checkCases(check: RedisCheck, cases: Readonly<Record<string, Che
       expect(finding, JSON.stringify(finding)).toMatchObject({ id: check.id, ...expected });
       const statements = [...(finding?.fix?.sql ?? []), ...(finding?.fix?.shell ?? [])];
       if (finding?.fix?.effects !== undefined) {
-        const after = await evaluateWithEffects(server, finding.fix.effects, changes, [check]);
+        const evaluate = await effectsEvaluator(server, changes, [check]);
+        const after = evaluate(finding.fix.effects.map((effect) => ({ effect, database: undefined }))).changed;
         expect(after.get(check.id), JSON.stringify(after.get(check.id))).toMatchObject({ status: fixed });
       } else if (statements.length > 0) expect(finding?.fix?.notSimulated).toBeTypeOf('string');
       // A report has no effects.

@@ -1,5 +1,4 @@
 import type { Finding } from '../../../src/preflight/finding.ts';
-import type { FixEffect } from '../../../src/preflight/fix-effect.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
@@ -7,6 +6,7 @@ import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-check
 import { evaluateRedisEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
+import type { EvaluatedEffects, PlacedEffect } from '../../../src/preflight/simulate-fixes.ts';
 import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-command.ts';
@@ -71,17 +71,15 @@ export async function evaluateRecorded(
   return new Map(findings.map((finding) => [finding.id, finding]));
 }
 
-/** The findings of a recorded server that change when the commands with these effects have run. */
-export async function evaluateWithEffects(
+/** What the checks find on a recorded server when commands with some effects have run. */
+export async function effectsEvaluator(
   recorded: Recorded,
-  effects: readonly FixEffect[],
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<ReadonlyMap<string, Finding>> {
+): Promise<(effects: readonly PlacedEffect[]) => EvaluatedEffects> {
   const facts = sourceFacts(changes.facts);
   const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
-  const placed = effects.map((effect) => ({ effect, database: undefined }));
-  return evaluateRedisEffects(checks, { facts, results }, preflightOptions(changes.options), placed).changed;
+  return (placed) => evaluateRedisEffects(checks, { facts, results }, preflightOptions(changes.options), placed);
 }
 
 function sessionOf(recorded: Recorded): RedisSession {

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Finding } from '../../../src/preflight/finding.ts';
+import { redisChecks } from '../../../src/preflight/redis/checks.ts';
+import { simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
+import { filled, writing } from './check-cases.ts';
+import { effectsEvaluator, evaluateRecorded, type Recorded } from './recorded.ts';
+import { healthy } from './recordings.ts';
+
+async function simulate(server: Recorded, changes: Parameters<typeof evaluateRecorded>[1] = {}) {
+  const before = await evaluateRecorded(server, changes, redisChecks);
+  return simulateFixes([...before.values()], await effectsEvaluator(server, changes));
+}
+
+const byId = (findings: readonly Finding[] | undefined, id: string) => findings?.find((one) => one.id === id);
+
+test('a larger backlog is not offered without the memory for it: a full cache would evict its keys', async () => {
+  const { findings, after } = await simulate(filled('allkeys-lru'), { facts: writing(1e6) });
+  const { fix } = byId(findings, 'repl-backlog')!;
+  if (fix?.sql !== undefined) expect(byId(after, 'source-memory')?.status).toBe('pass');
+  else expect(fix?.worsens).toEqual(['source-memory']);
+});
+
+test('the verdict after the fixes has the backlog and the memory that both fixes set', async () => {
+  const { after } = await simulate(healthy(), { facts: writing(1e6) });
+  expect(byId(after, 'repl-backlog')?.status).toBe('pass');
+  expect(byId(after, 'source-memory')?.status).toBe('pass');
+});
+
+test('a copy without the disk is not offered where SYNC alone would then lose the stream', async () => {
+  const server = healthy({
+    info: { rdb_last_bgsave_status: 'err' },
+    config: { 'repl-diskless-sync': 'no' },
+    more: { lacks: ['psync'] },
+  });
+  const { findings } = await simulate(server);
+  expect(byId(findings, 'psync-command')?.status).toBe('warn');
+  expect(byId(findings, 'bgsave-broken')?.fix).toMatchObject({ worsens: ['psync-command'] });
+});
