@@ -202,13 +202,16 @@ const cases: readonly Case[] = [
     id: 'session-checks',
     returned: [
       returns(sessionDependentConstraintsQuery, [
-        { ...constraint, definition: "CHECK ((a = current_setting('app.a')))", rows: 'violate' },
+        { ...constraint, definition: "CHECK ((a = current_setting('app.a')))", filled: true },
       ]),
     ],
   },
   {
     id: 'setting-checks',
-    returned: [returns(settingsDependentConstraintsQuery, [{ ...constraint, readsDates: false, rows: 'violate' }])],
+    returned: [
+      setting({ DateStyle: { value: 'SQL, DMY', context: 'user' } }),
+      returns(settingsDependentConstraintsQuery, [{ ...constraint, readsDates: true, filled: true }]),
+    ],
   },
   {
     id: 'reading-checks',
@@ -252,7 +255,15 @@ const cases: readonly Case[] = [
     id: 'callable-names',
     returned: [
       returns(regprocColumnsQuery, [
-        { table: 'public.t', column: 'f', type: 'regproc', isInside: false, rows: 'violate' },
+        {
+          table: 'public.t',
+          column: 'f',
+          type: 'regproc',
+          isInside: false,
+          rows: 'violate',
+          ambiguousNames: ['f'],
+          path: '',
+        },
       ]),
     ],
   },
@@ -260,7 +271,9 @@ const cases: readonly Case[] = [
   {
     id: 'system-values',
     returned: [
-      returns(serverSpecificColumnsQuery, [{ table: 'public.t', column: 'm', type: 'money', rows: 'violate' }]),
+      returns(serverSpecificColumnsQuery, [
+        { table: 'public.t', column: 'm', type: 'money', rows: 'violate', numericRoles: [], path: '' },
+      ]),
     ],
   },
   {
