@@ -1,4 +1,5 @@
 import type { CopyOut } from './copy.ts';
+import type { CopyMessages } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /** A table with rows of its own: no partitioned table, no view. Names as the catalog has them, not quoted. */
@@ -54,6 +55,8 @@ export interface ReadRowsLimits {
   readonly time: number;
   /** Bytes of rows. */
   readonly bytes: number;
+  /** `parts`: a large row is passed in parts; otherwise (default) it is an error. */
+  readonly messages?: CopyMessages;
 }
 
 /** `stopped`: the visitor has seen enough; `limit`: there are more rows than the limits allow. */
@@ -67,7 +70,7 @@ export async function readRows<Message extends string>(
   session: { readonly copyOut: CopyOut<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
-  { time, bytes }: ReadRowsLimits,
+  { time, bytes, messages }: ReadRowsLimits,
 ): Promise<ReadRowsEnd> {
   let end: ReadRowsEnd = 'complete';
   let received = 0;
@@ -76,14 +79,18 @@ export async function readRows<Message extends string>(
     void session.end();
   }, time);
   try {
-    await session.copyOut(message, (row) => {
-      // Rows that arrived together with the last one are still passed on.
-      if (end !== 'complete') return undefined;
-      received += row.length;
-      if (received > bytes) end = 'limit';
-      else if (visit(row)) end = 'stopped';
-      return end === 'complete' ? undefined : Promise.reject(new DOMException('enough rows were read', 'AbortError'));
-    });
+    await session.copyOut(
+      message,
+      (row) => {
+        // Rows that arrived together with the last one are still passed on.
+        if (end !== 'complete') return undefined;
+        received += row.length;
+        if (received > bytes) end = 'limit';
+        else if (visit(row)) end = 'stopped';
+        return end === 'complete' ? undefined : Promise.reject(new DOMException('enough rows were read', 'AbortError'));
+      },
+      messages,
+    );
   } catch (error) {
     if (end === 'complete') throw error;
     await session.end();

@@ -1,3 +1,4 @@
+import type { TableContent } from '../postgresql/table-digest.ts';
 import type { ComparisonState, SequenceComparison, TableCount } from './rehearsal-report.ts';
 
 /** Row counts by table name. */
@@ -28,6 +29,26 @@ export function compareCounts({ before, target, after }: CountRound): readonly T
   });
 }
 
+/** As `compareCounts`, and a table with as many rows is equal only when the rows are. */
+export function compareContents({ before, target, after }: ContentRound): readonly TableCount[] {
+  const counts = { before: rowCounts(before), target: rowCounts(target), after: rowCounts(after) };
+  return compareCounts(counts).map((one): TableCount => {
+    const [first, there, last] = [before, target, after].map((round) => round.get(one.name)?.digest);
+    if (one.state !== 'equal' || there === first || there === last) return one;
+    return { ...one, state: last === undefined || first === last ? 'differs' : 'moving' };
+  });
+}
+
+interface ContentRound {
+  readonly before: ReadonlyMap<string, TableContent>;
+  readonly target: ReadonlyMap<string, TableContent>;
+  readonly after: ReadonlyMap<string, TableContent>;
+}
+
+function rowCounts(contents: ReadonlyMap<string, TableContent>): RowCounts {
+  return new Map([...contents].map(([name, { rows }]) => [name, rows]));
+}
+
 function comparisonState(before: number, target: number | null, after: number | null): ComparisonState {
   if (target === null) return 'differs';
   if (target === before && (after === null || after === before)) return 'equal';
@@ -37,23 +58,30 @@ function comparisonState(before: number, target: number | null, after: number | 
 
 /** A sequence in use has on the target its value at the time of the copy, or one between that and the current value. */
 export function compareSequences(
-  before: ReadonlyMap<string, string>,
-  target: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
+  before: SequenceStates,
+  target: SequenceStates,
+  after: SequenceStates,
 ): readonly SequenceComparison[] {
   return [...before].map(([name, first]) => {
-    const targetRows = target.get(name) ?? null;
+    const there = target.get(name);
     const last = after.get(name) ?? first;
-    const state =
-      targetRows === null
-        ? 'differs'
-        : targetRows === last
-          ? 'equal'
-          : isBetween(first, targetRows, last)
-            ? 'moving'
-            : 'differs';
-    return { name, source: last, target: targetRows, state };
+    return { name, source: last, target: there ?? null, state: sequenceComparison(first, there, last) };
   });
+}
+
+/** `last_value`, with a dot if `is_called` is false; null when it is not known. */
+type SequenceStates = ReadonlyMap<string, string | null>;
+
+/** @param target undefined: there is no such sequence */
+function sequenceComparison(before: string | null, target: string | null | undefined, after: string | null) {
+  if (target === undefined) return 'differs';
+  // A sequence that one server has used, and the other has not, is not the same, even if no value of it is known.
+  if (after === null) return target === null || target.endsWith('.') ? 'not_compared' : 'differs';
+  if (target === after) return 'equal';
+  // It was used for the first time during the comparison.
+  if (before === null) return 'moving';
+  if (target === null) return after.endsWith('.') ? 'not_compared' : 'differs';
+  return isBetween(before, target, after) ? 'moving' : 'differs';
 }
 
 /** Compares states of sequences: `last_value`, with a dot if `is_called` is false. */

@@ -1,6 +1,9 @@
 /** `moving`: the source was written to in every round, and the count of the target was between two counts of the source. */
 export type ComparisonState = 'equal' | 'moving' | 'differs' | 'not_carried' | 'not_copied';
 
+/** `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
+export type SequenceComparisonState = Exclude<ComparisonState, 'not_carried' | 'not_copied'> | 'not_compared';
+
 export interface TableCount {
   /** `schema.table`; `keys` for a Redis database. */
   readonly name: string;
@@ -13,9 +16,11 @@ export interface TableCount {
 
 export interface SequenceComparison {
   readonly name: string;
-  readonly source: string;
+  /** null: not known. */
+  readonly source: string | null;
+  /** null: not known, or there is no such sequence. */
   readonly target: string | null;
-  readonly state: ComparisonState;
+  readonly state: SequenceComparisonState;
 }
 
 export interface DatabaseRehearsal {
@@ -91,7 +96,7 @@ export function failuresOf(databases: readonly DatabaseRehearsal[]): readonly Re
       .map(({ name, source, target }) => ({
         database,
         object: name,
-        reason: `the sequence is at ${source} on the source, and ${target === null ? 'missing' : `at ${target}`} on the target`,
+        reason: `the sequence is ${source === null ? 'not used' : `at ${source}`} on the source, and ${target === null ? 'missing or not used' : `at ${target}`} on the target`,
       })),
   ]);
 }
@@ -104,6 +109,7 @@ function failureOf(
     return [{ database, object, reason: error ?? 'the rows were not copied' }];
   }
   if (state !== 'differs') return [];
+  if (rows_source === rows_target) return [{ database, object, reason: 'rows have other values on the target' }];
   const onTarget = rows_target === null ? 'the table is missing on the target' : `the target has ${rows_target}`;
   return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }

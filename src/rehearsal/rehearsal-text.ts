@@ -64,8 +64,12 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
     tables.length > 0 && tables.every((table) => table.name === 'keys')
       ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
       : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
-  const equal = sequences.filter(({ state }) => state !== 'differs').length;
-  const counted = sequences.length === 0 ? '' : `, ${equal} of ${formatQuantity(sequences.length, 'sequence')} equal`;
+  const equal = sequences.filter(({ state }) => state === 'equal' || state === 'moving').length;
+  const unknown = sequences.filter(({ state }) => state === 'not_compared').length;
+  const counted =
+    sequences.length === 0
+      ? ''
+      : `, ${equal} of ${formatQuantity(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
   const how = method === null ? '' : `  ${method}`;
   const unequal = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
   return [sanitizeLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
@@ -75,7 +79,10 @@ function unequalTableLine({ name, state, rows_source: source, rows_target: targe
   const words = {
     equal: '',
     moving: `changed during the comparison: ${source} on the source, ${target} on the target`,
-    differs: `${source} rows on the source, ${target ?? 'no table'} on the target`,
+    differs:
+      source === target
+        ? `${source} rows on both servers, with other values on the target`
+        : `${source} rows on the source, ${target ?? 'no table'} on the target`,
     not_carried: `${source} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareCounts, compareSequences } from '../../src/rehearsal/compare-counts.ts';
+import { compareContents, compareCounts, compareSequences } from '../../src/rehearsal/compare-counts.ts';
 
 const round = (before: number, target: number | undefined, after: number) => {
   const of = (rows: number | undefined) => new Map(rows === undefined ? [] : [['t', rows]]);
@@ -17,6 +17,28 @@ test('a table that is written to is moving when the target lies between, and dif
   expect(round(8, 6, 5)).toBe('moving');
   expect(round(5, 4, 8)).toBe('differs');
   expect(round(5, 5, 8)).toBe('moving');
+});
+
+test('as many rows with other values are not equal', () => {
+  const of = (digest: string) => new Map([['t', { rows: 2, digest }]]);
+  const state = (before: string, target: string, after: string) =>
+    compareContents({ before: of(before), target: of(target), after: of(after) })[0]?.state;
+  expect(state('a', 'a', 'a')).toBe('equal');
+  expect(state('a', 'b', 'a')).toBe('differs');
+  expect(state('a', 'b', 'b')).toBe('equal');
+  expect(state('a', 'b', 'c')).toBe('moving');
+});
+
+test('a sequence whose value is not known is not called equal', () => {
+  const of = (value: string | null) => new Map([['s', value]]);
+  const state = (before: string | null, target: string | null, after: string | null) =>
+    compareSequences(of(before), of(target), of(after))[0]?.state;
+  expect(state(null, null, null)).toBe('not_compared');
+  expect(state(null, '5.', null)).toBe('not_compared');
+  expect(state('5.', null, '5.')).toBe('not_compared');
+  expect(state(null, '5', null)).toBe('differs');
+  expect(state('5', null, '5')).toBe('differs');
+  expect(state(null, null, '1')).toBe('moving');
 });
 
 test('a sequence that was given out and one that was not are two', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { type PinnedSession, pinSession } from '../../src/postgresql/pinned-session.ts';
-import { countRows, listTables, readSequences } from '../../src/rehearsal/postgresql/count-rows.ts';
+import { listTables, readSequences, readTableContents } from '../../src/rehearsal/postgresql/count-rows.ts';
 import { dropDatabases, dropRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
   describeExistingObjects,
@@ -85,11 +85,15 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.odd name', true],
       ['public.part_1', false],
     ]);
-    const gone = { name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false };
-    expect([...(await countRows(session, [...tables, gone], 10_000))]).toEqual([
+    const gone = {
+      ...{ name: 'public.gone', quoted: '"public"."gone"', isUnlogged: false },
+      table: { schema: 'public', name: 'gone', columns: [] },
+    };
+    const contents = await readTableContents(session, [...tables, gone], { limit: 10_000, oldest: 140_000 });
+    expect([...contents].map(([name, { rows }]) => [name, rows])).toEqual([
       ['public.odd name', 0],
       ['public.part_1', 2],
     ]);
-    expect([...(await readSequences(session))]).toEqual([['public.odd name_id_seq', '1.']]);
+    expect([...(await readSequences(session)).keys()]).toEqual(['public.odd name_id_seq']);
   });
 });

@@ -6,9 +6,13 @@ import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts'
 import { CliError, usageError } from '../../errors.ts';
 import { untilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
+import { requoteName } from '../../postgresql/requote.ts';
+import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
+import { firstObjects, unlistedNote } from '../../preflight/postgresql/object-list.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
+import { countText } from '../../preflight/postgresql/units.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
@@ -55,13 +59,15 @@ export const dbSequencesCommand: CommandSpec<Context> = {
     );
     const scripts = results.map((each): DatabaseSequences => {
       const { database } = each;
-      if ('failure' in each) return { database, statements: [], hidden: [], failure: each.failure };
+      if ('failure' in each) return { database, statements: [], hidden: [], unused: [], failure: each.failure };
       if (psqlConnectCommand(database) === undefined)
-        return { database, statements: [], hidden: [], failure: 'the server sent an empty name' };
+        return { database, statements: [], hidden: [], unused: [], failure: 'the server sent an empty name' };
       return { database, ...sequenceScript(each.value) };
     });
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
     if (hidden.length > 0) await output.warn(`the user has no SELECT privilege on ${hidden.join(', ')}`);
+    const unused = scripts.flatMap(({ database, unused: names }) => names.map((name) => ({ name, database })));
+    if (unused.length > 0) await output.warn(unusedWarning(unused));
     const failed = scripts.filter(({ failure }) => failure !== undefined);
     if (output.format === 'table' && context.globals.values('format').length === 0)
       await output.text(sequencesScript(scripts));
@@ -77,6 +83,14 @@ export const dbSequencesCommand: CommandSpec<Context> = {
     );
   },
 };
+
+/** Before PostgreSQL 18 only a SELECT returns the value of such a sequence, and one by this tool could run code of others. */
+function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
+  const listed = firstObjects(unused).map(
+    ({ name, database }) => `${sequenceStateQuery(requoteName(name))} in ${database}`,
+  );
+  return `${countText(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;
+}
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
   return statements.map((statement) => ({ database, statement }));

@@ -1,7 +1,9 @@
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { redactedReason } from '../migration-error.ts';
-import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
+import { migrationStatementTimeout, queryLastRows, querySingleValue } from './engine-session.ts';
 
 /**
  * Copies what logical replication and COPY do not transfer: sequence values, rows of materialized views, large objects.
@@ -20,28 +22,41 @@ interface NamedRelation {
   readonly quotedName: string;
 }
 
-async function listRelations(session: PinnedSession, kind: 'S' | 'm', more = ''): Promise<readonly NamedRelation[]> {
-  const rows = await queryLastRows(
+function listRelations(
+  session: PinnedSession,
+  { columns = '', where }: { readonly columns?: string; readonly where: string },
+): Promise<readonly PostgresqlRow[]> {
+  return queryLastRows(
     session,
-    `SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind = '${kind}' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ${more}
+    `SELECT n.nspname, c.relname${columns} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND ${where}
      ORDER BY c.oid`,
   );
-  return rows.map(({ nspname, relname }) => ({
+}
+
+function namesOf({ nspname, relname }: PostgresqlRow): NamedRelation {
+  return {
     displayName: `${nspname}.${relname}`,
     quotedName: `${quoteIdentifier(nspname ?? '')}.${quoteIdentifier(relname ?? '')}`,
-  }));
+  };
 }
 
 async function setSequences(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
+  const version = Number(await querySingleValue(source, 'SHOW server_version_num'));
   const warnings: string[] = [];
-  for (const { displayName, quotedName } of await listRelations(source, 'S')) {
+  const where = "c.relkind = 'S'";
+  for (const row of await listRelations(source, { columns: `, ${sequenceStateColumns(version)}`, where })) {
+    const { displayName, quotedName } = namesOf(row);
+    const state = decodeSequenceState(row);
+    // It has its start value on the target; nothing else is known of it.
+    if (state === 'not used') continue;
+    if (state === undefined) {
+      warnings.push(`could not set the sequence ${displayName}: permission denied on the source`);
+      continue;
+    }
     try {
-      const [row] = await queryLastRows(source, `SELECT last_value, is_called FROM ${quotedName}`);
-      if (row?.last_value == null) continue;
-      const isCalled = row.is_called === 't';
       await target.query(
-        `SELECT setval(${quoteLiteral(quotedName)}, ${quoteLiteral(row.last_value)}::bigint, ${isCalled})`,
+        `SELECT setval(${quoteLiteral(quotedName)}, ${quoteLiteral(state.value)}::bigint, ${state.called})`,
       );
     } catch (error) {
       warnings.push(`could not set the sequence ${displayName}: ${redactedReason(error)}`);
@@ -52,7 +67,7 @@ async function setSequences(source: PinnedSession, target: PinnedSession): Promi
 
 /** A view may read another one that is not populated yet, which is an error: failed views are tried again after the others. */
 async function refreshViews(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
-  let pending = await listRelations(source, 'm', 'AND c.relispopulated');
+  let pending = (await listRelations(source, { where: "c.relkind = 'm' AND c.relispopulated" })).map(namesOf);
   for (;;) {
     const failed: { readonly view: NamedRelation; readonly error: unknown }[] = [];
     for (const view of pending) {

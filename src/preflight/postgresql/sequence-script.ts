@@ -9,6 +9,8 @@ export interface SequenceScript {
   readonly statements: readonly string[];
   /** Sequences that this role cannot read. */
   readonly hidden: readonly string[];
+  /** Sequences whose value only a SELECT of their owner returns. */
+  readonly unused: readonly string[];
 }
 
 /**
@@ -27,5 +29,6 @@ export function sequenceScript(states: readonly SourceSequence[]): SequenceScrip
           : (psqlStatement(`SELECT pg_catalog.setval(${quoteLiteral(requoteName(name))}, ${value}, ${called})`) ?? []),
       ),
     hidden: states.filter((state) => !isReadable(state)).map(({ name }) => name),
+    unused: states.filter(({ isUnused }) => isUnused).map(({ name }) => name),
   };
 }

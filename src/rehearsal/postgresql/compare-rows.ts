@@ -7,10 +7,11 @@ import { readSourceStatus } from '../../engine/postgresql/replication-status.ts'
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { compareCounts, isUnsettled } from '../compare-counts.ts';
+import { copyTableStatement } from '../../postgresql/table-rows.ts';
+import { compareContents, isUnsettled } from '../compare-counts.ts';
 import type { TableCount } from '../rehearsal-report.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
-import { type CountedTable, countRows, listTables } from './count-rows.ts';
+import { type CountedTable, listTables, readTableContents, readVersion } from './count-rows.ts';
 import { firstRowOf } from './drop-objects.ts';
 
 export interface CompareRowsOptions {
@@ -30,7 +31,7 @@ export interface CompareRowsResult {
   readonly isBehind: boolean;
 }
 
-/** Counts the rows on both servers, and again the tables that changed during the count. */
+/** Compares the rows on both servers, and again the tables that changed meanwhile. */
 export async function compareRows({
   endpoints: doors,
   ports,
@@ -43,23 +44,25 @@ export async function compareRows({
   return withEngineSession(doors.source, ports, opening, (source) =>
     withEngineSession(doors.target, ports, opening, async (target) => {
       const all = await listTables(source);
+      const oldest = Math.min(await readVersion(source), await readVersion(target));
+      const reading = { limit: migrationStatementTimeout, oldest };
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
       const found = new Map<string, TableCount>();
       let open: readonly CountedTable[] = carried;
       let isBehind = false;
       for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
         if (attempt > 0) await ports.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
-        const before = await countRows(source, open, migrationStatementTimeout);
+        const before = await readTableContents(source, open, reading);
         isBehind = slot !== undefined && !(await waitUntilReplicated(source, slot, { ports, signal, stallTimeout }));
-        const there = await countRows(target, open, migrationStatementTimeout);
-        const after = await countRows(source, open, migrationStatementTimeout);
-        const judged = compareCounts({ before, target: there, after });
+        const there = await readTableContents(target, open, reading);
+        const after = await readTableContents(source, open, reading);
+        const judged = compareContents({ before, target: there, after });
         for (const one of judged) found.set(one.name, one);
         open = open.filter(({ name }) => judged.some((one) => one.name === name && isUnsettled(one)));
         if (isBehind) break;
       }
       const left = all.filter((table) => !carried.includes(table));
-      for (const [name, rows] of await countRows(source, left, migrationStatementTimeout)) {
+      for (const [name, { rows }] of await readTableContents(source, left, reading)) {
         found.set(name, { name, rows_source: rows, rows_target: 0, state: 'not_carried' });
       }
       return { tables: all.flatMap(({ name }) => found.get(name) ?? []), isBehind };
@@ -93,11 +96,12 @@ export async function findCopyError(
   try {
     return await withEngineSession(entry.source, ports, opening, (from) =>
       withEngineSession(entry.target, ports, opening, async (to) => {
-        const columns = await columnsOf(from, table);
+        const { columns } = table.table;
+        const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query("BEGIN; SET LOCAL session_replication_role = 'replica'");
-        const sink = await to.copyIn(`COPY ${table.quoted} ${columns} FROM STDIN`);
+        const sink = await to.copyIn(`COPY ${table.quoted} ${list} FROM STDIN`);
         // The write fails once the target has refused, so the rest is not sent.
-        await from.copyOut(`COPY ${table.quoted} ${columns} TO STDOUT`, (bytes) => sink.write(bytes), 'parts');
+        await from.copyOut(copyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');
         await sink.finish();
         await to.query('ROLLBACK');
         return undefined;
@@ -106,13 +110,4 @@ export async function findCopyError(
   } catch (error) {
     return redactedReason(error, entry.source.password, entry.target.password);
   }
-}
-
-async function columnsOf(session: PinnedSession, { quoted }: CountedTable): Promise<string> {
-  const rows = await session.query(
-    `SELECT a.attname FROM pg_attribute a WHERE a.attrelid = '${quoted.replaceAll("'", "''")}'::regclass AND a.attnum > 0
-     AND NOT a.attisdropped AND coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' ORDER BY a.attnum`,
-  );
-  const names = (rows.at(-1) ?? []).map(({ attname }) => quoteIdentifier(attname ?? ''));
-  return names.length === 0 ? '' : `(${names.join(', ')})`;
 }

@@ -128,7 +128,7 @@ async function createRolesAndDatabases(
 
 interface DatabaseComparison {
   readonly tables: readonly TableCount[];
-  readonly sequences: ReadonlyMap<string, string>;
+  readonly sequences: ReadonlyMap<string, string | null>;
   readonly errors: readonly string[];
 }
 

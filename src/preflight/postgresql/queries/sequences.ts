@@ -1,5 +1,6 @@
+import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 /** The state of a sequence. */
@@ -12,14 +13,13 @@ export interface SourceSequence {
   readonly called: boolean;
   /** The role can read it; otherwise there is no value. */
   readonly readable: boolean;
+  /** It was not used yet, and the server is older than PostgreSQL 18, so that there is no value. */
+  readonly isUnused: boolean;
   /** Start value, with which it begins on the target. */
   readonly start: string;
 }
 
-/**
- * For `db sequences` alone, because each sequence costs a page. pg_sequence_last_value returns NULL for a sequence that was
- * never called, although ALTER SEQUENCE … RESTART may have moved it; that one is read as a table.
- */
+/** For `db sequences` alone, because each sequence costs a page. */
 export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
   id: 'sequences',
   scope: 'database',
@@ -27,37 +27,22 @@ export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
     version < 100_000
       ? undefined
       : `
-        SELECT
-          q.name,
-          q.start,
-          q.readable,
-          q.last,
-          CASE
-            WHEN q.readable AND q.selectable AND q.last IS NULL
-              THEN query_to_xml(format('SELECT last_value AS v FROM %s', q.name), false, true, '')::text
-          END AS fresh
-        FROM (
-          SELECT
-            c.oid::regclass AS name,
-            s.seqstart AS start,
-            has_sequence_privilege(c.oid, 'USAGE,SELECT') AS readable,
-            has_sequence_privilege(c.oid, 'SELECT') AS selectable,
-            CASE WHEN has_sequence_privilege(c.oid, 'USAGE,SELECT') THEN pg_sequence_last_value(c.oid) END AS last
-          FROM pg_sequence s
-          JOIN pg_class c ON c.oid = s.seqrelid
-          WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''}
-          OFFSET 0
-        ) q
-        ORDER BY q.name::text
+        SELECT c.oid::regclass AS name, s.seqstart AS start, ${sequenceStateColumns(version)}
+        FROM pg_sequence s
+        JOIN pg_class c ON c.oid = s.seqrelid
+        WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''}
+        ORDER BY c.oid::regclass::text
       `,
   decode: (rows) =>
     rows.map((row) => {
-      const last = decodeOptionalText(row, 'last');
+      const state = decodeSequenceState(row);
+      const read = state === 'not used' ? undefined : state;
       return {
         name: decodeText(row, 'name'),
-        value: last ?? /<v>(-?\d+)<\/v>/.exec(decodeText(row, 'fresh'))?.[1],
-        called: last !== undefined,
-        readable: decodeBoolean(row, 'readable'),
+        value: read?.value,
+        called: read?.called === true,
+        readable: state !== undefined,
+        isUnused: state === 'not used',
         start: decodeText(row, 'start'),
       };
     }),

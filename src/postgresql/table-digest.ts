@@ -1,0 +1,34 @@
+import { createHash, hash } from 'node:crypto';
+
+/** How many rows a table has, and a digest of their text that does not depend on their order. */
+export interface TableContent {
+  readonly rows: number;
+  /** Two tables with equal digests have the same rows; hexadecimal. */
+  readonly digest: string;
+}
+
+export interface TableDigest {
+  /** @param part a row in the text format of COPY, or a part of a large one; the last part ends with a line feed */
+  add(part: Uint8Array): void;
+  content(): TableContent;
+}
+
+/** Adds the hashes of the rows: a sum does not depend on the order, and counts equal rows as often as they occur. */
+export function createTableDigest(): TableDigest {
+  let rows = 0;
+  const sum = new Uint32Array(4);
+  let large: ReturnType<typeof createHash> | undefined;
+  return {
+    add(part) {
+      // A line feed in a value is escaped.
+      const isEnd = part.at(-1) === 0x0a;
+      if (large !== undefined || !isEnd) large = (large ?? createHash('sha256')).update(part);
+      if (!isEnd) return;
+      const bytes = large?.digest() ?? hash('sha256', part, 'buffer');
+      large = undefined;
+      rows += 1;
+      for (let lane = 0; lane < sum.length; lane += 1) sum[lane]! += bytes.readUInt32LE(lane * 4);
+    },
+    content: () => ({ rows, digest: [...sum].map((lane) => lane.toString(16).padStart(8, '0')).join('') }),
+  };
+}
