@@ -8,7 +8,7 @@ export interface ExpectedAuthorizationResponse {
   /** The state that was sent (spec.md §4.1). */
   readonly state: string;
   readonly flow: OAuthFlow;
-  /** The issuer of the profile; without one the parameter `iss` is ignored (RFC 9207 §2.4). */
+  /** The issuer of the profile: the response must name it. Without one the parameter `iss` is ignored (RFC 9207 §2.4). */
   readonly issuer?: string | undefined;
 }
 
@@ -69,8 +69,8 @@ export function validateAuthorizationResponse(
     return { kind: 'state_mismatch' };
   }
   const issuer = parameters.get('iss');
-  if (expected.issuer !== undefined && issuer !== undefined && issuer !== expected.issuer) {
-    return malformed('has another issuer than the profile');
+  if (expected.issuer !== undefined && issuer !== expected.issuer) {
+    return malformed(issuer === undefined ? 'names no issuer' : 'has another issuer than the profile');
   }
   const results = ['error', 'code', 'access_token'].filter((name) => parameters.has(name));
   if (location === 'query' && parameters.has('access_token')) {

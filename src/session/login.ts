@@ -20,7 +20,7 @@ import {
   type ReceiverOptions,
   type ResponseReceiver,
 } from './response-receiver.ts';
-import { revokeAndThrow } from './revoke-grant.ts';
+import { revokeAndThrow, revokeGrant } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
 export interface LoginDeps extends ExchangeDeps, StoreLoginDeps {
@@ -73,6 +73,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
 
     showOutcome(signedInOutcome(grant));
     await deps.report(stored);
+    await revokeReplaced(deps, stored);
     interruption.throwIfInterrupted();
     await receiver.closed;
     return stored;
@@ -203,6 +204,16 @@ async function confirmGrant(
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
   return acceptGrantedScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+}
+
+/**
+ * Revokes the session that the login replaced. Only at a server of spec.md: elsewhere a revocation may end all grants of the
+ * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
+ */
+async function revokeReplaced(deps: LoginDeps, { replaced, record }: LoginResult): Promise<void> {
+  if (replaced === undefined || deps.client.tokenParams !== 'query' || !deps.isSpecServer()) return;
+  if (replaced.accessToken.reveal() === record.accessToken.reveal()) return;
+  await revokeGrant(deps, replaced);
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

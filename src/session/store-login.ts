@@ -4,7 +4,7 @@ import type { HeldLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import { type Account, accountFromGrant } from './account.ts';
-import { type CredentialRecord, decodeRecord, type SessionBinding } from './credential-record.ts';
+import { type CredentialRecord, decodeRecord, isBoundTo, type SessionBinding } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
 import { requireRecordFits, writeCredentialRecord } from './stored-session.ts';
@@ -27,6 +27,8 @@ export interface LoginResult {
   /** The grant named no lifetime, so that of spec.md §8 is assumed. */
   readonly isLifetimeAssumed: boolean;
   readonly isAccountKnown: boolean;
+  /** The session that was replaced, at the same servers. */
+  readonly replaced: CredentialRecord | undefined;
 }
 
 /** Stores a grant as a new session in place of the one that was stored before. Throws `keychain_unavailable` or `busy`. */
@@ -39,14 +41,16 @@ export async function storeLogin(
   requireRecordFits(deps.store, record);
   const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
   const lock = await deps.lock();
+  let replaced: CredentialRecord | undefined;
   try {
-    await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
+    replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
     deps.writeAccount(account);
   } finally {
     lock.release();
   }
   return {
     record,
+    replaced,
     account,
     isScopeAssumed: grant.scope === undefined,
     isLifetimeAssumed: grant.expiresIn === undefined,
@@ -72,12 +76,15 @@ function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant
 
 /** With the item of the previous session goes the key of its journal, so its journal files are removed as well. */
 async function replaceStoredRecord(
-  { store }: StoreLoginDeps,
+  { store, binding }: StoreLoginDeps,
   items: CredentialItems,
   record: CredentialRecord,
-): Promise<void> {
+): Promise<CredentialRecord | undefined> {
   const before = await items.read('credential');
   requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
   const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
-  if (old !== undefined) store.journal.removeSession(old.sid);
+  if (old === undefined) return undefined;
+  const newest = isBoundTo(old, binding) ? store.journal.inspect(old).record : undefined;
+  store.journal.removeSession(old.sid);
+  return newest;
 }

@@ -82,10 +82,10 @@ describe('a response that says two things is malformed', () => {
   });
 });
 
-describe('the issuer, when it comes, is the one the profile names', () => {
+describe('an issuer of the profile is in the response', () => {
   const issuer = 'https://cloud.example.com';
   test('the same', () => expect(judge(`code=c&state=${state}&iss=${issuer}`, { issuer })?.kind).toBe('code'));
-  test('none came', () => expect(judge(`code=c&state=${state}`, { issuer })?.kind).toBe('code'));
+  test('none came', () => expect(judge(`code=c&state=${state}`, { issuer })?.kind).toBe('malformed'));
   test('the profile names none', () => expect(judge(`code=c&state=${state}&iss=https://other`)?.kind).toBe('code'));
   test('another', () => expect(judge(`code=c&state=${state}&iss=https://other`, { issuer })?.kind).toBe('malformed'));
   test('another one with an error', () =>

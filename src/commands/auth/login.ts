@@ -5,11 +5,11 @@ import type { ProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { isKnownScope } from '../../oauth/scope.ts';
+import { isKnownScope, sameScope } from '../../oauth/scope.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { sessionState } from '../../session/session-report.ts';
-import { loadStoredSession } from '../../session/stored-session.ts';
+import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
 import { isTeam } from '../../session/suggested-commands.ts';
 import { completeLoginSettings, type LoginSettings } from './complete-login-settings.ts';
 import { createLoginDialog } from './login-dialog.ts';
@@ -65,9 +65,10 @@ export const authLoginCommand: CommandSpec<Context> = {
     const limit = requireDuration(limitText, '--login-timeout', 1000);
     const login = await completeLoginSettings(context, typed);
     const { settings } = login;
+    const stored = await loadStoredSession(context.store(settings), login.binding);
     const request: LoginRequest = {
       flow: settings.values.flow ?? 'code',
-      scope: settings.values.scope,
+      scope: await chooseScope(context, args, settings, stored),
       prompt: args.value('prompt'),
       accountHint: args.value('account-hint'),
       team: args.value('team'),
@@ -75,7 +76,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       listen: !args.has('paste'),
       limit,
     };
-    if (!(await confirmReplacement(context, login, args))) {
+    if (!(await confirmReplacement(context, login, stored, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
       return 0;
     }
@@ -137,14 +138,30 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
     throw usageError('--account-hint is not 6 hexadecimal digits', 'pass the first 6 characters of the account UUID');
 }
 
+/** Without `--scope` the scope of the session is kept: logging in again must not take rights away, or add some. */
+async function chooseScope(
+  { prompts }: Context,
+  args: ParsedArgs,
+  { values }: ProfileSettings,
+  stored: StoredSession,
+): Promise<string | undefined> {
+  const kept = stored.kind === 'found' ? stored.record.scope : undefined;
+  if (args.value('scope') !== undefined || kept === undefined || sameScope(kept, values.scope)) return values.scope;
+  if (values.scope !== undefined && prompts.interactive) {
+    const message = `The session has the scope "${sanitizeLine(kept)}", the profile has "${sanitizeLine(values.scope)}". Keep the scope of the session?`;
+    if (!(await prompts.confirm({ message, default: true, option: '--scope' }))) return values.scope;
+  }
+  return sameScope(kept, 'read') ? undefined : kept;
+}
+
 /** In a terminal a usable session is replaced only after a question; a script is not asked. */
 async function confirmReplacement(
   context: Context,
-  { settings, binding }: LoginSettings,
+  { settings }: LoginSettings,
+  stored: StoredSession,
   args: ParsedArgs,
 ): Promise<boolean> {
   if (args.has('force') || !context.prompts.interactive) return true;
-  const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found' || sessionState(stored.record, context.host.clock.now()) === 'needs_login') return true;
   return context.prompts.confirm({
     message: `Profile ${settings.profileName} is already logged in. Log in again?`,

@@ -428,3 +428,41 @@ function answerWith(url: string, parameters: Readonly<Record<string, string>>): 
   for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value);
   return followRedirects(target.href);
 }
+
+describe('logging in again', () => {
+  /** A machine that is logged in with this scope, and whose profile names another. */
+  async function loggedIn(scope: string, values: object = {}) {
+    const sandbox = await sandboxFor();
+    const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+    const seeded = await seedSession(host, sandbox, { scope, user: MAYA, context: 'personal', values });
+    return { sandbox, host, ...seeded };
+  }
+
+  it.each([
+    ['read write', {}, [], 'read write'],
+    ['read write', { scope: 'read' }, [], 'read write'],
+    ['read', { scope: 'read write' }, [], 'read'],
+    ['read write', {}, ['--scope', 'read'], 'read'],
+  ])('with the scope %s and the profile %j, and %j, requests %s', async (scope, values, words, expected) => {
+    const { host, stored } = await loggedIn(scope, values);
+    expect((await runLogin(host, [...words])).code).toBe(0);
+    expect(stored()).toMatchObject({ scope: expected, gen: 1 });
+  });
+
+  it('revokes the tokens of the session that it replaced', async () => {
+    const { sandbox, host, grant, stored } = await loggedIn('read');
+    expect((await runLogin(host)).code).toBe(0);
+    expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
+    const token = stored()?.accessToken.reveal() ?? '';
+    expect((await callApi(sandbox, token, 'GET', '/v2/actions')).status).toBe(200);
+  });
+
+  it('with --team stores only a session of that context', async () => {
+    const { host, stored, record } = await loggedIn('read');
+    const other = await runLogin(host, ['--team', '0f0e0d0c-0b0a-4908-8706-050403020100']);
+    expect(other.code).toBe(4);
+    expect(stored()?.sid).toBe(record.sid);
+    expect((await runLogin(host, ['--team', 'personal'])).code).toBe(0);
+    expect((await runCloudctl(host, ['auth', 'login', '--team', 'mine'])).code).toBe(2);
+  });
+});

@@ -19,7 +19,8 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     await visitor.signIn(maya);
     expect(await visitor.text()).toContain('Authorize Sandbox CLI?');
     expect(await visitor.text()).toMatch(/\bRead: \S/);
-    expect(await visitor.text()).not.toContain('Write:');
+    // The sandbox writes this scope into its profile.
+    expect(await visitor.text()).toContain('Write:');
     await visitor.authorize();
     const told = await visitor.told();
     expect(told).toContain('Maya Lindqvist');
@@ -29,7 +30,7 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
     expect(code).toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toContain('Maya Lindqvist <maya@example.com>');
-    expect(stderr).toMatch(/^Scope read\b.*\d{4}-\d\d-\d\dT[\d:.]+Z/m);
+    expect(stderr).toMatch(/^Scope read write\b.*\d{4}-\d\d-\d\dT[\d:.]+Z/m);
     expect(stderr).toContain(folders.state);
 
     const status = await machine.run(['--profile', 'sandbox', 'auth', 'status', '-o', 'json']);

@@ -34,8 +34,8 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
     },
   );
 
-  test('may follow that address once; the second time it is told so, and the printed address still works', async () => {
-    const { maya, ...here } = fixture();
+  test('may follow that address once; the second time ends the login', async () => {
+    const here = fixture();
     const machine = here.machine();
     const opener = openerScript(machine.folders);
     const visitor = await here.visitor();
@@ -44,10 +44,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
     await visitor.open(start);
     await visitor.open(start);
     expect(await visitor.text()).toMatch(/\bonly once\b/);
-    const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
-    await visitor.logIn(address, maya);
-    await visitor.told();
-    expect(await terminal.ended()).toBe(0);
+    expect(await terminal.ended()).toBe(4);
   });
 
   test('may be missing: the address is printed and the login waits', async () => {
