@@ -1,4 +1,4 @@
-import type { Finding, Fix } from './finding.ts';
+import type { Finding, Fix, MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** One part of a fix script: who runs it and where. */
@@ -41,6 +41,11 @@ export function isInFixScript({ fix, status, accepted }: Finding): boolean {
   return [fix.sql, fix.review, fix.shell].some((lines) => lines !== undefined && lines.length > 0);
 }
 
+/** Whether the fix is in the part of the script that is written as comments. */
+export function isOptionalFix({ blocks }: Finding, method: MigrationMethod): boolean {
+  return !blocks.includes(method);
+}
+
 interface FixParts {
   readonly sql: readonly string[];
   readonly review: readonly string[];
@@ -62,7 +67,7 @@ function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo 
   });
   const pieces = isUndo ? found.toReversed() : found;
   return [false, true].flatMap((isOptional) => {
-    const those = pieces.filter(({ finding }) => finding.blocks.includes(report.method) !== isOptional);
+    const those = pieces.filter(({ finding }) => isOptionalFix(finding, report.method) === isOptional);
     return sectionsOf(those, report.engine === 'redis' ? 'redis' : 'sql').map((section) => ({
       ...section,
       isOptional,

@@ -135,7 +135,11 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
   const isPossible = conclusion.methods[options.method] === true;
   const advice = isPossible ? undefined : engine.advise?.(facts, conclusion, conclude, options.method);
   const { source: described, databases, estimate, extra } = engine.describe(facts, conclusion, run);
-  const { findings, after, notSimulated } = simulateFixes(conclusion.findings, engine.effectsEvaluator(facts, options));
+  const { findings, after, notSimulated } = simulateFixes(
+    conclusion.findings,
+    options.method,
+    engine.effectsEvaluator(facts, options),
+  );
   const names = conclusion.databases.map(({ name }) => name);
   const concluded = (one: readonly Finding[]) => concludeFindings(engine, { findings: one, databases: names }, options);
   return {

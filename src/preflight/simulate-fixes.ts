@@ -1,6 +1,6 @@
-import type { Finding, FindingStatus, Fix } from './finding.ts';
+import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts';
 import type { FixEffect } from './fix-effect.ts';
-import { isInFixScript } from './fix-sections.ts';
+import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 
 /** An effect with the database whose finding it corrects; undefined: the server. */
 export interface PlacedEffect {
@@ -18,9 +18,9 @@ export interface EvaluatedEffects {
 export interface FixSimulation {
   /** The findings, without the statements of fixes that would make another finding worse, and without effects. */
   readonly findings: readonly Finding[];
-  /** The findings after all fixes with statements; undefined: there is none. */
+  /** The findings after the fix script as it is, without its optional part; undefined: it runs nothing. */
   readonly after: readonly Finding[] | undefined;
-  /** Ids of the findings whose statements were not simulated. */
+  /** Ids of the findings whose fixes are in that part and were not simulated. */
   readonly notSimulated: readonly string[];
 }
 
@@ -30,6 +30,7 @@ export interface FixSimulation {
  */
 export function simulateFixes(
   findings: readonly Finding[],
+  method: MigrationMethod,
   evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
 ): FixSimulation {
   const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
@@ -43,28 +44,28 @@ export function simulateFixes(
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
     else expected.set(findingKey(finding), alone.changed.get(findingKey(finding)) ?? finding);
   }
-  // Required fixes first, because those of warnings may be left out by whoever runs the script.
-  const ordered = candidates
-    .filter(({ finding }) => !harms.has(finding))
-    .toSorted((a, b) => Number(b.finding.status === 'fail') - Number(a.finding.status === 'fail'));
-  const offered = withoutConflicts(ordered, evaluate, harms);
-  const required = offered.filter(({ finding }) => finding.status === 'fail');
+  const isOptional = ({ finding }: SimulatedFix) => isOptionalFix(finding, method);
+  const harmless = candidates.filter(({ finding }) => !harms.has(finding));
+  // What the script runs comes before what is in its comments.
+  const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
+  const offered = withoutConflicts(ordered, isOptional, evaluate, harms);
+  const required = offered.filter((one) => !isOptional(one));
   const isSafe = [required, offered].every((group) => harmOfAll(observed, expected, group, evaluate) === undefined);
   if (!isSafe) dropHarmfulAdditions(observed, expected, offered, evaluate, harms);
-  const kept = offered.filter(({ finding }) => !harms.has(finding));
+  const kept = required.filter(({ finding }) => !harms.has(finding));
   const harmOfFix = new Map([...harms].map(([finding, harm]) => [fixKey(finding), harm]));
   const result = findings.map((finding) =>
     finding.fix === undefined ? finding : { ...finding, fix: reportedFix(finding, harmOfFix.get(fixKey(finding))) },
   );
-  const stillWritten = result.filter(isInFixScript);
+  const run = result.filter((finding) => isInFixScript(finding) && !isOptionalFix(finding, method));
   const { changed } = evaluate(effectsOf(kept));
   return {
     findings: result,
     after:
-      stillWritten.length === 0
+      run.length === 0
         ? undefined
         : result.map((finding) => withoutEffects(changed.get(findingKey(finding)) ?? finding)),
-    notSimulated: [...new Set(stillWritten.filter(({ fix }) => fix?.simulated === false).map(({ id }) => id))],
+    notSimulated: [...new Set(run.filter(({ fix }) => fix?.simulated === false).map(({ id }) => id))],
   };
 }
 
@@ -146,6 +147,7 @@ const severityOf: Readonly<Record<FindingStatus, number>> = { pass: 0, info: 0, 
 /** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
 function withoutConflicts(
   fixes: readonly SimulatedFix[],
+  isOptional: (fix: SimulatedFix) => boolean,
   evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
   harms: Map<Finding, Harm>,
 ): readonly SimulatedFix[] {
@@ -159,7 +161,7 @@ function withoutConflicts(
     const corrects = (one: SimulatedFix, { finding }: SimulatedFix) =>
       evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
     const isCorrected = corrects(other, fix);
-    if (!isCorrected && corrects(fix, other)) {
+    if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
       kept.splice(kept.indexOf(other), 1, fix);
       harms.set(other.finding, { kind: 'conflict', with: fix.finding.id, isCorrected: true });
     } else harms.set(fix.finding, { kind: 'conflict', with: other.finding.id, isCorrected });
@@ -215,10 +217,8 @@ function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
-  const { sql: _sql, undo: _undo, shell: _shell, undoShell: _undoShell, ...reviewed } = fix;
-  const { review: _review, undoReview: _undoReview, restart: _r, reload: _l, ...rest } = reviewed;
   const worsens = harm.kind === 'worse' ? { worsens: [...new Set(harm.findings.map(({ id }) => id))] } : {};
-  return { ...rest, ...worsens, text: `${harmText(harm)} ${fix.text}` };
+  return { ...(fix.by === undefined ? {} : { by: fix.by }), ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }
 
 function harmText(harm: Harm): string {

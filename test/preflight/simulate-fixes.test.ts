@@ -1,9 +1,27 @@
 import { expect, test } from 'vitest';
 import type { Finding, Fix } from '../../src/preflight/finding.ts';
-import { findingKey, type PlacedEffect, simulateFixes } from '../../src/preflight/simulate-fixes.ts';
+import {
+  type EvaluatedEffects,
+  findingKey,
+  type PlacedEffect,
+  simulateFixes,
+} from '../../src/preflight/simulate-fixes.ts';
+
+function simulate(findings: readonly Finding[], evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects) {
+  return simulateFixes(findings, 'continuous', evaluate);
+}
 
 function finding(id: string, more: Partial<Finding> = {}): Finding {
-  return { id, title: id, headline: `not ${id}`, scope: 'server', status: 'fail', blocks: [], observed: '1', ...more };
+  return {
+    id,
+    title: id,
+    headline: `not ${id}`,
+    scope: 'server',
+    status: 'fail',
+    blocks: more.status === undefined ? ['continuous'] : [],
+    observed: '1',
+    ...more,
+  };
 }
 
 function sets(name: string, value = '2', more: Partial<Fix> = {}): { readonly fix: Fix } {
@@ -27,7 +45,7 @@ const statusOf = (findings: readonly Finding[] | undefined, id: string) =>
   findings?.find((one) => one.id === id)?.status;
 
 test('a fix that makes another finding worse loses its statements and names the finding', () => {
-  const { findings, after } = simulateFixes(
+  const { findings, after } = simulate(
     [finding('backlog', { status: 'warn', ...sets('backlog', '2', { restart: true, undo: ['x'] }) }), passed('memory')],
     evaluateBy((set) => (set.has('backlog') ? [passed('backlog'), finding('memory', { status: 'warn' })] : [])),
   );
@@ -44,7 +62,7 @@ test.each([
   { from: 'fail', to: 'pass', written: true },
   { from: 'skip', to: 'fail', written: true },
 ] as const)('a finding that goes from $from to $to: the fix is written: $written', ({ from, to, written }) => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [finding('a', sets('a')), finding('b', { status: from })],
     evaluateBy((set) => (set.has('a') ? [passed('a'), finding('b', { status: to })] : [])),
   );
@@ -55,7 +73,7 @@ test.each([
   { what: 'another blocked method', more: { blocks: ['continuous', 'dump'] } },
   { what: 'data that is not migrated', more: { dataLoss: 'rows' } },
 ] as const)('$what counts as worse', ({ more }) => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [finding('a', sets('a')), finding('b', { blocks: ['continuous'] })],
     evaluateBy((set) => (set.has('a') ? [finding('b', { blocks: ['continuous'], ...more })] : [])),
   );
@@ -64,7 +82,7 @@ test.each([
 
 test('of two values for one name the one that corrects both findings is kept', () => {
   const given = [finding('a', sets('disk', 'no')), finding('b', sets('disk', 'yes'))];
-  const { findings, after } = simulateFixes(
+  const { findings, after } = simulate(
     given,
     evaluateBy((set) => {
       if (set.get('disk') === 'yes') return [passed('a'), passed('b')];
@@ -77,7 +95,7 @@ test('of two values for one name the one that corrects both findings is kept', (
 });
 
 test('of two values that each correct one finding only, the first is kept', () => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [finding('a', sets('disk', 'no')), finding('b', sets('disk', 'yes'))],
     evaluateBy((set) => (set.get('disk') === 'no' ? [passed('a')] : [passed('b')])),
   );
@@ -86,7 +104,7 @@ test('of two values that each correct one finding only, the first is kept', () =
 });
 
 test('numbers for one name do not conflict, because the script sets the larger', () => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [finding('a', sets('slots', '3')), finding('b', sets('slots', '12'))],
     evaluateBy(() => [passed('a'), passed('b')]),
   );
@@ -94,7 +112,7 @@ test('numbers for one name do not conflict, because the script sets the larger',
 });
 
 test('a fix that is harmful only together with others is not written; those of blockers come first', () => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [finding('a', { status: 'warn', ...sets('a') }), finding('b', sets('b')), passed('c')],
     evaluateBy((set) => [
       ...(set.has('a') ? [passed('a')] : []),
@@ -107,7 +125,7 @@ test('a fix that is harmful only together with others is not written; those of b
 });
 
 test('a fix with which another one is no longer enough is not written', () => {
-  const { findings } = simulateFixes(
+  const { findings } = simulate(
     [
       finding('backlog', { status: 'warn', ...sets('backlog') }),
       finding('memory', { status: 'warn', ...sets('memory') }),
@@ -129,14 +147,14 @@ test('a fix with which the server does not start is not written, unless another 
     return { changed: new Map<string, Finding>(), cannotStart };
   };
   const senders = finding('senders', sets('senders', '2', { restart: true }));
-  expect(fixOf(simulateFixes([senders], evaluate).findings, 'senders')?.text).toContain('no WAL');
+  expect(fixOf(simulate([senders], evaluate).findings, 'senders')?.text).toContain('no WAL');
   const both = [finding('level', sets('level', 'logical', { restart: true })), senders];
-  expect(simulateFixes(both, evaluate).findings.map(({ fix }) => fix?.simulated)).toEqual([true, true]);
+  expect(simulate(both, evaluate).findings.map(({ fix }) => fix?.simulated)).toEqual([true, true]);
 });
 
 test('statements without effects stay, and leave their finding as it is', () => {
   const shell = { fix: { shell: ['cp a b'], text: 'Copy it.', notSimulated: 'it changes a file' } };
-  const { findings, after, notSimulated } = simulateFixes(
+  const { findings, after, notSimulated } = simulate(
     [finding('a', shell), finding('b', { fix: { text: 'Wait.' } })],
     evaluateBy(() => []),
   );
@@ -146,7 +164,7 @@ test('statements without effects stay, and leave their finding as it is', () => 
 });
 
 test('the fix of an accepted finding is not in the script, so it is not simulated', () => {
-  const { findings, after } = simulateFixes(
+  const { findings, after } = simulate(
     [finding('a', { accepted: true, ...sets('a') }), passed('b')],
     evaluateBy((set) => (set.has('a') ? [finding('b')] : [])),
   );
@@ -160,7 +178,7 @@ test('the same statements for several databases are evaluated once, and withheld
     fix: { sql: ['ALTER ROLE r BYPASSRLS'], text: 'x', effects: [{ kind: 'role', bypassRls: true }] },
   } as const;
   const databases = ['d1', 'd2', 'd3'].map((database) => finding('rls', { scope: 'database', database, ...grant }));
-  const { findings } = simulateFixes([...databases, passed('b')], (placed) => {
+  const { findings } = simulate([...databases, passed('b')], (placed) => {
     evaluations += 1;
     return { changed: new Map(placed.length === 0 ? [] : [['b', finding('b')]]) };
   });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { Finding } from '../../../src/preflight/finding.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import {
   nullableInheritedColumnsQuery,
@@ -286,6 +287,10 @@ const cases: readonly Case[] = [
   },
 ];
 
+function severity(finding: Finding | undefined): number {
+  return ['unknown', 'warn', 'fail'].indexOf(finding?.status ?? '');
+}
+
 function functionBody(text: string) {
   return {
     oid: '1',
@@ -308,12 +313,14 @@ function functionBody(text: string) {
 test.each(cases)(
   'the fix of $id corrects its finding, and no other becomes worse',
   ({ id, returned, facts = {}, fixed }) => {
-    const { before, findings, after } = simulated(returned, { facts });
+    const { before, findings, afterAll } = simulated(returned, { facts });
     expect(['fail', 'warn', 'unknown', 'info']).toContain(findingOf(before, id).status);
     const { fix } = findingOf(findings, id);
     expect(fix).toMatchObject({ simulated: true });
     expect(fix).not.toHaveProperty('effects');
+    const after = afterAll();
     expect(findingOf(after, id)).toMatchObject({ status: fixed ?? 'pass' });
+    expect(after.filter((finding, at) => severity(finding) > severity(before[at]))).toEqual([]);
   },
 );
 

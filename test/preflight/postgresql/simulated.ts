@@ -13,7 +13,12 @@ import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../src/preflight
 import { resultsForEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { type EvaluatedEffects, type PlacedEffect, simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
+import {
+  type EvaluatedEffects,
+  findingKey,
+  type PlacedEffect,
+  simulateFixes,
+} from '../../../src/preflight/simulate-fixes.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */
@@ -66,7 +71,28 @@ export function simulated(
   ];
   const evaluate = (effects: readonly PlacedEffect[]): EvaluatedEffects =>
     evaluateEffects(postgresqlChecks, collected, source, chosen, effects);
-  return { before: findings, ...simulateFixes(findings, evaluate), evaluate };
+  const simulation = simulateFixes(findings, 'continuous', evaluate);
+  return {
+    before: findings,
+    ...simulation,
+    evaluate,
+    afterAll: () => afterAll(findings, simulation.findings, evaluate),
+  };
+}
+
+/** The findings after every fix that the script has, its optional part included. */
+function afterAll(
+  before: readonly Finding[],
+  simulatedFindings: readonly Finding[],
+  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+): readonly Finding[] {
+  const effects = before.flatMap(({ fix, database: name }, at) => {
+    if (simulatedFindings[at]?.fix?.simulated !== true) return [];
+    const restart = fix?.restart === true ? [{ kind: 'restart' } as const] : [];
+    return [...restart, ...(fix?.effects ?? [])].map((effect) => ({ effect, database: name }));
+  });
+  const { changed } = evaluate(effects);
+  return before.map((finding) => changed.get(findingKey(finding)) ?? finding);
 }
 
 /** The finding of a check: of d1 when it is one of databases. */

@@ -7,8 +7,12 @@ import { effectsEvaluator, evaluateRecorded, type Recorded } from './recorded.ts
 import { healthy } from './recordings.ts';
 
 async function simulate(server: Recorded, changes: Parameters<typeof evaluateRecorded>[1] = {}) {
-  const before = await evaluateRecorded(server, changes, redisChecks);
-  return simulateFixes([...before.values()], await effectsEvaluator(server, changes));
+  const before = [...(await evaluateRecorded(server, changes, redisChecks)).values()];
+  const evaluate = await effectsEvaluator(server, changes);
+  const { findings } = simulateFixes(before, 'continuous', evaluate);
+  const offered = before.flatMap(({ fix }, at) => (findings[at]?.fix?.simulated === true ? (fix?.effects ?? []) : []));
+  const { changed } = evaluate(offered.map((effect) => ({ effect, database: undefined })));
+  return { findings, after: before.map((finding) => changed.get(finding.id) ?? finding) };
 }
 
 const byId = (findings: readonly Finding[] | undefined, id: string) => findings?.find((one) => one.id === id);
@@ -20,7 +24,7 @@ test('a larger backlog is not offered without the memory for it: a full cache wo
   else expect(fix?.worsens).toEqual(['source-memory']);
 });
 
-test('the verdict after the fixes has the backlog and the memory that both fixes set', async () => {
+test('the findings after the fixes have the backlog and the memory that both fixes set', async () => {
   const { after } = await simulate(healthy(), { facts: writing(1e6) });
   expect(byId(after, 'repl-backlog')?.status).toBe('pass');
   expect(byId(after, 'source-memory')?.status).toBe('pass');
