@@ -7,7 +7,6 @@ import { compileJmespath } from './cli/jmespath-query.ts';
 import { createOutput, type Output } from './cli/output.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
-import { sanitizeLines } from './cli/sanitize.ts';
 import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
 import { type ProfileSettings, resolveSettings, type SettingOverrides } from './config/settings.ts';
@@ -20,6 +19,7 @@ import type { Host, HttpSenderOptions } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
+import { sanitizeLine } from './sanitize/terminal-text.ts';
 import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
 import type { SessionBinding } from './session/credential-record.ts';
@@ -99,7 +99,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     color,
   });
   const trace = globals.has('trace')
-    ? (line: string): void => void stderr.write(`${sanitizeLines(line)}\n`)
+    ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
     : undefined;
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
   const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {

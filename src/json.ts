@@ -2,25 +2,65 @@ import { type ExactNumber, isExactNumber, parseExact } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  /** `reason` completes the sentence "the text …". */
+  | { readonly ok: false; readonly reason: string; readonly isTooDeep: boolean };
+
+/**
+ * Levels of lists and objects inside each other. Deeper JSON can be parsed, but not printed or queried, because that needs a
+ * call for each level. A parser may limit the depth (RFC 8259 §9).
+ */
+export const maxJsonDepth = 500;
+
 /** Parses JSON from outside the program. The value is `unknown` until a decoder has checked it. */
-export function parseJson(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  try {
-    // A byte order mark may be ignored (RFC 8259 §8.1).
-    return { ok: true, value: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) };
-  } catch {
-    // The message of the engine quotes the text, which may contain a secret, so it is dropped.
-    return { ok: false };
-  }
+export function parseJson(text: string): ParsedJson {
+  return parseWith((json) => JSON.parse(json), text);
 }
 
 /** The same for data that is printed again: numbers that a double cannot represent keep their digits. */
-export function parseExactJson(text: string): ReturnType<typeof parseJson> {
+export function parseExactJson(text: string): ParsedJson {
+  return parseWith(parseExact, text);
+}
+
+function parseWith(parse: (json: string) => unknown, text: string): ParsedJson {
+  if (isNestedDeeper(text, maxJsonDepth))
+    return { ok: false, reason: `is nested more than ${maxJsonDepth} levels deep`, isTooDeep: true };
   try {
-    return { ok: true, value: parseExact(text.startsWith('\uFEFF') ? text.slice(1) : text) };
+    // A byte order mark may be ignored (RFC 8259 §8.1).
+    return { ok: true, value: parse(text.startsWith('\uFEFF') ? text.slice(1) : text) };
   } catch {
-    return { ok: false };
+    // The message of the engine quotes the text, which may contain a secret, so it is dropped.
+    return { ok: false, reason: 'is not JSON', isTooDeep: false };
   }
 }
+
+/** Counts brackets outside strings. */
+function isNestedDeeper(text: string, most: number): boolean {
+  // Each level needs two characters.
+  if (text.length <= 2 * most) return false;
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (isInString) {
+      if (character === backslash) at += 1;
+      else if (character === quote) isInString = false;
+    } else if (character === quote) isInString = true;
+    else if (character === openBracket || character === openBrace) {
+      depth += 1;
+      if (depth > most) return true;
+    } else if (character === closeBracket || character === closeBrace) depth -= 1;
+  }
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);

@@ -1,12 +1,30 @@
-import { expect, it } from 'vitest';
-import { isRecord, numberField, parseJson, stringField } from '../src/json.ts';
+import { describe, expect, it } from 'vitest';
+import { isRecord, maxJsonDepth, numberField, parseExactJson, parseJson, stringField } from '../src/json.ts';
 
 it('a text that is no JSON fails without a message that quotes it', () => {
-  expect(parseJson('{"access_token": hunter2}')).toEqual({ ok: false });
-  expect(parseJson('')).toEqual({ ok: false });
+  const notJson = { ok: false, reason: expect.not.stringContaining('hunter2'), isTooDeep: false };
+  expect(parseJson('{"access_token": hunter2}')).toEqual(notJson);
+  expect(parseJson('')).toEqual(notJson);
   expect(parseJson('null')).toEqual({ ok: true, value: null });
   expect(parseJson('\uFEFF{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
-  expect(parseJson('\uFEFF\uFEFF{}')).toEqual({ ok: false });
+  expect(parseJson('\uFEFF\uFEFF{}')).toEqual(notJson);
+});
+
+describe.each([parseJson, parseExactJson])('the depth of JSON that is parsed by %o', (parse) => {
+  it.each([1, 200, maxJsonDepth])('%i levels are parsed', (levels) => {
+    expect(parse(`${'['.repeat(levels)}1.0${']'.repeat(levels)}`).ok).toBe(true);
+    expect(parse(`${'{"a":'.repeat(levels)}"[{"${'}'.repeat(levels)}`).ok).toBe(true);
+  });
+
+  it.each([maxJsonDepth + 1, 6_000, 20_000, 2_000_000])('%i levels are refused', (levels) => {
+    expect(parse('['.repeat(levels) + ']'.repeat(levels))).toMatchObject({ ok: false, isTooDeep: true });
+    expect(parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels))).toMatchObject({ ok: false, isTooDeep: true });
+  });
+
+  it('brackets in strings and beside each other do not count', () => {
+    const text = JSON.stringify({ a: '[{"\\'.repeat(5_000), b: Array.from({ length: 5_000 }, () => [{}]) });
+    expect(parse(text)).toMatchObject({ ok: true, value: JSON.parse(text) });
+  });
 });
 
 it.each([

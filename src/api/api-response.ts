@@ -133,10 +133,10 @@ function retryHint(requestId: string | undefined): string {
     : `try again; if it fails again, report the request id ${requestId} to the provider`;
 }
 
-/** The error for a response that is not JSON: most likely the page of a proxy. */
-export function notJsonError(response: ApiResponse, method: string, path: string): CliError {
+/** The error for a response that could not be parsed: most likely the page of a proxy. @param reason of `parseJson` */
+export function notJsonError(response: ApiResponse, method: string, path: string, reason = 'is not JSON'): CliError {
   const requestId = response.requestId();
-  return new CliError('api_error', `could not parse the response of ${method} ${path}: it is not JSON`, {
+  return new CliError('api_error', `could not parse the response of ${method} ${path}: it ${reason}`, {
     detail: describeNonJson(response),
     hint: isDeclaredJson(response) ? retryHint(requestId) : 'check base_url with `cloudctl config list`',
     status: response.status,

@@ -30,7 +30,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
         if (answer.status < 200 || answer.status >= 300)
           throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
         if (json?.ok === false)
-          throw new CliError('api_error', `could not parse the response of ${adminUrl}: it is not JSON`, {
+          throw new CliError('api_error', `could not parse the response of ${adminUrl}: it ${json.reason}`, {
             hint: 'start a sandbox with `cloudctl sandbox start`',
           });
         return json?.value;

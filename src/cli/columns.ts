@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
 import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
-import { printableInput } from './sanitize.ts';
+import { printableInput } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 
 export type Cell = string | number | boolean | ExactNumber | null | undefined;
@@ -18,6 +18,8 @@ export interface ListView<T> {
   readonly columns: readonly Column<T>[];
   /** The table is not cut to the width of the terminal, because its cells are meant to be pasted. */
   readonly untruncated?: boolean;
+  /** The cells are text for people and not data: in CSV none of them is a formula or has control characters. */
+  readonly isReport?: boolean;
 }
 
 /** The columns to print: those of `--format` in its order, else every column that is not extra. Throws a usage error for an unknown name. */

@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { printableInput } from './sanitize.ts';
+import { printableInput } from './printable-input.ts';
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -1,7 +1,7 @@
 import { CliError, errorJson } from '../errors.ts';
 import type { Environment, Sink } from '../platform/host.ts';
+import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
-import { sanitizeLine, sanitizeLines } from './sanitize.ts';
 
 export interface ErrorStyle {
   readonly stderr: Sink;
@@ -46,8 +46,7 @@ export function isJsonErrorOutput(argv: readonly string[], env: Environment): bo
 }
 
 function errorPart(label: string, text: string | undefined): string {
-  // Further lines are indented, so that they are not read as another part.
-  return text === undefined ? '' : `${label} ${text.replaceAll('\n', '\n  ')}\n`;
+  return text === undefined ? '' : `${label} ${indentLines(text)}\n`;
 }
 
 function sanitizeError(error: CliError): CliError {

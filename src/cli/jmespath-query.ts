@@ -1,7 +1,7 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { replaceExactNumbers } from './number-placeholders.ts';
-import { sanitizeLine } from './sanitize.ts';
 
 /** A compiled JMESPath expression (https://jmespath.site), called with the data. */
 export interface JmespathQuery {

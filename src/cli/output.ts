@@ -1,5 +1,7 @@
 import type { CliError } from '../errors.ts';
 import type { Sink } from '../platform/host.ts';
+import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
+import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import type { Cell, ListView } from './columns.ts';
 import { pickColumns } from './columns.ts';
@@ -13,7 +15,6 @@ import { yamlDocument } from './formats/yaml.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
 import type { PresentedData } from './present.ts';
 import { presentObject, presentResult } from './present.ts';
-import { sanitizeLine, sanitizeLines } from './sanitize.ts';
 import type { RowPages } from './write-list.ts';
 import { bufferCells, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
@@ -47,15 +48,18 @@ export interface Output {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** Prints to stderr even with `--quiet`: text that the user needs to continue. At most `max` characters (default: 4000). */
-  show(text: string, max?: number): Promise<void>;
-  /** Prints a notice to stderr, unless `--quiet`. At most `max` characters (default: 4000). */
-  note(text: string, max?: number): Promise<void>;
+  /** Prints to stderr even with `--quiet`: text that the user needs to continue. At most `max` characters a text (default: 4000). */
+  show(text: Notice, max?: number): Promise<void>;
+  /** Prints a notice to stderr, unless `--quiet`. At most `max` characters a text (default: 4000). */
+  note(text: Notice, max?: number): Promise<void>;
   /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;
   /** Prints an error to stderr: three parts, or one JSON object in the JSON formats. */
   error(error: CliError): Promise<void>;
 }
+
+/** One text, or one text for each line. Only a line of the program begins at the margin: a line break inside a text is followed by a space. */
+export type Notice = string | readonly string[];
 
 export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
 
@@ -69,7 +73,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return print(presentResult(query(all), view, all, wanted), options);
+      return print(presentResult(query(all), view, all, wanted), options, view.isReport);
     }
     // Throws for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -77,7 +81,7 @@ export function createOutput(options: OutputOptions): Output {
       case 'ndjson':
         return streamNdjson(rows, listing);
       case 'csv':
-        return streamCsv(rows, listing, await csvRecord(stdout));
+        return streamCsv(rows, listing, await csvRecord(stdout, view.isReport));
       case 'json':
         return writeBufferedJson(rows, listing);
       case 'yaml':
@@ -103,7 +107,7 @@ export function createOutput(options: OutputOptions): Output {
     async object(value, view) {
       const presented =
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
-      await print(presented, options);
+      await print(presented, options, view.isReport);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
@@ -111,16 +115,21 @@ export function createOutput(options: OutputOptions): Output {
       else await print(presentResult(result, { columns: [] }, [], wanted), options);
     },
     text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-    show: (text, max) => stderr.write(`${sanitizeLines(text, max)}\n`),
+    show: (text, max) => stderr.write(noticeLines(text, max)),
     async note(text, max) {
-      if (!quiet) await stderr.write(`${sanitizeLines(text, max)}\n`);
+      if (!quiet) await stderr.write(noticeLines(text, max));
     },
     async warn(text) {
       const { yellow } = await createTerminalStyles(color);
-      await stderr.write(`${yellow('warning:')} ${sanitizeLines(text)}\n`);
+      await stderr.write(`${yellow('warning:')} ${noticeLines(text)}`);
     },
     error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
   };
+}
+
+function noticeLines(notice: Notice, max?: number): string {
+  const texts = typeof notice === 'string' ? [notice] : notice;
+  return texts.map((text) => `${indentLines(sanitizeLines(text, max))}\n`).join('');
 }
 
 /** One page for each row of an asynchronous source, one page for all rows of an array. */
@@ -143,7 +152,11 @@ async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPage
   }
 }
 
-async function print(presented: PresentedData, { stdout, format, header }: OutputOptions): Promise<void> {
+async function print(
+  presented: PresentedData,
+  { stdout, format, header }: OutputOptions,
+  isReport?: boolean,
+): Promise<void> {
   switch (format) {
     case 'json':
       return stdout.write(jsonDocument(presented.data));
@@ -155,7 +168,7 @@ async function print(presented: PresentedData, { stdout, format, header }: Outpu
       return;
     }
     case 'csv': {
-      const record = await csvRecord(stdout);
+      const record = await csvRecord(stdout, isReport);
       if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
       for (const cells of cellRows(presented)) await stdout.write(record(cells));
       return;
@@ -203,10 +216,10 @@ function cellText(cell: Cell): string {
   return cell === null || cell === undefined ? '' : String(cell);
 }
 
-// A file gets the data unchanged; a terminal gets no control characters.
-async function csvRecord({ isTTY }: Sink): Promise<CsvRecordEncoder> {
+/** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
+async function csvRecord({ isTTY }: Sink, isReport = false): Promise<CsvRecordEncoder> {
   const record = await createCsvRecordEncoder();
-  return isTTY
-    ? (cells) => record(cells.map((cell) => (typeof cell === 'string' ? sanitizeLine(cell, 10_000) : cell)))
-    : record;
+  const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
+  if (printable === undefined) return record;
+  return (cells) => record(cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell)));
 }

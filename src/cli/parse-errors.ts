@@ -2,7 +2,7 @@ import type { CliError } from '../errors.ts';
 import { usageError } from '../errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
 import { splitList } from './parse-args.ts';
-import { printableInput } from './sanitize.ts';
+import { printableInput } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 import { formatSynopsis } from './synopsis.ts';
 

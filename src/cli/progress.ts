@@ -1,5 +1,5 @@
 import type { Clock, Sink } from '../platform/host.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TextMeasurer } from './text-width.ts';
 import { createTextMeasurer } from './text-width.ts';
 

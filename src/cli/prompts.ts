@@ -1,8 +1,8 @@
 import { usageError } from '../errors.ts';
+import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { Secret } from '../secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
 import { untilCancelled, withoutColor } from './prompt-streams.ts';
-import { sanitizeLines } from './sanitize.ts';
 
 export interface PromptOptions {
   readonly streams: PromptStreams;
@@ -94,7 +94,7 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
       return new Secret(await put(question, { ...hidden, ...textQuestionDetails(question) }));
     },
     choose: (question) => {
-      const choices = question.choices.map(({ name, value }) => ({ name: sanitizeLines(name), value }));
+      const choices = question.choices.map(({ name, value }) => ({ name: sanitizeLine(name), value }));
       return put(question, { type: 'select', choices, ...defaultDetails(question.default) });
     },
     async confirm({ message, signal, default: preset = false, option = '--yes' }) {

@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { printableInput } from './sanitize.ts';
+import { printableInput } from './printable-input.ts';
 
 export interface NumberBounds {
   readonly min?: number;

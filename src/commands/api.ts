@@ -61,7 +61,7 @@ export const apiCommand: CommandSpec<Context> = {
       return 0;
     }
     const json = parseExactJson(answer.text());
-    if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path);
+    if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json.reason);
     await context.output.data(json.value);
     return 0;
   },
@@ -91,7 +91,8 @@ async function bodyOf(context: Context, data: string | undefined): Promise<strin
   if (data === undefined) return undefined;
   const text =
     data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
-  if (!parseJson(text).ok) throw usageError('--data is not JSON', 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
+  const json = parseJson(text);
+  if (!json.ok) throw usageError(`--data ${json.reason}`, 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
   return text;
 }
 

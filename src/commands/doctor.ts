@@ -1,6 +1,5 @@
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import { sanitizeLine } from '../cli/sanitize.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
@@ -23,6 +22,7 @@ import { tryAcquireLock } from '../platform/file-lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readAccount } from '../session/account.ts';
 import { sessionBindingOf } from '../session/session-binding.ts';
 import { sessionState } from '../session/session-report.ts';
@@ -30,6 +30,7 @@ import { loadStoredSession, loginCommand } from '../session/stored-session.ts';
 import { flowOption, profileCommand } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
+  isReport: true,
   columns: [
     { name: 'Status', value: ({ status }) => status },
     { name: 'ID', value: ({ id }) => id },
@@ -76,7 +77,7 @@ function findingLines(findings: readonly DoctorFinding[]): string {
   return findings
     .flatMap(({ status, id, observed, hint }) => [
       `${status.padEnd(7)}  ${id.padEnd(width)}  ${sanitizeLine(observed)}`,
-      ...(hint === undefined ? [] : [`${' '.repeat(width + 11)}hint: ${hint}`]),
+      ...(hint === undefined ? [] : [`${' '.repeat(width + 11)}hint: ${sanitizeLine(hint, 1000)}`]),
     ])
     .join('\n');
 }

@@ -27,7 +27,7 @@ export function readConfig(folder: string): ConfigFile {
   const text = readConfigText(path);
   if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = parseJson(text);
-  if (!json.ok) throw new DamagedConfigError(path, text, []);
+  if (!json.ok) throw new DamagedConfigError(path, text, [], json.isTooDeep ? `it ${json.reason}` : undefined);
   if (!isRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
   const { current, profiles = {} } = json.value;
   if (current !== undefined && typeof current !== 'string')

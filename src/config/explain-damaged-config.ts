@@ -3,6 +3,7 @@ import type { DamagedConfigError } from './config-file.ts';
 
 /** The error of a damaged config.json with its line and column. */
 export async function explainDamagedConfig(damage: DamagedConfigError): Promise<CliError> {
+  if (damage.reason !== undefined && damage.at.length === 0) return damagedError(damage, damage.reason, '1:1');
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
   // A byte order mark is not an error and has no column (json.ts skips it too).
   const text = damage.text.replace(/^\uFEFF/, '');
@@ -14,8 +15,12 @@ export async function explainDamagedConfig(damage: DamagedConfigError): Promise<
   const reason =
     damage.reason ??
     (first === undefined ? 'it is not JSON' : `it is not JSON (${splitCamelCase(printParseErrorCode(first.error))})`);
+  return damagedError(damage, reason, lineAndColumn(text, offset));
+}
+
+function damagedError({ path }: DamagedConfigError, reason: string, position: string): CliError {
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
-    detail: `${damage.path}:${lineAndColumn(text, offset)}`,
+    detail: `${path}:${position}`,
     hint: 'correct that line of the file',
   });
 }

@@ -1,11 +1,11 @@
 import { CliError } from '../errors.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { Secret } from '../secret.ts';
 
 /** The message of an error in one line. A server may quote the statement it was sent, so passwords are replaced. */
 export function redactedReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
   const text = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
-  return sanitizeRemoteText(passwords.reduce<string>(redactPassword, text));
+  return sanitizeLine(passwords.reduce<string>(redactPassword, text));
 }
 
 /** Passwords of fewer than four characters are not replaced: they would match parts of ordinary words. */

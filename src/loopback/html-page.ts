@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../sanitize/html-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** A page and its Content-Security-Policy, which allows its style and script by their hashes. */
 export interface HtmlPage {
@@ -11,7 +13,7 @@ export interface HtmlPageOptions {
   readonly status: number;
   readonly title: string;
   readonly icon: PageIcon;
-  /** HTML; text from other sources must have been escaped with `escapeHtml`. */
+  /** HTML; text from other sources must have been escaped with `pageText`. */
   readonly body: string;
   /** Only for the bridge page: a script, and its data attributes of the body element. */
   readonly script?: string;
@@ -22,7 +24,7 @@ export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
 
 /** Renders a static page without external assets, for light and dark mode. */
 export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
-  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`);
+  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${pageText(value)}"`);
   const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
   return {
     status: parts.status,
@@ -34,7 +36,7 @@ export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(parts.title)} · cloudctl</title>
+<title>${pageText(parts.title)} · cloudctl</title>
 <style>${style}</style>
 </head>
 <body${data.join('')}>
@@ -51,15 +53,10 @@ ${script}</body>
   };
 }
 
-/** Escapes text for HTML; control and bidi characters are removed, and it is truncated to 300 characters. */
-export function escapeHtml(text: string): string {
-  const plain = [...text.replaceAll(unprintable, ' ')].slice(0, 300).join('').trim();
-  return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** One line of text from outside for the page, at most 300 characters. */
+export function pageText(text: string): string {
+  return escapeHtml(sanitizeLine(text));
 }
-
-// C0, C1, separators, lone surrogates, bidi and invisible characters. Zero-width joiners stay, because emoji need them.
-const unprintable =
-  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
 function policyOf(script: string | undefined): string {
   const bridge = script === undefined ? [] : [`script-src ${hash(script)}`, "connect-src 'self'"];

@@ -1,4 +1,4 @@
-import { escapeHtml, type HtmlPage, type PageIcon, renderHtmlPage } from './html-page.ts';
+import { type HtmlPage, type PageIcon, pageText, renderHtmlPage } from './html-page.ts';
 import { type RefusalReason, refusalStatus } from './refusal.ts';
 
 /** The outcome of a login for the page in the tab. Its text may come from the server. */
@@ -83,9 +83,9 @@ function signedInPage(who: Extract<LoginOutcome, { kind: 'signed_in' }>): {
   readonly title: string;
   readonly body: string;
 } {
-  const name = escapeHtml(who.name ?? '');
-  const email = escapeHtml(who.email ?? '');
-  const team = escapeHtml(who.team ?? '');
+  const name = pageText(who.name ?? '');
+  const email = pageText(who.email ?? '');
+  const team = pageText(who.team ?? '');
   const heading = name || email;
   const lines = [
     `<h1>${heading === '' ? 'You are signed in' : `You are signed in as ${heading}`}</h1>`,
@@ -108,6 +108,6 @@ function textPage(
     status,
     icon: mark,
     title,
-    body: `<h1>${escapeHtml(title)}</h1>\n<p>${escapeHtml(text)}</p>${close}`,
+    body: `<h1>${pageText(title)}</h1>\n<p>${pageText(text)}</p>${close}`,
   });
 }

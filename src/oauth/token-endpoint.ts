@@ -119,7 +119,7 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
     return {
       kind: 'malformed',
       status,
-      reason: `the response is not JSON (content type ${raw.contentType || 'missing'}, status ${status})`,
+      reason: `the response ${json.reason} (content type ${raw.contentType || 'missing'}, status ${status})`,
     };
   if (status >= 200 && status < 300) {
     const error = errorInSuccess(json.value);

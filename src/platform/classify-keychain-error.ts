@@ -1,9 +1,9 @@
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { KeychainUnavailable } from './host.ts';
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 /** Classifies an error of the keychain by its message, because the errors of the library have no codes. */
 export function classifyKeychainError(error: unknown): KeychainUnavailable {
-  const reason = sanitizeRemoteText(error instanceof Error ? error.message : String(error));
+  const reason = sanitizeLine(error instanceof Error ? error.message : String(error));
   const found = errorPatterns.find(({ words }) => words.test(reason));
   return { kind: 'unavailable', why: found?.why ?? 'failed', reason };
 }

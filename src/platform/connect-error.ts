@@ -1,4 +1,4 @@
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TlsConnectionInfo } from './tls-session.ts';
 
 /** The step that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the server accepts commands. */
@@ -68,6 +68,6 @@ export const closedDuringHandshake = 'the connection was closed during the TLS h
 export function tlsErrorReason(error: unknown): string {
   const parts = typeof error === 'object' && error !== null ? error : {};
   const reason = 'reason' in parts ? parts.reason : 'message' in parts ? parts.message : error;
-  const text = sanitizeRemoteText(String(reason));
+  const text = sanitizeLine(String(reason));
   return /:SSL routines:[^:]*:([^:]+):/.exec(text)?.[1] ?? text;
 }

@@ -1,9 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { SendError } from './http-sender.ts';
 import { networkFailure, tlsFailure } from './network-failure.ts';
 import type { HttpProxy } from './proxy.ts';
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 export interface ConnectTarget {
   readonly protocol: string;
@@ -114,7 +114,7 @@ async function tunnel(
     };
     connectRequest.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
       if (statusCode < 200 || statusCode > 299)
-        return refuse(`refused ${authority}: ${statusCode} ${sanitizeRemoteText(statusMessage)}`.trimEnd());
+        return refuse(`refused ${authority}: ${statusCode} ${sanitizeLine(statusMessage)}`.trimEnd());
       if (head.length > 0) tunnelled.unshift(head);
       // The tunnelled stream is this socket.
       resolve(socket);

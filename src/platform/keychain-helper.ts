@@ -1,6 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { Environment } from './host.ts';
 import {
   decodeKeychainReply,
@@ -8,7 +9,6 @@ import {
   type KeychainRequest,
   operationStartedLine,
 } from './keychain-wire.ts';
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 export interface KeychainHelperOptions {
   readonly env: Environment;
@@ -103,7 +103,7 @@ function endReason(how: number | string | null, words: string): string {
       .trim()
       .split('\n')
       .find((line) => /error/i.test(line)) ?? '';
-  return sanitizeRemoteText(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
+  return sanitizeLine(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
 }
 
 /** Without variables that affect Node: certificates take 35 ms to load, the others add output or wait for a debugger. */

@@ -1,5 +1,5 @@
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { SendError } from './http-sender.ts';
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
 
 /** The error for a failed connection. It has its own message, because the messages of libraries can contain URLs with secrets. */
 export function networkFailure(error: Error, what: string): SendError {
@@ -27,7 +27,7 @@ export function tlsFailure(error: Error, what: string): SendError {
   const reason =
     systemErrorCode(error) === 'ECONNRESET'
       ? 'the connection was closed during the TLS handshake'
-      : sanitizeRemoteText(message);
+      : sanitizeLine(message);
   return new SendError('tls', false, `${what}: ${reason}`);
 }
 

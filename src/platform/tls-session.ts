@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import { sanitizeRemoteText } from './sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The TLS parameters of a connection. */
 export interface TlsConnectionInfo {
@@ -28,8 +28,8 @@ export function readTlsConnectionInfo(socket: TLSSocket): TlsConnectionInfo {
       ? {}
       : {
           certificate: {
-            subject: sanitizeRemoteText(found.subject ?? ''),
-            issuer: sanitizeRemoteText(found.issuer ?? ''),
+            subject: sanitizeLine(found.subject ?? ''),
+            issuer: sanitizeLine(found.issuer ?? ''),
             validTo: Date.parse(found.validTo),
             selfSigned: found.subject === found.issuer,
           },

@@ -1,5 +1,5 @@
 import { ConnectError } from '../platform/connect-error.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { MessageReader } from './message-reader.ts';
 import type { Stream } from './pg.ts';
 
@@ -20,7 +20,7 @@ export function checkedStream(
           if (reader !== undefined && Buffer.isBuffer(bytes)) reader.read(bytes);
           else listener(...values);
         } catch (error) {
-          stream.destroy(error instanceof ConnectError ? error : new Error(sanitizeRemoteText(String(error))));
+          stream.destroy(error instanceof ConnectError ? error : new Error(sanitizeLine(String(error))));
         }
       });
     },

@@ -8,8 +8,8 @@ import {
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import { systemErrorReason } from '../platform/network-failure.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
 import type { TlsConnectionInfo } from '../platform/tls-session.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** Why a statement has no result. `code` is an SQLSTATE when the server refused it. */
 export class QueryError extends DatabaseError {
@@ -61,7 +61,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   const parts = isRecord(error) ? error : {};
   const code = stringField(parts, 'code');
   const message = stringField(parts, 'message') ?? String(error);
-  if (stringField(parts, 'severity') !== undefined) return { code, message: sanitizeRemoteText(message), server: true };
+  if (stringField(parts, 'severity') !== undefined) return { code, message: sanitizeLine(message), server: true };
   if (message.startsWith('Connection terminated')) {
     return { code: connectErrorCodes.closed, message: systemErrorReason(connectErrorCodes.closed), server: false };
   }
@@ -77,7 +77,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   }
   return {
     code,
-    message: code === undefined ? sanitizeRemoteText(message.replace(/^Error: /, '')) : systemErrorReason(code),
+    message: code === undefined ? sanitizeLine(message.replace(/^Error: /, '')) : systemErrorReason(code),
     server: false,
   };
 }

@@ -4,11 +4,12 @@ import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { requireDuration } from '../cli/duration.ts';
 import { readInputFile } from '../cli/input-file.ts';
-import { maxTextLength } from '../cli/sanitize.ts';
 import { nearestWord } from '../cli/suggest.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { untilSignal } from '../platform/until-signal.ts';
+import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { maxTextLength } from '../sanitize/terminal-text.ts';
 import { version } from '../version.ts';
 import {
   type Baseline,
@@ -92,7 +93,7 @@ export async function runPreflightWithFiles(
   }
   const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(io, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
-    write(baselineFile, `${JSON.stringify({ ...report, schemas }, null, 2)}\n`);
+    write(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
   for (const file of files) write(file, renderReport(file, report, version) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');

@@ -7,7 +7,7 @@ import {
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import { systemErrorCode, systemErrorReason } from '../platform/network-failure.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { RedisSource } from './source.ts';
 
 /** Why a command has no reply. `code` is the first word of the server's error (NOPERM, LOADING, ERR) when it refused it. */
@@ -25,7 +25,7 @@ export function errorCodeOf(message: string): string {
 export function redactServerMessage(text: string, source: RedisSource): string {
   const password = source.password?.reveal() ?? '';
   const cut = text.replace(/,? with args beginning with.*$/s, '');
-  return sanitizeRemoteText(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
+  return sanitizeLine(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
 }
 
 /** Messages of libraries are not used: they can contain a URL with a password. */

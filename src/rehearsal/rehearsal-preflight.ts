@@ -1,6 +1,5 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { maxTextLength } from '../cli/sanitize.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
@@ -9,6 +8,7 @@ import { readPreflightOptions } from '../preflight/option-specs.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { methodNotPossibleError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
+import { maxTextLength } from '../sanitize/terminal-text.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 
 /** Options of `db preflight` whose values a rehearsal reads from the target itself. */
@@ -56,7 +56,7 @@ export async function runRehearsalPreflight(
   const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await io.output.note(textReport(report, styles, undefined), maxTextLength);
+  await io.output.note(textReport(report, styles, undefined).trimEnd().split('\n'), maxTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
   if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {

@@ -40,7 +40,7 @@ export interface RehearsalRun {
   /** Removes what an interrupted rehearsal left on both servers, and reads what the target is. */
   inspectTarget(): Promise<TargetFacts>;
   /** What will be created on both servers, as text for the confirmation. */
-  plan(method: 'continuous' | 'dump'): Promise<string>;
+  plan(method: 'continuous' | 'dump'): Promise<readonly string[]>;
   /** Carries the rehearsal out and removes what it created, however it ends. */
   run(method: 'continuous' | 'dump'): Promise<RehearsalOutcome>;
   /** What could not be removed. */
@@ -91,7 +91,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
         `Source ${names.source}: ${planned.onSource}.`,
         `Target ${names.target}: ${planned.onTarget}.`,
         keep ? 'The copies stay on the target (--keep).' : 'Everything is removed when the rehearsal ends.',
-      ].join('\n');
+      ];
     },
     async run(method) {
       const id = randomUUID();

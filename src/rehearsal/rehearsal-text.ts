@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../cli/sanitize.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { DatabaseRehearsal, Leftover, RehearsalFailure, RehearsalReport, TableCount } from './rehearsal-report.ts';
 
 /** Terminal styles. Without colours each function returns its text unchanged. */

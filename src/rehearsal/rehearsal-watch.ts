@@ -98,7 +98,7 @@ function createLineScreen(output: CommandIo['output']): RehearsalScreen {
     async show(sample) {
       const next = nextLogLines(logged, sample);
       logged = next.said;
-      if (next.lines.length > 0) await output.note(next.lines.join('\n'));
+      if (next.lines.length > 0) await output.note(next.lines);
     },
     close: async () => {},
   };

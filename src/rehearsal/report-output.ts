@@ -3,6 +3,7 @@ import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
+import { escapeUnprintable } from '../sanitize/json-text.ts';
 import {
   failuresOf,
   type RehearsalFailure,
@@ -68,7 +69,7 @@ export function rehearsalFailedError({ failures, left }: RehearsalReport): CliEr
 
 export function writeRehearsalReport(file: string, report: RehearsalReport): void {
   try {
-    writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+    writeFileSync(file, `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`);
   } catch (error) {
     throw usageError(`could not write ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -101,6 +102,7 @@ function rowsOf({ databases }: RehearsalReport): readonly Row[] {
 }
 
 const view = {
+  isReport: true,
   columns: [
     { name: 'Database', value: (row: Row) => row.database },
     { name: 'Table', value: (row: Row) => row.name },

@@ -1,7 +1,7 @@
 import { CliError, type ErrorCode } from '../errors.ts';
 import type { AuthorizationErrorCode, AuthorizationResult, ValidatedCode } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { LoginRequest } from './login-request.ts';
 import type { LoginCommands } from './suggested-commands.ts';
 
@@ -64,7 +64,7 @@ function authorizationError(
   // Without --prompt none, no account was expected.
   const isUnexpected = error === 'login_required' && context.request.prompt !== 'none';
   return new CliError(code, isUnexpected ? 'the browser is not signed in' : message, {
-    detail: description === undefined ? undefined : sanitizeRemoteText(description),
+    detail: description === undefined ? undefined : sanitizeLine(description),
     hint: authorizationHint(error, context),
   });
 }

@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { describeTeam } from '../identity.ts';
 import { sameScope } from '../oauth/scope.ts';
 import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { LoginRequest } from './login-request.ts';
 import type { LoginCommands } from './suggested-commands.ts';
 
@@ -40,7 +40,7 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
   const granted = accountContextOf(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
-    detail: `the server granted it for the ${sanitizeRemoteText(describeTeam(granted))}`,
+    detail: `the server granted it for the ${sanitizeLine(describeTeam(granted))}`,
     hint:
       prompt === 'none'
         ? `log in without --prompt none, and choose the context on the page: ${loginCommands.sameRequest}`
@@ -61,7 +61,7 @@ export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGran
     onQuestion();
     if (await onOtherScope(requested, granted, signal)) return granted;
   }
-  throw new CliError('scope_mismatch', `the granted scope is "${sanitizeRemoteText(granted)}", not "${requested}"`, {
+  throw new CliError('scope_mismatch', `the granted scope is "${sanitizeLine(granted)}", not "${requested}"`, {
     hint: `accept the granted scope with ${loginCommands.acceptAnyScope}`,
   });
 }

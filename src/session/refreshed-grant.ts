@@ -3,7 +3,7 @@ import { describeAccount } from '../identity.ts';
 import { scopeWords } from '../oauth/scope.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { AccountInfo, TokenGrant } from '../oauth/token-grant.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, isUnavailable } from './credential-store.ts';
 import { type RevokeGrantDeps, revokeGrant } from './revoke-grant.ts';
@@ -49,7 +49,7 @@ export function otherGrantError(
 ): CliError {
   const { otherGrant } = record;
   const revoked = otherGrant?.isRevoked === true ? 'was revoked' : 'is not used, and could not be revoked yet';
-  const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeRemoteText(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
+  const detail = `the session belongs to ${describeAccount(record)}; the server answered a refresh for ${sanitizeLine(describeAccount(otherGrant ?? {}))}; that grant ${revoked}`;
   return needsLoginError(profile, detail, record, flowOption(record.sid));
 }
 

@@ -2,7 +2,7 @@ import { tlsHintFor } from '../api/client.ts';
 import { CliError, type ErrorCode } from '../errors.ts';
 import type { TokenFailure, TokenParams } from '../oauth/token-endpoint.ts';
 import { type SendError, sendErrorCode } from '../platform/http-sender.ts';
-import { sanitizeRemoteText } from '../platform/sanitize-remote-text.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEnded } from './stored-session.ts';
 import { otherTokenParamsCommand, profileCommand } from './suggested-commands.ts';
 
@@ -178,7 +178,7 @@ function factsOf(failure: TokenFailure, origin: string): string {
       : `${origin}: ${failure.reason}`;
   const { error, description, status } = failure;
   const text = description === undefined ? error : `${error}: ${description.replace(/\.$/, '')}`;
-  return `${sanitizeRemoteText(text)} (status ${status})`;
+  return `${sanitizeLine(text)} (status ${status})`;
 }
 
 const hints = {

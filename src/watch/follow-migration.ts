@@ -1,11 +1,11 @@
 import type { CommandIo } from '../cli/command-io.ts';
-import { maxTextLength } from '../cli/sanitize.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceUrl } from '../db-source/source-url.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { maxTextLength } from '../sanitize/terminal-text.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import type { PollResult } from './source-watcher.ts';
 import { openWatchScreen } from './view/watch-screen.ts';

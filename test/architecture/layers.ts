@@ -10,7 +10,7 @@ export const layers: readonly (readonly string[])[] = [
   ['db-source'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
-  ['errors', 'secret', 'json', 'version', 'identity'],
+  ['errors', 'secret', 'json', 'sanitize', 'version', 'identity'],
   ['exact'],
 ];
 

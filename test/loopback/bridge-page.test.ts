@@ -28,5 +28,5 @@ test('without JavaScript the page says what to do', () => {
 
 test('the nonce cannot break out of its attribute', () => {
   const { html } = bridgePage('/a"b/fragment', '"><script>');
-  expect(html).toContain('data-relay="/a&#34;b/fragment" data-nonce="&#34;&#62;&#60;script&#62;"');
+  expect(html).toContain('data-relay="/a&quot;b/fragment" data-nonce="&quot;&gt;&lt;script&gt;"');
 });

@@ -25,7 +25,7 @@ describe('the redirect', () => {
     settle({ kind: 'signed_in', name: 'Sammy <Shark>', email: 'sammy@example.com' });
     const told = await page;
     expect(told.status).toBe(200);
-    expect(told.body).toMatch(/<main class="done">[\s\S]*Sammy &#60;Shark&#62;/);
+    expect(told.body).toMatch(/<main class="done">[\s\S]*Sammy &lt;Shark&gt;/);
     expect(told.body.endsWith('</html>\n')).toBe(true);
     expect(told.text).not.toContain('the-code');
     expect(told.text).not.toContain(state);

@@ -65,19 +65,18 @@ describe('rule 26: text from outside stays text', () => {
       email: '</style><script>',
     }).html;
     expect(html).not.toMatch(/<img|<script|onerror="/);
-    expect(html).toContain('&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;amp;');
+    expect(html).toContain('&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;');
   });
   test('control and bidi characters', () => {
     const html = outcomePage({
       kind: 'signed_in',
       name: 'A\u001b[31mB\u0000C\u009bD\u202eE\u2066F\u200bG\ud800H',
     }).html;
-    expect(html).toMatch(/<h1>[^<]* A \[31mB C D E F G H<\/h1>/);
+    expect(html).toMatch(/<h1>[^<]* ABCEFG\ufffdH<\/h1>/);
   });
   test('length', () => {
     const html = outcomePage({ kind: 'failed', reason: 'x'.repeat(5000) }).html;
-    expect(html).toContain('x'.repeat(300));
-    expect(html).not.toContain('x'.repeat(301));
+    expect(html).toContain(`>${'x'.repeat(299)}…<`);
   });
   test('a name made of nothing is no name', () => {
     expect(outcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toBe(outcomePage({ kind: 'signed_in' }).html);

@@ -190,7 +190,7 @@ describe('a connection that fails', () => {
     expect(await failing(source)).toMatchObject({
       phase: 'startup',
       code: '28000',
-      message: 'в pg_hba.conf [31mнет записи',
+      message: 'в pg_hba.conf нет записи',
     });
   });
 

@@ -1,5 +1,5 @@
 import { stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../sanitize.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** JSON with two spaces of indentation and a newline. Escapes characters that control a terminal, which keeps the data the same. */
 export function jsonDocument(data: unknown): string {

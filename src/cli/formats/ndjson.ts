@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../sanitize.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** One JSON text on one line (https://github.com/ndjson/ndjson-spec). */
 export function ndjsonLine(data: unknown): string {

@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../sanitize.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { createTextMeasurerForTexts, type TextMeasurer } from '../text-width.ts';
 
 export interface TextTable {

@@ -1,5 +1,5 @@
 import { isExactNumber, parseExact, stringifyExact } from '../../exact.ts';
-import { escapeUnprintable } from '../sanitize.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** A YAML 1.2 document of the data. */
 export async function yamlDocument(data: unknown): Promise<string> {

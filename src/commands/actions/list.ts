@@ -1,8 +1,8 @@
 import { type Action, listActions } from '../../api/actions.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { printableInput } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
-import { printableInput } from '../../cli/sanitize.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';

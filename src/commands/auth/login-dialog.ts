@@ -1,8 +1,8 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readLines } from '../../cli/read-lines.ts';
-import { sanitizeLine } from '../../cli/sanitize.ts';
 import type { Context } from '../../context.ts';
 import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
 

@@ -59,5 +59,5 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
       ? `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
       : `The session is stored in the keychain: ${store.location}.`,
   ];
-  await output.note(lines.join('\n'));
+  await output.note(lines);
 }

@@ -1,11 +1,11 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import { sanitizeLine } from '../../cli/sanitize.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope, sameScope } from '../../oauth/scope.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { sessionState } from '../../session/session-report.ts';

@@ -1,6 +1,5 @@
 import { startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { maxTextLength } from '../../cli/sanitize.ts';
 import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
@@ -15,6 +14,7 @@ import {
   reportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
+import { maxTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { listExistingSlots } from '../../watch/existing-slots.ts';
 import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
@@ -135,7 +135,7 @@ async function requireWrite(context: Context): Promise<void> {
 async function showPreflight(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
-    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes),
+    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes).trimEnd().split('\n'),
     maxTextLength,
   );
 }
@@ -201,7 +201,7 @@ async function recordMigration(
 }
 
 /** The rules of spec.md §4.6 for the time of the migration and after it. */
-function acceptedText(engine: DbSource['engine'], deadline: string): string {
+function acceptedText(engine: DbSource['engine'], deadline: string): readonly string[] {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, or the connection between the two databases']
@@ -214,5 +214,5 @@ function acceptedText(engine: DbSource['engine'], deadline: string): string {
     `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest. To see whether it copies data, run \`cloudctl db watch\`. While it runs:`,
     ...rules.map((rule) => `  ${rule}`),
     'After it, restore the firewall rules and trusted sources that were opened for it.',
-  ].join('\n');
+  ];
 }

@@ -70,6 +70,7 @@ async function showReport(context: Context, { report, changes }: PreflightOutcom
 }
 
 const findingView = {
+  isReport: true,
   columns: [
     { name: 'ID', value: (row: Finding) => row.id },
     { name: 'Status', value: (row: Finding) => row.status },

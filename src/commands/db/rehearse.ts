@@ -143,7 +143,7 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   };
 }
 
-async function confirm({ prompts, output }: Context, plan: string): Promise<void> {
+async function confirm({ prompts, output }: Context, plan: readonly string[]): Promise<void> {
   await output.show(plan);
   if (await prompts.confirm({ message: 'Start the rehearsal?' })) return;
   throw new CliError('cancelled', 'the rehearsal was not started', { hint: 'run the command again to start it' });

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { printableInput } from '../../cli/sanitize.ts';
+import { printableInput } from '../../cli/printable-input.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isRecord, stringField } from '../../json.ts';

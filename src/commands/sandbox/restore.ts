@@ -56,7 +56,7 @@ async function readSnapshot(context: Context, file: string): Promise<string> {
 
 function decodeSnapshot(file: string, text: string): object {
   const json = parseJson(text);
-  if (!json.ok) throw invalidSnapshotError(file, 'The file is not JSON.');
+  if (!json.ok) throw invalidSnapshotError(file, `The file ${json.reason}.`);
   if (!isRecord(json.value)) throw invalidSnapshotError(file, 'The file is not a JSON object.');
   return json.value;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
 import type { Finding } from '../finding.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabaseVerdict, PreflightReport } from '../report.ts';
@@ -128,7 +129,7 @@ function entry(finding: Finding): string {
 function scriptPart(title: string, words: string, script: string | undefined): string {
   return script === undefined
     ? ''
-    : `<h2>${title}</h2><p class="soft">${words}</p><pre tabindex="0">${escapeHtml(script)}</pre>`;
+    : `<h2>${title}</h2><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre>`;
 }
 
 function passed(findings: readonly Finding[]): string {
@@ -137,15 +138,4 @@ function passed(findings: readonly Finding[]): string {
       `<tr><td>${finding.status}</td><td><code>${escapeHtml(finding.id)}</code></td><td>${escapeHtml(findingLocation(finding))}</td><td>${escapeHtml(finding.observed)}</td></tr>`,
   );
   return `<table><tbody>${rows.join('')}</tbody></table>`;
-}
-
-/** Names and messages of the source are escaped, whatever they contain. */
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
-    .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }

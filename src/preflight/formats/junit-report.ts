@@ -1,3 +1,4 @@
+import { escapeXml } from '../../sanitize/xml-text.ts';
 import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
@@ -12,8 +13,8 @@ export function junitReport(report: PreflightReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="cloudctl preflight" ${counts}>`,
-    `  <testsuite name="${xml(sourceLabel(report))}" timestamp="${report.started_at}" ${counts}>`,
-    `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${xml(verdictSentence(report))}"/></properties>`,
+    `  <testsuite name="${escapeXml(sourceLabel(report))}" timestamp="${report.started_at}" ${counts}>`,
+    `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${escapeXml(verdictSentence(report))}"/></properties>`,
     ...findings.map(testcase),
     '  </testsuite>',
     '</testsuites>',
@@ -22,7 +23,7 @@ export function junitReport(report: PreflightReport): string {
 }
 
 function testcase(finding: Finding): string {
-  const head = `    <testcase classname="${xml(findingLocation(finding))}" name="${xml(`${finding.id}: ${findingTitle(finding)}`)}"`;
+  const head = `    <testcase classname="${escapeXml(findingLocation(finding))}" name="${escapeXml(`${finding.id}: ${findingTitle(finding)}`)}"`;
   const body = bodyOf(finding);
   return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
 }
@@ -33,25 +34,14 @@ function bodyOf(finding: Finding): string {
   const words = [detail, fix === undefined ? undefined : `Fix: ${fix.text}`]
     .filter((part) => part !== undefined)
     .join('\n');
-  if (isFailure(finding)) return `<failure message="${xml(message)}">${xml(words)}</failure>`;
-  if (status === 'unknown') return `<error message="${xml(message)}">${xml(words)}</error>`;
-  if (status === 'skip') return `<skipped message="${xml(observed)}"/>`;
+  if (isFailure(finding)) return `<failure message="${escapeXml(message)}">${escapeXml(words)}</failure>`;
+  if (status === 'unknown') return `<error message="${escapeXml(message)}">${escapeXml(words)}</error>`;
+  if (status === 'skip') return `<skipped message="${escapeXml(observed)}"/>`;
   return status === 'pass'
     ? ''
-    : `<system-out>${xml(`${status}: ${message}${words === '' ? '' : `\n${words}`}`)}</system-out>`;
+    : `<system-out>${escapeXml(`${status}: ${message}${words === '' ? '' : `\n${words}`}`)}</system-out>`;
 }
 
 function isFailure({ status, accepted }: Finding): boolean {
   return status === 'fail' && accepted !== true;
-}
-
-/** XML 1.0 allows most control characters neither literally nor escaped. */
-function xml(text: string): string {
-  return text
-    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('\n', '&#10;');
 }

@@ -1,3 +1,4 @@
+import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } from '../../sanitize/markdown-text.ts';
 import type { Finding } from '../finding.ts';
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
@@ -8,7 +9,6 @@ import {
   findingTitle,
   formatBytes,
   ignoreAdviceSentence,
-  replaceUnprintable,
   scopeNote,
   sortBySeverity,
   sourceLabel,
@@ -27,17 +27,19 @@ export function markdownReport(report: PreflightReport): string {
     `# Preflight: ${report.verdict}`,
     `**${verdictSentence(report)}**`,
     [
-      `- Source: ${code(sourceLabel(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${text(report.source.server_version)}`}`,
+      `- Source: ${markdownCode(sourceLabel(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${escapeMarkdown(report.source.server_version)}`}`,
       `- Requested method: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,
       ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
-      ...(advice === undefined ? [] : [`- ${text(advice)}`]),
-      ...report.data_loss.map((loss) => `- Not migrated: ${text(loss)}`),
-      ...(after === undefined ? [] : [`- ${text(after)}`]),
+      ...(advice === undefined ? [] : [`- ${escapeMarkdown(advice)}`]),
+      ...report.data_loss.map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
+      ...(after === undefined ? [] : [`- ${escapeMarkdown(after)}`]),
       `- ${summary(report)}`,
     ].join('\n'),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
     ...(problems.length === 0 ? [] : [`## Findings\n\n${problems.map(entry).join('\n\n')}`]),
-    ...(fix === undefined ? [] : [`## Fix script\n\n${fenced(fix, report.engine === 'redis' ? 'sh' : 'sql')}`]),
+    ...(fix === undefined
+      ? []
+      : [`## Fix script\n\n${markdownCodeBlock(fix, report.engine === 'redis' ? 'sh' : 'sql')}`]),
     `Checked ${report.started_at}. ${scopeNote}`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -52,7 +54,13 @@ function summary(report: PreflightReport): string {
 
 function databases(report: PreflightReport): string {
   const rows = report.databases.map(({ name, verdict, size_bytes: size, tables, reasons }) =>
-    [code(name), verdict, size === undefined ? '' : formatBytes(size), tables ?? '', reasons.join(', ')].join(' | '),
+    [
+      markdownCodeCell(name),
+      verdict,
+      size === undefined ? '' : formatBytes(size),
+      tables ?? '',
+      reasons.join(', '),
+    ].join(' | '),
   );
   return [
     '| database | verdict | size | tables | blocked by |',
@@ -64,33 +72,13 @@ function databases(report: PreflightReport): string {
 function entry(finding: Finding): string {
   const { id, observed, required, detail, objects, fix } = finding;
   const lines = [
-    `### ${id}: ${statusLabel(finding)} (${text(findingLocation(finding))})`,
-    `${text(findingTitle(finding))}. Observed: ${text(observed)}.${required === undefined ? '' : ` Required: ${text(required)}.`}`,
-    ...(detail === undefined ? [] : [text(detail)]),
-    ...(objects === undefined || objects.length === 0 ? [] : [objects.map(code).join(', ')]),
+    `### ${id}: ${statusLabel(finding)} (${escapeMarkdown(findingLocation(finding))})`,
+    `${escapeMarkdown(findingTitle(finding))}. Observed: ${escapeMarkdown(observed)}.${required === undefined ? '' : ` Required: ${escapeMarkdown(required)}.`}`,
+    ...(detail === undefined ? [] : [escapeMarkdown(detail)]),
+    ...(objects === undefined || objects.length === 0 ? [] : [objects.map(markdownCode).join(', ')]),
     ...(fix === undefined
       ? []
-      : [`Fix: ${text(fix.text)}${fix.restart === true ? ' The server must be restarted.' : ''}`]),
+      : [`Fix: ${escapeMarkdown(fix.text)}${fix.restart === true ? ' The server must be restarted.' : ''}`]),
   ];
   return lines.join('\n\n');
-}
-
-/** A code span for any text, with more backticks around it than inside. */
-function code(value: string): string {
-  const line = replaceUnprintable(value).replace(/[\n|]+/g, ' ');
-  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
-}
-
-function text(value: string): string {
-  return replaceUnprintable(value)
-    .replace(/\n+/g, ' ')
-    .replace(/[\\*_[\]<>|#`]/g, '\\$&');
-}
-
-function fenced(body: string, language: string): string {
-  const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${body}${fence}`;
 }

@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../../cli/sanitize.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import type { PreflightReport } from '../report.ts';
 import { htmlReport } from './html-report.ts';
 import { junitReport } from './junit-report.ts';

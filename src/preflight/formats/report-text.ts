@@ -1,3 +1,4 @@
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
@@ -51,7 +52,7 @@ export function estimateRange(report: PreflightReport): string | undefined {
 /** The databases to ignore so that the method becomes possible; undefined: there is no such list. */
 export function ignoreAdviceSentence({ advice, method }: PreflightReport): string | undefined {
   if (advice === undefined) return undefined;
-  return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${advice.ignore_dbs.join(',')}`;
+  return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${quoteShellArg(advice.ignore_dbs.join(','))}`;
 }
 
 /** What a report states about a finding: the headline when the check does not pass, the title when it does. */
@@ -78,11 +79,6 @@ export function sourceLabel(report: PreflightReport): string {
 export function findingLocation({ database, only }: Finding): string {
   if (database !== undefined) return `database ${database}`;
   return only === undefined ? 'server' : `server, for ${only.join(', ')}`;
-}
-
-/** Replaces control characters in names and messages of the source, except line ends. */
-export function replaceUnprintable(text: string): string {
-  return text.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '\ufffd');
 }
 
 export function statusLabel(finding: Finding): string {

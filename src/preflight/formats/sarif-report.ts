@@ -1,4 +1,4 @@
-import { escapeUnprintable } from '../../cli/sanitize.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';

@@ -1,3 +1,4 @@
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { BaselineChange } from '../baseline.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
@@ -7,7 +8,6 @@ import {
   findingTitle,
   formatBytes,
   ignoreAdviceSentence,
-  replaceUnprintable,
   sortBySeverity,
   sourceLabel,
   statusLabel,
@@ -36,7 +36,7 @@ export function textReport(
   const after = verdictAfterFixesSentence(report);
   const head = [
     ink.bold(verdictSentence(report)),
-    replaceUnprintable(
+    line(
       `${sourceLabel(report)}${version === undefined ? '' : `, ${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`}`,
     ),
     Object.entries(report.summary)
@@ -44,15 +44,15 @@ export function textReport(
       .map(([status, count]) => `${count} ${status}`)
       .join(', '),
     ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
-    ...(ignoreAdviceSentence(report) === undefined ? [] : [replaceUnprintable(`${ignoreAdviceSentence(report)}`)]),
-    ...report.data_loss.map((loss) => replaceUnprintable(`Not migrated: ${loss}.`)),
-    ...(after === undefined ? [] : [after]),
+    ...(ignoreAdviceSentence(report) === undefined ? [] : [line(`${ignoreAdviceSentence(report)}`)]),
+    ...report.data_loss.map((loss) => line(`Not migrated: ${loss}.`)),
+    ...(after === undefined ? [] : [line(after)]),
   ];
   const parts = [
     head.join('\n'),
-    ...(report.databases.length === 0 ? [] : [replaceUnprintable(databases(report))]),
+    ...(report.databases.length === 0 ? [] : [databases(report)]),
     ...grouped(problems).map((group) => entry(group, ink)),
-    ...(changes === undefined ? [] : [replaceUnprintable(changesText(changes))]),
+    ...(changes === undefined ? [] : [changesText(changes)]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -72,22 +72,18 @@ function entry(group: readonly Finding[], ink: TextStyles): string {
   if (finding === undefined) return '';
   const { id, observed, required, detail, objects, fix, blocks, only } = finding;
   const names = only ?? group.flatMap(({ database }) => database ?? []);
-  const where = names.length === 0 ? '' : ` in ${listed(names, 5)}`;
+  const where = names.length === 0 ? '' : `in ${listed(names, 5)}`;
   const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
   const mark = paintOf(finding.status, ink)(`${statusLabel(finding)}:`);
   return [
-    `${mark} ${id}${replaceUnprintable(where)}${ink.dim(blocked)}`,
-    replaceUnprintable(`  ${findingTitle(finding)}`),
-    replaceUnprintable(`  observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
-    ...(detail === undefined ? [] : [replaceUnprintable(`  ${detail.replaceAll('\n', '\n  ')}`)]),
-    ...(objects === undefined || objects.length === 0 ? [] : [replaceUnprintable(`  ${objects.join(', ')}`)]),
+    `${mark} ${id}${where === '' ? '' : ` ${line(where)}`}${ink.dim(blocked)}`,
+    indented(findingTitle(finding)),
+    indented(`observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
+    ...(detail === undefined ? [] : [indented(detail)]),
+    ...(objects === undefined || objects.length === 0 ? [] : [indented(objects.join(', '))]),
     ...(fix === undefined
       ? []
-      : [
-          replaceUnprintable(
-            `  fix: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`,
-          ),
-        ]),
+      : [indented(`fix: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`)]),
   ].join('\n');
 }
 
@@ -98,7 +94,7 @@ function databases(report: PreflightReport): string {
       tables === undefined ? undefined : `${tables} tables`,
     ];
     const because = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
-    return `  ${name}  ${verdict}${because}  ${facts.filter((fact) => fact !== undefined).join(', ')}`.trimEnd();
+    return indented(`${name}  ${verdict}${because}  ${facts.filter((fact) => fact !== undefined).join(', ')}`);
   });
   return ['Databases', ...rows.slice(0, 40), ...(rows.length > 40 ? [`  and ${rows.length - 40} more`] : [])].join(
     '\n',
@@ -111,10 +107,21 @@ function changesText(changes: readonly BaselineChange[]): string {
     const name = database === undefined ? id : `${id} in ${database}`;
     const was = before === undefined ? 'missing' : `${before.status} (${before.observed})`;
     const is = after === undefined ? 'missing' : `${after.status} (${after.observed})`;
-    return `  ${name}: ${was} -> ${is}`;
+    return indented(`${name}: ${was} -> ${is}`);
   });
   return ['Changes since the baseline', ...rows].join('\n');
 }
+
+function indented(text: string): string {
+  return `  ${line(text)}`;
+}
+
+/** Names and messages of the source never begin a line of their own. */
+function line(text: string): string {
+  return sanitizeLine(text, maxLineLength);
+}
+
+const maxLineLength = 10_000;
 
 function paintOf(status: FindingStatus, ink: TextStyles): (text: string) => string {
   if (status === 'fail') return ink.red;

@@ -1,4 +1,3 @@
-import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import {
   type PinnedMessage,
@@ -8,6 +7,7 @@ import {
 } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
@@ -29,7 +29,7 @@ export async function identifyServer(
     return {
       kind: 'entered',
       version,
-      versionText: sanitizeRemoteText(row?.ver ?? ''),
+      versionText: sanitizeLine(row?.ver ?? ''),
       inRecovery: row?.rec === 't',
       superuser: row?.su === 'on',
       pooler: poolerEvidence(session.processId, pid, wholeNumberIn(row, 'pid')) ?? session.startupRefusal,
@@ -95,7 +95,7 @@ async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
     const row = firstRow(await send(showVersionMessage));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
-    return name == null ? undefined : sanitizeRemoteText(name);
+    return name == null ? undefined : sanitizeLine(name);
   } catch (error) {
     if (error instanceof QueryError) return undefined;
     throw error;

@@ -137,7 +137,12 @@ async function sendReadOnly(
 const messageTimeout = 20_000;
 
 function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[] | undefined): QueryResult<unknown> {
-  return { kind: 'known', value: query.decode(rows ?? []) };
+  try {
+    return { kind: 'known', value: query.decode(rows ?? []) };
+  } catch {
+    // The server is not trusted to send what the query asks for.
+    return { kind: 'failed', reason: 'could not parse the rows of the source', isMalformed: true };
+  }
 }
 
 function failedResult(

@@ -1,5 +1,5 @@
-import { sanitizeRemoteText } from '../../platform/sanitize-remote-text.ts';
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { replyList } from './queries/reply.ts';
 
 /** Some keys of every database. */
@@ -69,7 +69,7 @@ async function describeKeys(
     ]);
     return {
       database: index,
-      name: sanitizeRemoteText(textOf(name)),
+      name: sanitizeLine(textOf(name)),
       type: typeof type === 'string' ? type : 'none',
       bytes: typeof bytes === 'number' ? bytes : undefined,
     };

@@ -5,10 +5,14 @@ export interface DuplicateKey {
   readonly equal: boolean;
 }
 
-/** Parses JSON and finds the repeated keys of the outermost object, which JSON.parse ignores; undefined when it is not JSON. */
+/**
+ * Parses JSON and finds the repeated keys of the outermost object, which JSON.parse ignores; undefined when it is not JSON, or
+ * nested deeper than any request is.
+ */
 export function parseJsonText(
   text: string,
 ): { readonly value: unknown; readonly repeated: readonly DuplicateKey[] } | undefined {
+  if (isTooDeep(text)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -58,6 +62,19 @@ function members(text: string): readonly { readonly name: string; readonly value
     }
   }
   return found;
+}
+
+/** Levels of lists and objects. Writing a value back takes a call for each level (RFC 8259 §9 allows a limit). */
+const MAX_DEPTH = 500;
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/g;

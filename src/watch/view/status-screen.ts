@@ -1,7 +1,7 @@
 import type { TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
-import { sanitizeLine } from '../../cli/sanitize.ts';
 import type { TextMeasurer } from '../../cli/text-width.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 import { phaseLabels, timeLeftText } from './status-text.ts';

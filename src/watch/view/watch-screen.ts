@@ -1,7 +1,6 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { maxTextLength, sanitizeLines } from '../../cli/sanitize.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-width.ts';
 import type { StatusSample } from '../status-sample.ts';
@@ -59,7 +58,7 @@ function createLineScreen({ output }: CommandIo): WatchScreen {
     async show(sample) {
       const next = nextLogLines(logged, sample);
       logged = next.said;
-      if (next.lines.length > 0) await output.text(sanitizeLines(next.lines.join('\n'), maxTextLength));
+      if (next.lines.length > 0) await output.text(next.lines.join('\n'));
     },
     close: async () => {},
   };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCsvRecordEncoder } from '../../../src/cli/formats/csv.ts';
+import { readCsv } from './read-csv.ts';
 
 test('a record ends with CRLF, and only what must be quoted is', async () => {
   const record = await createCsvRecordEncoder();
@@ -23,37 +24,3 @@ test('every record reads the same again by RFC 4180', async () => {
     { numRuns: 500 },
   );
 });
-
-/** The grammar of RFC 4180 section 2, written down again. */
-function readCsv(text: string): readonly (readonly string[])[] {
-  const rows: string[][] = [];
-  let at = 0;
-  while (at < text.length) {
-    const row: string[] = [];
-    for (;;) {
-      let cell = '';
-      if (text[at] === '"') {
-        at += 1;
-        while (text[at] !== '"' || text[at + 1] === '"') {
-          cell += text[at];
-          at += text[at] === '"' ? 2 : 1;
-        }
-        at += 1;
-      } else {
-        while (text[at] !== ',' && !text.startsWith('\r\n', at)) {
-          if (text[at] === '"' || text[at] === '\n' || text[at] === '\r' || text[at] === undefined)
-            throw new Error('bare');
-          cell += text[at];
-          at += 1;
-        }
-      }
-      row.push(cell);
-      if (text[at] !== ',') break;
-      at += 1;
-    }
-    if (!text.startsWith('\r\n', at)) throw new Error('a record must end with CRLF');
-    at += 2;
-    rows.push(row);
-  }
-  return rows;
-}

@@ -85,7 +85,7 @@ describe('the report as', () => {
   it('Markdown escapes names in tables and code spans', () => {
     const names = [{ ...report.databases[0]!, name: 'a|b`c``d\ne' }];
     const markdown = renderReport('a.md', { ...report, databases: names }, '1') ?? '';
-    expect(markdown).toContain('| ``` a b`c``d e ``` | dump |');
+    expect(markdown).toContain('| ``` a\\|b`c``d e ``` | dump |');
   });
 });
 

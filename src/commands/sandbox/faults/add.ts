@@ -1,6 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { requireDuration } from '../../../cli/duration.ts';
-import { printableInput } from '../../../cli/sanitize.ts';
+import { printableInput } from '../../../cli/printable-input.ts';
 import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { createTerminalStyles } from '../src/cli/color.ts';
+import type { ListView } from '../src/cli/columns.ts';
+import { printError } from '../src/cli/error-output.ts';
+import { createOutput, type OutputFormat } from '../src/cli/output.ts';
+import { createProgressReporter } from '../src/cli/progress.ts';
+import { createTextMeasurer } from '../src/cli/text-width.ts';
+import { CliError } from '../src/errors.ts';
+import { renderReport, reportFileExtensions } from '../src/preflight/formats/render-report.ts';
+import { textReport } from '../src/preflight/formats/text-report.ts';
+import { renderFixScript, renderUndoScript } from '../src/preflight/render-fix-script.ts';
+import type { PreflightReport } from '../src/preflight/report.ts';
+import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
+import { rehearsalText } from '../src/rehearsal/rehearsal-text.ts';
+import type { StatusSample } from '../src/watch/status-sample.ts';
+import { nextLogLines } from '../src/watch/view/log-lines.ts';
+import { drawStatusScreen } from '../src/watch/view/status-screen.ts';
+import { readCsv } from './cli/formats/read-csv.ts';
+import { fakeClock, fakeSink } from './cli/sink.ts';
+import { hostileTexts, rawUnprintable } from './fixtures/hostile-text.ts';
+import { report } from './preflight/sample.ts';
+
+const plain = (text: string): string => text;
+const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
+
+/** What a source can send, in every place of a report. Statements of fixes are quoted by their own rules. */
+function reportWith(text: string): PreflightReport {
+  return {
+    ...report,
+    source: { ...report.source, host: text, dbname: text, username: text, server_version: text },
+    data_loss: [text],
+    advice: { ignore_dbs: [text, 'b'], verdict: 'continuous' },
+    databases: report.databases.map((database) => ({ ...database, name: text })),
+    findings: report.findings.map(({ fix, ...finding }) => ({
+      ...finding,
+      ...{ observed: text, required: text, detail: text, objects: [text, text], headline: text },
+      ...(finding.scope === 'database' ? { database: text } : { only: [text] }),
+      ...(fix === undefined ? {} : { fix: { ...fix, text, by: text } }),
+    })),
+  };
+}
+
+function sampleWith(text: string): StatusSample {
+  const bytes = { bytes_done: 1, bytes_total: 2 };
+  const table = { name: text, state: 'copying', ...bytes, rows_done: 1, rows_total: 2 } as const;
+  return {
+    ...{ at: '2026-11-20T12:00:00.000Z', phase: 'copying', percent: 40, ...bytes, lag_bytes: 0, deadline: null },
+    deadline_from: 'unknown',
+    databases: [{ name: text, phase: 'copying', percent: 40, ...bytes, lag_bytes: 0, tables: [table] }],
+    violations: [{ rule: 'no-ddl', database: text, observed: text, hint: text }],
+    notes: [text],
+  };
+}
+
+function rehearsalWith(text: string): RehearsalReport {
+  const table = { name: text, rows_source: 1, rows_target: 0, state: 'differs', error: text } as const;
+  const server = { host: text, port: 5432, version: text };
+  return {
+    ...{ schema_version: 1, ok: false, engine: 'postgresql', method: 'dump', source: server, target: server },
+    databases: [
+      { name: text, method: 'dump', seconds: 1, tables: [table], sequences: [], errors: [text], warnings: [text] },
+    ],
+    failures: [{ database: text, object: text, reason: text }],
+    violations: [{ rule: 'no-ddl', database: text, observed: text, hint: text }],
+    warnings: [text],
+    left: [{ side: 'source', database: text, object: text, statement: text, reason: text }],
+    ...{ kept: false, preflight: {}, started_at: '2026-11-20T12:00:00.000Z', seconds: 1 },
+  };
+}
+
+/** The text as a file holds it. */
+function asFile(text = ''): string {
+  return Buffer.from(text.replaceAll('\ufffe', '')).toString('utf8');
+}
+
+/** Everything that is text for a person. */
+const texts: Readonly<Record<string, (text: string) => string>> = {
+  'report on a terminal': (text) =>
+    textReport(reportWith(text), styles, [
+      {
+        id: text,
+        database: text,
+        before: { status: 'pass', observed: text },
+        after: { status: 'fail', observed: text },
+      },
+    ]),
+  ...Object.fromEntries(
+    reportFileExtensions.map((extension) => [
+      `report ${extension}`,
+      (text: string) => renderReport(`a${extension}`, reportWith(text), '1') ?? '',
+    ]),
+  ),
+  'fix script': (text) => asFile(renderFixScript(reportWith(text))),
+  'undo script': (text) => asFile(renderUndoScript(reportWith(text))),
+  'rehearsal report': (text) => rehearsalText(rehearsalWith(text), styles),
+  'log of db watch': (text) => {
+    const first = nextLogLines(undefined, sampleWith(text));
+    return [...first.lines, ...nextLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join('\n');
+  },
+};
+
+describe.each(Object.entries(texts))('%s', (_format, render) => {
+  // A fix script names its encoding when it is not ASCII.
+  const lines = ['plain', 'plän'].map((text) => render(text).split('\n').length);
+  it.each(Object.entries(hostileTexts))('%s neither controls a terminal nor adds a line', (_name, text) => {
+    const rendered = render(text);
+    expect(rendered).not.toMatch(rawUnprintable);
+    expect(lines).toContain(rendered.split('\n').length);
+  });
+});
+
+describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
+  it('is data in the reports for programs', () => {
+    const one = reportWith(text);
+    expect(JSON.parse(renderReport('a.json', one, '1') ?? '')).toEqual(one);
+    const sarif = JSON.parse(renderReport('a.sarif', one, '1') ?? '');
+    expect(sarif.runs[0].results[0].message.text).toContain(text);
+    expect(renderReport('a.html', one, '1')).not.toMatch(/<(script|img|forged|b)\b/);
+    expect(renderReport('a.xml', one, '1')).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
+  });
+
+  it('stays inside its line of the screen of db watch', async () => {
+    const screen = drawStatusScreen(sampleWith(text), {
+      ...{ columns: 80, rows: 24, title: text, lags: [0] },
+      ...{ paint: await createTerminalStyles(false), ruler: await createTextMeasurer() },
+    });
+    expect(screen.length).toBeLessThanOrEqual(24);
+    for (const line of screen) expect(line).not.toMatch(/\n/);
+    expect(screen.join('\n')).not.toMatch(rawUnprintable);
+  });
+
+  it.each([undefined, 80])('is one row of a list, on a terminal of %s columns too', async (columns) => {
+    const table = await listed('table', text, columns);
+    expect(table).not.toMatch(rawUnprintable);
+    expect(table.split('\n')).toHaveLength(3);
+    expect(JSON.parse(await listed('json', text, columns))).toEqual([{ name: text, id: -1 }]);
+    const ndjson = await listed('ndjson', text, columns);
+    expect(ndjson.split('\n')).toHaveLength(2);
+    expect(JSON.parse(ndjson)).toEqual({ name: text, id: -1 });
+    const yaml = await listed('yaml', text, columns);
+    expect(parseYaml(yaml)).toEqual([{ name: text, id: -1 }]);
+    for (const escaped of [await listed('json', text), ndjson, yaml]) expect(escaped).not.toMatch(rawUnprintable);
+  });
+
+  it('is unchanged in the CSV of a list, printable on a terminal, and no formula in a report', async () => {
+    expect(readCsv(await listed('csv', text))).toEqual([
+      ['Name', 'ID'],
+      [Buffer.from(text).toString('utf8'), '-1'],
+    ]);
+    expect((await listed('csv', text, 80)).replaceAll('\r\n', '\n')).not.toMatch(rawUnprintable);
+    const csv = await listed('csv', text, undefined, { ...view, isReport: true });
+    expect(csv.replaceAll('\r\n', '\n')).not.toMatch(rawUnprintable);
+    const [, [cell = '', id] = []] = readCsv(csv);
+    expect(cell).not.toMatch(/^[=@]|^[+-](?!\d+$)/);
+    expect(id).toBe('-1');
+  });
+
+  it('is one part of an error, a warning, a notice and a progress line', async () => {
+    const error = new CliError('api_error', text, { detail: text, hint: text, requestId: text });
+    const parts = fakeSink();
+    await printError(error, { stderr: parts, json: false, color: false });
+    expect(parts.text()).not.toMatch(rawUnprintable);
+    expect(
+      parts
+        .text()
+        .match(/^\S.*/gm)
+        ?.map((line) => line.split(' ')[0]),
+    ).toEqual(['error:', 'detail:', 'hint:']);
+    const json = fakeSink();
+    await printError(error, { stderr: json, json: true, color: false });
+    expect(json.text()).not.toMatch(rawUnprintable);
+    expect(json.text().split('\n')).toHaveLength(2);
+    const stderr = fakeSink();
+    const output = createOutput({
+      stdout: fakeSink(),
+      stderr,
+      format: 'table',
+      header: true,
+      quiet: false,
+      color: false,
+    });
+    await output.warn(text);
+    await output.note(`Logged in as ${text}.`);
+    await output.show([`Source ${text}.`, `Target ${text}.`]);
+    expect(stderr.text()).not.toMatch(rawUnprintable);
+    expect(stderr.text().match(/^\S+/gm)).toEqual(['warning:', 'Logged', 'Source', 'Target']);
+    const progress = fakeSink();
+    await createProgressReporter({ stderr: progress, clock: fakeClock(), quiet: false }).show(text);
+    expect(progress.text()).not.toMatch(rawUnprintable);
+    expect(progress.text().split('\n')).toHaveLength(2);
+  });
+});
+
+interface Row {
+  readonly name: string;
+  readonly id: number;
+}
+
+const view: ListView<Row> = {
+  columns: [
+    { name: 'Name', value: ({ name }) => name },
+    { name: 'ID', value: ({ id }) => id },
+  ],
+};
+
+async function listed(format: OutputFormat, name: string, columns?: number, shape = view): Promise<string> {
+  const stdout = fakeSink(columns);
+  const output = createOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, color: false });
+  await output.list([{ name, id: -1 }], shape);
+  return stdout.text();
+}
