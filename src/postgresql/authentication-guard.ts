@@ -46,9 +46,8 @@ export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsC
  * @param peer the address that the socket is connected to
  */
 export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
-  const isPasswordGiven = source.password !== undefined && source.password.reveal() !== '';
   const isVerified = source.ssl === 'require' && verifiesServer(source.verify);
-  return !isPasswordGiven || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
+  return source.password === undefined || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
 }
 
 const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
