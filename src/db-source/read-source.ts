@@ -30,6 +30,10 @@ export const sourceOptionSpecs: readonly OptionSpec[] = [
     multiple: 'list',
     description: 'Databases that are not migrated (PostgreSQL)',
   },
+  {
+    name: 'allow-cleartext-password',
+    description: 'Send the password in clear text to a server whose certificate was not verified (PostgreSQL)',
+  },
   { name: 'ca-file', valueName: 'F', description: 'CA certificates for the source (PEM file)', completion: 'file' },
 ];
 
@@ -50,6 +54,12 @@ export async function readDbSource(io: CommandIo, args: ParsedArgs): Promise<DbS
     throw usageError(
       'cannot use --ignore-dbs with Redis',
       'remove `--ignore-dbs`: all databases of a Redis source are migrated',
+    );
+  }
+  if (args.has('allow-cleartext-password')) {
+    throw usageError(
+      'cannot use --allow-cleartext-password with Redis',
+      'remove `--allow-cleartext-password`, and use rediss:// to encrypt the password',
     );
   }
   return { engine, source: await readRedisDbSource(io, args, environment) };
@@ -106,6 +116,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
       username: args.value('username'),
       disableSsl: args.has('disable-ssl') ? true : undefined,
       caFile: args.value('ca-file'),
+      allowCleartextPassword: args.has('allow-cleartext-password'),
     },
     readInputFile,
   );

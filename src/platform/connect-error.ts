@@ -20,6 +20,8 @@ export const connectErrorCodes = {
   cleartextPassword: 'CLEARTEXT_PASSWORD',
   /** The server ended the authentication without the proof that it knows the password. */
   serverProof: 'SERVER_PROOF',
+  /** The password was bound to another certificate than that of the server: somebody in between ends the TLS connection. */
+  channelBinding: 'CHANNEL_BINDING',
   /** The response is not of the expected protocol. */
   protocol: 'PROTOCOL',
   /** The responses of several sessions together need too much memory; one of them alone may not. */

@@ -10,6 +10,8 @@ interface AuthenticationGuard {
   /** Called with each authentication request, before it is answered. Throws a ConnectError for one that must not be. */
   check(code: number, body: Buffer): void;
   method(): AuthenticationMethod;
+  /** SCRAM has begun and has no result yet: what the server refuses then is the channel binding. */
+  isScramOpen(): boolean;
 }
 
 /**
@@ -23,6 +25,7 @@ export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsC
   let last: number | undefined;
   return {
     method: () => method,
+    isScramOpen: () => last === codes.sasl || last === codes.saslContinue,
     check(code, body) {
       if (code < 0) throw outOfOrder(undefined);
       const before = last;
@@ -48,6 +51,15 @@ export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsC
 export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
   const isVerified = source.ssl === 'require' && verifiesServer(source.verify);
   return source.password === undefined || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
+}
+
+/**
+ * The value of require_auth with which libpq (16 and newer) refuses clear text where this program does; undefined: it may be
+ * used. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
+ */
+export function requiredAuthentication(source: PostgresqlSource): string | undefined {
+  const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
+  return mayUseCleartext(source, peer) ? undefined : '!password';
 }
 
 const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;

@@ -111,7 +111,10 @@ async function openSession(
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     connection.drop();
-    throw toConnectError(error, connection.phase(), options.limit, connection.tls());
+    const failure = toConnectError(error, connection.phase(), options.limit, connection.tls());
+    const { phase, code, message, tls } = failure;
+    const isBinding = guard.isScramOpen() && code === '28000';
+    throw isBinding ? new ConnectError(phase, connectErrorCodes.channelBinding, message, tls) : failure;
   }
   return { ...createPostgresqlSession(client, connection, options.signal), authentication: guard.method() };
 }

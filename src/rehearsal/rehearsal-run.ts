@@ -169,6 +169,7 @@ function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: P
     ...['--source', sourceUrl(source), '--into', sourceUrl(target)],
     ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
+    ...(args.has('allow-cleartext-password') ? ['--allow-cleartext-password'] : []),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
   ];
   return `cloudctl db rehearse ${options.map(quoteShellArg).join(' ')}`;

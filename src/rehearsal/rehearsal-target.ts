@@ -4,7 +4,7 @@ import { nonEmptyVariable } from '../config/settings.ts';
 import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { findPassword } from '../postgresql/pgpass.ts';
-import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
+import { type PostgresqlSource, type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 
@@ -19,11 +19,13 @@ export type RehearsalTarget =
 /**
  * The target in `--into` or CLOUDCTL_REHEARSE_INTO. Its password comes from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD,
  * .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
+ * @param allowCleartextPassword the option applies to both servers
  */
 export async function readRehearsalTarget(
   io: CommandIo,
   typed: string | undefined,
   engine: DbSource['engine'],
+  allowCleartextPassword = false,
 ): Promise<RehearsalTarget> {
   const url = typed ?? nonEmptyVariable(io.host.env.CLOUDCTL_REHEARSE_INTO);
   if (url === undefined) {
@@ -40,14 +42,20 @@ export async function readRehearsalTarget(
       'give a target of the same engine with `--into`',
     );
   }
-  return isRedis ? readRedisTarget(io, url, typed) : readPostgresTarget(io, url, typed);
+  return isRedis
+    ? readRedisTarget(io, url, typed)
+    : readPostgresTarget(io, { source: url, allowCleartextPassword }, typed);
 }
 
-async function readPostgresTarget(io: CommandIo, url: string, typed: string | undefined): Promise<RehearsalTarget> {
-  const read = asTargetErrors(() => parsePostgresqlSource({ source: url }, readInputFile));
+async function readPostgresTarget(
+  io: CommandIo,
+  options: PostgresqlSourceOptions & { readonly source: string },
+  typed: string | undefined,
+): Promise<RehearsalTarget> {
+  const read = asTargetErrors(() => parsePostgresqlSource(options, readInputFile));
   for (const note of read.notes) await io.output.warn(toTargetWording(note));
   if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io);
-  const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(url);
+  const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(options.source);
   const { source } = read;
   const password = source.password ?? (await findTargetPassword(io, source));
   return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };

@@ -148,6 +148,9 @@ function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: Watc
     ...['--source', sourceUrl(source)],
     ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
+    ...(source.engine === 'postgresql' && source.source.allowCleartextPassword === true
+      ? ['--allow-cleartext-password']
+      : []),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
     ...slots.flatMap((slot) => ['--slot', slot]),
     ...(untilIdle ? ['--until-idle'] : []),

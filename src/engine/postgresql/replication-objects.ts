@@ -28,13 +28,13 @@ export async function createSubscription(
   name: string,
   source: PostgresqlSource,
 ): Promise<void> {
-  await assertEnoughWorkers(session);
+  const version = await assertEnoughWorkers(session);
   // The statement holds the password, and the server may log statements. Only a superuser may change this.
   await session
     .query("SET log_statement = 'none'; SET log_min_duration_statement = -1; SET log_min_error_statement = 'panic'")
     .catch(() => {});
   await session.query(
-    `CREATE SUBSCRIPTION ${quoteIdentifier(name)} CONNECTION ${quoteLiteral(subscriptionConninfo(source))}
+    `CREATE SUBSCRIPTION ${quoteIdentifier(name)} CONNECTION ${quoteLiteral(subscriptionConninfo(source, version))}
      PUBLICATION ${quoteIdentifier(name)} WITH (create_slot = false, slot_name = ${quoteLiteral(name)}, copy_data = true)`,
     migrationStatementTimeout,
   );
@@ -43,14 +43,16 @@ export async function createSubscription(
 /**
  * Without a free worker a subscription waits without an error: each needs an apply worker and at least one worker for the
  * initial copy. Without a replication origin the copy fails again and again and leaves a slot on the source each time.
+ * @returns server_version_num
  */
-async function assertEnoughWorkers(session: PinnedSession): Promise<void> {
+async function assertEnoughWorkers(session: PinnedSession): Promise<number> {
   const [row] = await queryLastRows(
     session,
     `SELECT (SELECT count(*) FROM pg_subscription WHERE subenabled) AS taken,
      current_setting('max_logical_replication_workers') AS workers,
      current_setting('max_sync_workers_per_subscription') AS copies,
-     coalesce(current_setting('max_active_replication_origins', true), current_setting('max_replication_slots')) AS origins`,
+     coalesce(current_setting('max_active_replication_origins', true), current_setting('max_replication_slots')) AS origins,
+     current_setting('server_version_num') AS version`,
   );
   const [enabled, workers] = [Number(row?.taken), Number(row?.workers)];
   const [copies, origins] = [Number(row?.copies), Number(row?.origins)];
@@ -65,4 +67,5 @@ async function assertEnoughWorkers(session: PinnedSession): Promise<void> {
       `the target has too few replication origins: up to ${needed} workers need one each, and max_active_replication_origins (before PostgreSQL 18 max_replication_slots) allows ${origins}`,
     );
   }
+  return Number(row?.version);
 }

@@ -1,10 +1,13 @@
+import { requiredAuthentication } from '../../postgresql/authentication-guard.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /**
  * Connection string with which the target server connects to the source, password included.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+ * @param version server_version_num of the target; libpq before version 16 does not know require_auth
  */
-export function subscriptionConninfo(source: PostgresqlSource): string {
+export function subscriptionConninfo(source: PostgresqlSource, version: number): string {
+  const requireAuth = version >= 160_000 ? requiredAuthentication(source) : undefined;
   const password = source.password?.reveal() ?? '';
   const options: readonly (readonly [string, string])[] = [
     ['host', source.host],
@@ -14,6 +17,7 @@ export function subscriptionConninfo(source: PostgresqlSource): string {
     ['user', source.username],
     ...(password === '' ? [] : [['password', password] as const]),
     ['sslmode', source.ssl],
+    ...(requireAuth === undefined ? [] : [['require_auth', requireAuth] as const]),
     // Without a limit, a source that does not answer would block DROP SUBSCRIPTION.
     ['connect_timeout', '10'],
   ];

@@ -2,6 +2,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../platform/host.ts';
+import { requiredAuthentication } from '../../postgresql/authentication-guard.ts';
 import type { DatabaseEndpoint } from '../schema-copier.ts';
 import { schemaApplicationName } from './schema-session.ts';
 
@@ -19,6 +20,7 @@ export async function withLibpqEnvironment<T>(
   try {
     const caFile = folder === undefined ? undefined : join(folder, caFileName);
     if (ca !== undefined && caFile !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
+    const requireAuth = requiredAuthentication(from);
     const password = from.password?.reveal() ?? '';
     return await task({
       PGHOST: from.host,
@@ -30,6 +32,8 @@ export async function withLibpqEnvironment<T>(
       PGAPPNAME: schemaApplicationName,
       PGGSSENCMODE: 'disable',
       PGSSLMODE: sslMode(from.ssl, what),
+      // libpq before version 16 ignores it.
+      ...(requireAuth === undefined ? {} : { PGREQUIREAUTH: requireAuth }),
       PGCONNECT_TIMEOUT: '30',
       // libpq finds no .pgpass, service file or client certificate of the user.
       HOME: '/dev/null',

@@ -40,6 +40,8 @@ export interface TlsFacts {
     readonly validTo: number;
     readonly selfSigned: boolean;
   };
+  /** The certificate proved which server answered. */
+  readonly verified?: boolean;
   /** Why the handshake failed, although the server offered TLS. */
   readonly failure?: string;
   /** Whether the host rules accepted a connection without TLS; undefined: not tried. */

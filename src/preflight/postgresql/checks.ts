@@ -3,6 +3,7 @@ import { alwaysTriggersCheck } from './checks/always-triggers.ts';
 import { authConnlimitCheck } from './checks/auth-connlimit.ts';
 import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
 import { authHbaCheck } from './checks/auth-hba.ts';
+import { authMethodCheck } from './checks/auth-method.ts';
 import { authPasswordCheck } from './checks/auth-password.ts';
 import { callableNamesCheck } from './checks/callable-names.ts';
 import { collationCheck } from './checks/collation.ts';
@@ -62,6 +63,7 @@ import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
 import { selfTargetCheck } from './checks/self-target.ts';
 import { sequencesCheck } from './checks/sequences.ts';
+import { postgresqlServerIdentityCheck } from './checks/server-identity.ts';
 import { sessionChecksCheck } from './checks/session-checks.ts';
 import { settingChecksCheck } from './checks/setting-checks.ts';
 import { sizeEstimateCheck } from './checks/size-estimate.ts';
@@ -106,6 +108,8 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,
+  postgresqlServerIdentityCheck,
+  authMethodCheck,
   authPasswordCheck,
   authHbaCheck,
   authExpiryWindowCheck,

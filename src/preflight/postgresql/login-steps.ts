@@ -11,6 +11,7 @@ export type LoginStep =
   | 'tls-negotiate'
   | 'tls-required'
   | 'auth-hba'
+  | 'auth-method'
   | 'auth-password'
   | 'db-exists'
   | 'not-postgres'
@@ -111,6 +112,7 @@ const loginSteps: readonly LoginStep[] = [
   'tls-negotiate',
   'tls-required',
   'auth-hba',
+  'auth-method',
   'auth-password',
   'db-exists',
   'not-postgres',
@@ -129,6 +131,9 @@ const stepByCode: Readonly<Record<string, LoginStep>> = {
   [connectErrorCodes.noTls]: 'tls-negotiate',
   [connectErrorCodes.tls]: 'tls-negotiate',
   [connectErrorCodes.authentication]: 'auth-hba',
+  [connectErrorCodes.cleartextPassword]: 'auth-method',
+  [connectErrorCodes.serverProof]: 'auth-method',
+  [connectErrorCodes.channelBinding]: 'auth-method',
   '28P01': 'auth-password',
   [connectErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',

@@ -2,6 +2,7 @@ import type { RedisCheck } from './check.ts';
 import { aclPsyncCheck } from './checks/acl-psync.ts';
 import { aclScanCheck } from './checks/acl-scan.ts';
 import { authCheck } from './checks/auth.ts';
+import { authCleartextCheck } from './checks/auth-cleartext.ts';
 import { bgsaveBrokenCheck } from './checks/bgsave-broken.ts';
 import { bigKeysCheck } from './checks/big-keys.ts';
 import { busyScriptCheck } from './checks/busy-script.ts';
@@ -34,6 +35,7 @@ import { replBacklogCheck } from './checks/repl-backlog.ts';
 import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
 import { roleReplicaCheck } from './checks/role-replica.ts';
+import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
 import { tlsReplicationCheck } from './checks/tls-replication.ts';
 import { redisVersionMinCheck } from './checks/version-min.ts';
@@ -48,8 +50,10 @@ export const redisChecks: readonly RedisCheck[] = [
   redisHostIpv6OnlyCheck,
   redisConnectCheck,
   redisTlsCheck,
+  redisServerIdentityCheck,
   protectedModeCheck,
   authCheck,
+  authCleartextCheck,
   psyncCommandCheck,
   aclPsyncCheck,
   aclScanCheck,

@@ -38,7 +38,8 @@ export async function openRedisSource(given: RedisSource, options: OpenRedisOpti
       connectRedis(source, { ...options, limit: connectTimeout }),
       search.facts,
     ]);
-    const tls: TlsFacts = session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls };
+    const tls: TlsFacts =
+      session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls, verified: source.ca !== undefined };
     return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;

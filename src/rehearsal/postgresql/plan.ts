@@ -41,11 +41,15 @@ export async function inspectTarget(
       };
     });
   } catch (error) {
-    const isPlain = error instanceof ConnectError && error.code === connectErrorCodes.noTls;
-    if (isPlain && !isTlsFixed) return inspectTarget({ ...target, ssl: 'disable' }, true, ports, signal);
+    const code = error instanceof ConnectError ? error.code : undefined;
+    if (code === connectErrorCodes.noTls && !isTlsFixed)
+      return inspectTarget({ ...target, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not connect to the target: ${redactedReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
-      hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
+      hint:
+        code === connectErrorCodes.cleartextPassword
+          ? 'add `sslmode=verify-full&sslrootcert=FILE` to the address in `--into`, or add `--allow-cleartext-password`'
+          : 'check the address in `--into` and the access rules of the target; nothing was changed',
     });
   }
 }

@@ -8,14 +8,17 @@ test('every value is read back as it was, whatever it holds', () => {
   const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((value) => !value.includes('\0'));
   fc.assert(
     fc.property(text, text, text, (dbname, username, password) => {
-      const written = subscriptionConninfo({
-        host: '::1',
-        port: 5,
-        dbname,
-        username,
-        password: new Secret(password),
-        ssl: 'require',
-      });
+      const written = subscriptionConninfo(
+        {
+          host: '::1',
+          port: 5,
+          dbname,
+          username,
+          password: new Secret(password),
+          ssl: 'require',
+        },
+        160_000,
+      );
       const read = parseConnectionString(written, 'it');
       const wanted = {
         host: '::1',
@@ -29,4 +32,15 @@ test('every value is read back as it was, whatever it holds', () => {
       expect(Object.fromEntries(read)).toEqual(wanted);
     }),
   );
+});
+
+test('clear text is refused by a target that can, unless the source may have it', () => {
+  const source = { host: '198.51.100.7', port: 5, dbname: 'd', username: 'u', ssl: 'require' } as const;
+  const password = new Secret('p');
+  const written = (more = {}, version = 160_000) => subscriptionConninfo({ ...source, password, ...more }, version);
+  expect(written()).toContain("require_auth='!password'");
+  expect(written({}, 159_999)).not.toContain('require_auth');
+  expect(written({ allowCleartextPassword: true })).not.toContain('require_auth');
+  expect(written({ host: 'localhost' })).not.toContain('require_auth');
+  expect(written({ verify: { what: 'full' } })).not.toContain('require_auth');
 });

@@ -1,0 +1,23 @@
+import { pass, skip } from '../../finding.ts';
+import { evaluateServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { serverCheck } from '../check.ts';
+
+export const postgresqlServerIdentityCheck = serverCheck({
+  id: 'server-identity',
+  title: 'the identity of the server was verified',
+  headline: 'The identity of the server was not verified',
+  severity: { continuous: 'warning', dump: 'warning' },
+  needs: 'connection',
+  queries: {},
+  evaluate(_values, { connection, address, tls }) {
+    if (connection.kind !== 'entered') return skip('no connection');
+    // The server proved that it knows the password, for a connection with exactly this certificate.
+    if (connection.authentication === 'scram-sha-256-plus') return pass('SCRAM-SHA-256-PLUS (channel binding)');
+    return evaluateServerIdentity(
+      address,
+      tls,
+      connection.ssl,
+      'Give the CA certificate of the server: --ca-file FILE, or sslmode=verify-full&sslrootcert=FILE in --source. A role with a scram-sha-256 password, connected over TLS without a pooler, needs no CA.',
+    );
+  },
+});

@@ -1,0 +1,26 @@
+import { pass, warn } from '../../finding.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { redisCheck } from '../check.ts';
+
+/** AUTH always holds the password in clear text, so only the connection can protect it. */
+export const authCleartextCheck = redisCheck({
+  id: 'auth-cleartext',
+  title: 'the password is sent over an encrypted connection only',
+  headline: 'The password was sent over a connection without TLS',
+  severity: { continuous: 'warning', scan: 'warning' },
+  needs: 'connection',
+  queries: {},
+  evaluate(_values, { connection, address, ssl }) {
+    if (connection.kind !== 'connected' || connection.auth === 'open') return pass('no password was sent');
+    if (ssl) return pass('over TLS');
+    if (isConnectedOverLoopback(address)) return pass('on this machine');
+    return warn('without TLS', {
+      required: 'TLS',
+      detail:
+        'AUTH holds the password in clear text: anyone on the network path can read it, and the service sends it in the same way.',
+      fix: {
+        text: 'Configure a tls-port on the server (6.0 and later) and write rediss://, then change the password.',
+      },
+    });
+  },
+});

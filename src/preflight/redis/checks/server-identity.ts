@@ -1,0 +1,19 @@
+import { evaluateServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { redisCheck } from '../check.ts';
+
+export const redisServerIdentityCheck = redisCheck({
+  id: 'server-identity',
+  title: 'the identity of the server was verified',
+  headline: 'The identity of the server was not verified',
+  severity: { continuous: 'warning', scan: 'warning' },
+  needs: 'connection',
+  queries: {},
+  evaluate(_values, { address, tls, ssl }) {
+    return evaluateServerIdentity(
+      address,
+      tls,
+      ssl,
+      'Give the CA certificate of the server with --ca-file FILE, and write rediss://.',
+    );
+  },
+});
