@@ -65,6 +65,8 @@ function optionalHead({ method }: PreflightReport, mark: string): readonly strin
 interface ScriptLanguage {
   readonly mark: string;
   readonly howToRun: string;
+  /** What to do with statements that are not run by the script. */
+  readonly reviewAdvice: string;
   /** The lines of a section of statements, ready to run. */
   readonly statements: (section: FixSection) => readonly string[];
 }
@@ -73,6 +75,7 @@ const redisLanguage: ScriptLanguage = {
   mark: '#',
   howToRun:
     'Run the lines that are not comments with redis-cli: grep "^[A-Z]" THIS-FILE | redis-cli -h HOST -p PORT. The comments contain the remaining steps.',
+  reviewAdvice: 'Read each line, and run it if the applications allow it.',
   statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
 };
 
@@ -86,6 +89,8 @@ function psqlLanguage(isRoleReadOnly: boolean): ScriptLanguage {
     mark: '--',
     howToRun:
       'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
+    reviewAdvice:
+      'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
     statements: ({ kind, database, lines }) => {
       const connect = database === undefined ? [] : [psqlConnectCommand(database)];
       if (connect.includes(undefined)) return [unquotable];
@@ -122,7 +127,7 @@ function sectionText(section: FixSection, number: number, language: ScriptLangua
   const where = database === undefined ? '' : `, in database ${database}`;
   const head = [
     `${isOptional ? 'Optional section' : 'Section'} ${number}: ${section.title}`,
-    `Run by ${section.by}${where}. ${follows(section)}`,
+    `Run by ${section.by}${where}. ${follows(section, language)}`,
     ...section.notes,
     ...section.notSimulated.map((one) => `Not simulated: ${one}`),
     ...(kind === 'sql' && database !== undefined ? [lockAdvice] : []),
@@ -145,7 +150,7 @@ function isCommented({ kind, isOptional }: FixSection): boolean {
   return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
 }
 
-function follows(section: FixSection): string {
+function follows(section: FixSection, language: ScriptLanguage): string {
   switch (section.kind) {
     case 'restart':
       return 'The server restarts, and all connections end.';
@@ -154,7 +159,7 @@ function follows(section: FixSection): string {
     case 'shell':
       return 'Run it on the server, not in this client.';
     case 'review':
-      return 'Read each statement, then remove its comment mark; do not run it as a superuser unless you trust the owner of the database.';
+      return language.reviewAdvice;
     case 'sql':
     case 'redis':
       return `Fixes ${section.findingIds.join(', ')}.`;

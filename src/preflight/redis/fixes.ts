@@ -1,3 +1,4 @@
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { Fix } from '../finding.ts';
@@ -16,6 +17,11 @@ export function configSetFix(name: string, value: string, observed: string, info
         ? text
         : `${text} The server has no configuration file, so the setting is lost when it restarts.`,
   };
+}
+
+/** Commands for a person to decide about: they take something from the applications of the source. */
+export function toReview({ sql = [], undo = [], ...fix }: Fix): Fix {
+  return { ...fix, review: sql, undoReview: undo };
 }
 
 export const redisAdministrator = 'an administrator of the source';
@@ -64,13 +70,17 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
 /** Removes the rename-command lines of redis.conf, which the server reads at its start only. */
 export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): Fix {
   const configured = resultOr(info, undefined)?.get('config_file') ?? '';
-  const file = configured === '' ? '/etc/redis/redis.conf' : configured;
+  // The path comes from the server.
+  const path = /^\/[\x20-\x7e]+$/.test(configured) ? configured : '/etc/redis/redis.conf';
+  const [file, before] = [quoteShellArg(path), quoteShellArg(`${path}.before-migration`)];
   return {
     shell: [
-      `cp -np ${file} ${file}.before-migration`,
-      ...names.map((name) => `sed -i '/^ *rename-command  *${name} /Id' ${file}`),
+      `cp -np ${file} ${before}`,
+      ...names
+        .filter((name) => /^[A-Za-z]+$/.test(name))
+        .map((name) => `sed -i '/^ *rename-command  *${name} /Id' ${file}`),
     ],
-    undoShell: [`cp -p ${file}.before-migration ${file}`],
+    undoShell: [`cp -p ${before} ${file}`],
     restart: true,
     notSimulated: 'it changes the configuration file on the server',
     text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs it, ask for external replication; otherwise only a scan is possible.`,

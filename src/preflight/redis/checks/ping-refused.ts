@@ -2,7 +2,7 @@ import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
 import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { configSetFix, redisAdministrator, toReview } from '../fixes.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -45,11 +45,12 @@ function fixOf({ code, message }: { readonly code: string; readonly message: str
       text: 'Free disk space for the append-only file, or make its folder writable (CONFIG GET dir shows it). The server retries every second; INFO persistence must show aof_last_write_status:ok.',
     };
   }
-  return configSetFix(
+  const allowWrites = configSetFix(
     'stop-writes-on-bgsave-error',
     'no',
     'yes',
     info,
-    'Find the reason in the server log (a full disk, a folder that is not writable, a failed fork) and correct it: PING succeeds after the next successful BGSAVE. Until then, allow writes although saving fails.',
+    'Find the reason in the server log (a full disk, a folder that is not writable, a failed fork) and correct it: PING succeeds after the next successful BGSAVE. Until then, writes can be allowed although saving fails; a crash then loses them.',
   );
+  return toReview(allowWrites);
 }

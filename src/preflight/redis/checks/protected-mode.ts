@@ -1,3 +1,4 @@
+import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import { type CheckOutcome, fail, pass, skip } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { optionalQuery } from '../../query.ts';
@@ -63,7 +64,7 @@ function boundToLoopback(addresses: string): CheckOutcome {
         `redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart`,
       ],
       effects: [{ kind: 'setting', name: 'bind', value: '0.0.0.0 -::*' }],
-      undoShell: [`redis-cli CONFIG SET bind '${addresses}'`],
+      undoShell: [`redis-cli CONFIG SET bind ${quoteShellArg(addresses)}`],
       by: redisAdministrator,
       text: 'Listen on the public address as well, with a password and behind a firewall.',
     },

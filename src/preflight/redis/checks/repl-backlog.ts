@@ -4,7 +4,8 @@ import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { writeRateText } from '../copy-estimate.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { memoryRoom } from '../memory-room.ts';
 import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -27,16 +28,26 @@ export const replBacklogCheck = redisCheck({
     const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
     if (size >= minute) return pass(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
+    // The backlog counts as used memory: one that does not fit makes a cache evict its keys.
+    const allocated = infoNumber(info, 'repl_backlog_histlen') ?? 0;
+    const room = memoryRoom(info) ?? 0;
+    const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);
     return warn(observed, {
       required: `at least ${formatBytes(minute)}`,
       detail: `${detail} A longer interruption of the connection restarts the copy: \`Unable to partial resync with replica for lack of backlog\`.`,
-      fix: configSetFix(
-        'repl-backlog-size',
-        String(wanted),
-        String(size),
-        info,
-        'Raise repl-backlog-size for the time of the migration.',
-      ),
+      fix:
+        fitting >= minute
+          ? configSetFix(
+              'repl-backlog-size',
+              String(fitting),
+              String(size),
+              info,
+              'Raise repl-backlog-size for the time of the migration.',
+            )
+          : {
+              by: redisAdministrator,
+              text: `Migrate when fewer keys are written. A backlog of ${formatBytes(minute)} counts as used memory, and ${formatBytes(room)} are free for it: a larger repl-backlog-size would evict keys or refuse writes. If the machine has the memory, raise maxmemory by ${formatBytes(wanted)} first.`,
+            },
     });
   },
 });

@@ -1,11 +1,12 @@
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
-import { fail, pass, unknown, warn } from '../../finding.ts';
+import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { type CopyEstimate, estimateCopy, writeRateText } from '../copy-estimate.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { machineRoom } from '../memory-room.ts';
 import {
   outputBufferConfigQuery,
   type RedisConfigValues,
@@ -32,19 +33,32 @@ export const replicaOutputBufferCheck = redisCheck({
     const need = estimateBuffer(hard, limit, copy, facts);
     if (need.isEnough) return pass(observed, { detail: need.text });
     const details = {
-      required: `${limit.name} 0 0 0, or a hard limit of ${formatBytes(need.wanted)}`,
+      required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
       detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts it without end.`,
-      fix: configSetFix(
-        'client-output-buffer-limit',
-        `${limit.name} 0 0 0`,
-        observed,
-        info,
-        'Remove the limit for the time of the migration, and monitor the memory.',
-      ),
+      fix: raiseLimit(limit, need.wanted, info),
     };
     return need.isHopeless ? fail(['continuous'], observed, details) : warn(observed, details);
   },
 });
+
+/** Without a limit a stalled target would fill the memory of the machine. */
+function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): Fix {
+  const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
+  const room = machineRoom(info);
+  if (bytes > hard && (room === undefined || bytes > room)) {
+    return {
+      by: redisAdministrator,
+      text: `Migrate when fewer keys are written. A limit of ${formatBytes(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has ${formatBytes(room)} for it`}.`,
+    };
+  }
+  return configSetFix(
+    'client-output-buffer-limit',
+    `${name} ${bytes} 0 0`,
+    `${name} ${hard} ${soft} ${seconds}`,
+    info,
+    'Raise the limit for the time of the migration, and monitor the memory.',
+  );
+}
 
 interface OutputBufferLimit {
   /** `replica`, or `slave` in older servers and Valkey. */

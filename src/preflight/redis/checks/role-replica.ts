@@ -3,7 +3,7 @@ import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts'
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, toReview } from '../fixes.ts';
 import { type RedisConfigValues, type ReplicationSetting, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
@@ -101,12 +101,14 @@ function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
     required: 'the primary, or replica-read-only yes',
     detail:
       'Writes to this replica are not replicated: the target receives those that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
-    fix: configSetFix(
-      readOnlySetting(info),
-      'yes',
-      'no',
-      info,
-      `${usePrimary(upstream)} If no application writes to this replica, make it read-only; writes are then refused with READONLY.`,
+    fix: toReview(
+      configSetFix(
+        readOnlySetting(info),
+        'yes',
+        'no',
+        info,
+        `${usePrimary(upstream)} If no application writes to this replica, make it read-only; writes are then refused with READONLY.`,
+      ),
     ),
   });
 }

@@ -1,9 +1,10 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { fail, pass, unknown, warn } from '../../finding.ts';
+import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { machineRoom } from '../memory-room.ts';
 import { maxmemoryConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -41,14 +42,28 @@ export const sourceMemoryCheck = redisCheck({
       detail: evicts
         ? `The backlog counts as used memory: once the target follows, the source evicts up to ${formatBytes(need - room)} of keys.`
         : "The backlog counts as used memory: once the target follows, the source refuses writes with `OOM command not allowed when used memory > 'maxmemory'`.",
-      fix: configSetFix(
-        'maxmemory',
-        String(limit + 2 * need),
-        String(limit),
-        info,
-        'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.',
-      ),
+      ...(evicts
+        ? { dataLoss: `up to ${formatBytes(need - room)} of keys that the source evicts for the backlog` }
+        : {}),
+      fix: raiseMaxmemory(info, limit, need),
     };
     return hasWrites && !evicts ? fail(['continuous'], observed, details) : warn(observed, details);
   },
 });
+
+/** Lowering maxmemory again evicts keys or refuses writes when the memory is still in use, so that step is reviewed. */
+function raiseMaxmemory(info: RedisInfo, limit: number, need: number): Fix {
+  const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
+  const raised = limit + 2 * need;
+  const machine = machineRoom(info);
+  // All of maxmemory may be used one day, not only what is used now.
+  const used = Math.max(infoNumber(info, 'used_memory') ?? 0, infoNumber(info, 'used_memory_rss') ?? 0);
+  if (machine === undefined || raised > used + machine) {
+    return {
+      by: redisAdministrator,
+      text: `Reduce repl-backlog-size, or free memory. To raise maxmemory to ${formatBytes(raised)}, the machine needs more memory than it is known to have.`,
+    };
+  }
+  const { undo = [], ...fix } = configSetFix('maxmemory', String(raised), String(limit), info, text);
+  return { ...fix, undoReview: undo };
+}
