@@ -58,6 +58,8 @@ export interface LoginHints {
   readonly write: string;
   /** For a read that is forbidden, although every scope includes reading (spec.md §5.4). */
   readonly read: string;
+  /** For a server that cannot be reached. */
+  readonly unreachable?: string;
 }
 
 /** The error for a response that is not a success. */

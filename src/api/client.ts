@@ -142,7 +142,7 @@ async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): 
       until?.throwIfAborted();
       const again =
         (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
-      if (!again || last) throw unreachableError(error);
+      if (!again || last) throw unreachableError(error, deps.loginHints.unreachable);
     }
     await deps.clock.sleep(250 * 2 ** attempt, until);
   }
@@ -232,12 +232,15 @@ export function tlsHintFor({ noTls }: SendError): string {
 export const tlsHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
 /** The error for a request without a response; exit 6. */
-export function unreachableError(error: SendError): CliError {
+export function unreachableError(
+  error: SendError,
+  unreachableHint = 'check the network and the address with `cloudctl config list`',
+): CliError {
   const code = sendErrorCode(error);
   const hints = {
     tls: tlsHintFor(error),
     timeout: 'try again, or raise the limit with `--timeout 60s`',
-    unreachable: 'check the network and the address with `cloudctl config list`',
+    unreachable: unreachableHint,
   };
   // The proxy comes from the environment, so the profile is not the cause.
   const hint =

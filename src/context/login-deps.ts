@@ -1,11 +1,12 @@
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireLock } from '../platform/file-lock.ts';
 import { writeAccount } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { LoginRequest } from '../session/login-request.ts';
-import { isSpecServer } from '../session/session-binding.ts';
+import { isSpecServer, unreachableHint } from '../session/session-binding.ts';
 import { loginCommands } from '../session/suggested-commands.ts';
 import type { SessionDependencies } from './stored-session.ts';
 
@@ -23,6 +24,9 @@ export interface LoginTarget {
   /** The flow of a login that names none: it need not be repeated in a suggested command. */
   readonly profileFlow: LoginRequest['flow'] | undefined;
 }
+
+/** Milliseconds for a connection to the authorization server. */
+const probeLimitMs = 10_000;
 
 export function createLoginDeps(
   parts: Omit<SessionDependencies, 'client' | 'output' | 'prompts'>,
@@ -44,6 +48,8 @@ export function createLoginDeps(
     random: host.random,
     signals: host.signals,
     requireSafe: parts.requireSafe,
+    probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
+    unreachableHint: unreachableHint(settings),
     isSpecServer: () => isSpecServer(host.folders, profileName, binding.authOrigin),
     loginCommands: loginCommands(profileName, request, profileFlow),
     writeAccount: (account) => writeAccount(host.folders.config, profileName, account),

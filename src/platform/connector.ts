@@ -1,9 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import type { Environment } from './host.ts';
 import { SendError } from './http-sender.ts';
 import { networkFailure, tlsFailure } from './network-failure.ts';
-import type { HttpProxy } from './proxy.ts';
+import { type HttpProxy, proxyFor } from './proxy.ts';
 
 export interface ConnectTarget {
   readonly protocol: string;
@@ -53,6 +54,15 @@ export function createConnector(options: HttpConnectorOptions): Connector {
         attempt.abort(new SendError('aborted', false, 'the connection attempt was cancelled'));
     },
   };
+}
+
+/**
+ * Opens a connection to the origin of the URL, through a proxy where one applies, and closes it. Throws a SendError.
+ * @param limit milliseconds
+ */
+export async function probeOrigin(url: string, env: Environment, limit: number): Promise<void> {
+  const socket = await createConnector({ proxyFor: (target) => proxyFor(target, env), limit }).connect(new URL(url));
+  socket.destroy();
 }
 
 async function connectTo(target: ConnectTarget, options: HttpConnectorOptions, signal: AbortSignal): Promise<Socket> {

@@ -21,9 +21,10 @@ import {
   type ResponseReceiver,
 } from './response-receiver.ts';
 import { revokeAndThrow, revokeGrant } from './revoke-grant.ts';
+import { rejectIfUnreachable, type ServerWatchDeps } from './server-watch.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
-export interface LoginDeps extends ExchangeDeps, StoreLoginDeps {
+export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ServerWatchDeps {
   readonly callbackUrls: readonly string[];
   readonly issuer: string | undefined;
   readonly signals: Signals;
@@ -60,7 +61,8 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
     const { signal } = interruption;
 
     const response = receiveResponse(deps, request, receiver, authorization, ended.signal);
-    const result = await interruption.orInterrupt(response, request.limit, () => loginTimeoutError(deps));
+    const orUnreachable = Promise.race([response, rejectIfUnreachable(deps, ended.signal)]);
+    const result = await interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(deps));
     const authorized = requireAuthorization(result, { request, loginCommands: deps.loginCommands });
 
     const { callbackUrl: redirectUri, showOutcome } = receiver;

@@ -4,6 +4,7 @@ import { readKnownSandboxes } from '../config/sandbox-connection.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { Host } from '../platform/host.ts';
+import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
 import { readAccount } from './account.ts';
 import type { SessionBinding } from './credential-record.ts';
@@ -29,17 +30,29 @@ export function sessionBindingOf(settings: ProfileSettings): SessionBinding | un
   return { authOrigin, baseOrigin, clientId };
 }
 
+/** What helps when a server of the profile cannot be reached. `cloudctl sandbox start` has written the profile `sandbox`. */
+export function unreachableHint({ profileName, values }: ProfileSettings): string {
+  const { auth_url: url } = values;
+  const isSandbox = profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
+  return isSandbox
+    ? 'start the sandbox: `cloudctl sandbox start`'
+    : 'check the network and the address with `cloudctl config list`';
+}
+
 /** Hints for a refused request: the commands that log in, or how to stop using the token of the environment. */
-export function loginHints({ accessToken, profileName, values }: ProfileSettings, configFolder: string): LoginHints {
+export function loginHints(settings: ProfileSettings, configFolder: string): LoginHints {
+  const { accessToken, profileName, values } = settings;
+  const unreachable = unreachableHint(settings);
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
-    return { login: unset, write: unset, read: unset };
+    return { login: unset, write: unset, read: unset, unreachable };
   }
   const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
   return {
     login: loginCommand(profileName, undefined, flow),
     write: `log in with write access: ${loginCommand(profileName, 'read write', flow)}`,
     read: `see whose session it is: ${profileCommand(profileName, 'auth status')}`,
+    unreachable,
   };
 }
 

@@ -55,6 +55,8 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       store,
       lock,
       requireSafe,
+      probeServer: async () => undefined,
+      unreachableHint: 'check the network',
       tryLoginLock: () => ({ descriptor: -1, release: () => undefined }),
       createSender: () => host.createSender({ env: {}, fresh: true }),
       clock: host.clock,

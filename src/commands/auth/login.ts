@@ -5,6 +5,7 @@ import { createLoginDeps } from '../../context/login-deps.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope, sameScope } from '../../oauth/scope.ts';
+import { isCi } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
@@ -61,6 +62,7 @@ export const authLoginCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const typed = settingOverrides(args, options);
     checkOptions(context.settings(typed), args);
+    refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
     const limit = requireDuration(limitText, '--login-timeout', 1000);
     const login = await completeLoginSettings(context, typed);
@@ -109,6 +111,17 @@ export const authLoginCommand: CommandSpec<Context> = {
 
 const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
+
+/** A job of a CI system has nobody who could sign in, so the login would only end with its time limit. */
+function refuseWithoutPerson({ host }: Context, args: ParsedArgs): void {
+  const { env, stdin, stderr } = host;
+  if (!isCi(env) || stdin.isTTY === true || stderr.isTTY) return;
+  if (args.has('no-browser') || args.has('paste') || (env.BROWSER ?? '') !== '') return;
+  throw usageError(
+    'cannot log in: CI is set, and neither standard input nor standard error is a terminal',
+    'set CLOUDCTL_ACCESS_TOKEN to an access token, or log in elsewhere; `--no-browser` prints the URL and waits',
+  );
+}
 
 /** Refuses contradicting options before a page is opened. */
 function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {

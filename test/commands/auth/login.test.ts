@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
-import { reply, serverFor } from '../../fixtures/fake-server.ts';
+import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession, storedRecord } from '../../fixtures/session.ts';
@@ -465,4 +465,31 @@ describe('logging in again', () => {
     expect((await runLogin(host, ['--team', 'personal'])).code).toBe(0);
     expect((await runCloudctl(host, ['auth', 'login', '--team', 'mine'])).code).toBe(2);
   });
+});
+
+describe('a server that cannot be reached', () => {
+  it.each(['default', 'sandbox'])('ends the login of profile %s at once, with its name', async (profile) => {
+    const sandbox = await sandboxFor();
+    const host = testHost();
+    await seedSession(host, sandbox, { profile, values: { auth_url: await closedOrigin() } });
+    const env = { ...host.env, CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret };
+    const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', '--profile', profile]);
+    expect(ran.code).toBe(6);
+    const lines = ran.err.split('\n').filter((line) => /^(error|detail|hint)/.test(line));
+    expectGolden('auth', lines.join('\n').replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER'));
+  });
+});
+
+it.each([
+  [2, [], {}],
+  [6, ['--no-browser'], {}],
+  [6, [], { BROWSER: '/usr/bin/firefox' }],
+] as const)('under CI without a terminal: exit %i with %j and %j', async (code, words, more) => {
+  const sandbox = await sandboxFor();
+  const host = testHost();
+  await seedSession(host, sandbox, { values: { auth_url: await closedOrigin() } });
+  const env = { ...host.env, CI: 'true', CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret, ...more };
+  const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', ...words]);
+  expect(ran.code).toBe(code);
+  if (code === 2) expect(ran.err).toContain('CLOUDCTL_ACCESS_TOKEN');
 });
