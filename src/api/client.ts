@@ -231,16 +231,15 @@ export function tlsHintFor({ noTls }: SendError): string {
 
 export const tlsHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
+const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
+
 /** The error for a request without a response; exit 6. */
-export function unreachableError(
-  error: SendError,
-  unreachableHint = 'check the network and the address with `cloudctl config list`',
-): CliError {
+export function unreachableError(error: SendError, unreachable = checkNetworkHint): CliError {
   const code = sendErrorCode(error);
   const hints = {
     tls: tlsHintFor(error),
     timeout: 'try again, or raise the limit with `--timeout 60s`',
-    unreachable: unreachableHint,
+    unreachable,
   };
   // The proxy comes from the environment, so the profile is not the cause.
   const hint =

@@ -212,9 +212,8 @@ async function confirmGrant(
  * Revokes the session that the login replaced. Only at a server of spec.md: elsewhere a revocation may end all grants of the
  * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
  */
-async function revokeReplaced(deps: LoginDeps, { replaced, record }: LoginResult): Promise<void> {
+async function revokeReplaced(deps: LoginDeps, { replaced }: LoginResult): Promise<void> {
   if (replaced === undefined || deps.client.tokenParams !== 'query' || !deps.isSpecServer()) return;
-  if (replaced.accessToken.reveal() === record.accessToken.reveal()) return;
   await revokeGrant(deps, replaced);
 }
 

@@ -11,7 +11,7 @@ function deps(failures: number) {
     calls += 1;
     if (calls <= failures) throw new SendError('connection', false, 'could not connect to https://auth.example.com');
   };
-  return { clock, probeServer, unreachableHint: 'check the network', calls: () => calls };
+  return { clock, probeServer, unreachableHint: 'HINT', calls: () => calls };
 }
 
 it('names a server that cannot be reached three times', async () => {
@@ -20,7 +20,7 @@ it('names a server that cannot be reached three times', async () => {
     code: 'unreachable',
     exitCode: 6,
     message: expect.stringContaining('https://auth.example.com'),
-    hint: 'check the network',
+    hint: 'HINT',
   });
   expect(watched.calls()).toBe(3);
 });
