@@ -18,6 +18,9 @@ import { nextLogLines } from '../src/watch/view/log-lines.ts';
 import { drawStatusScreen } from '../src/watch/view/status-screen.ts';
 import { readCsv } from './cli/formats/read-csv.ts';
 import { fakeClock, fakeSink } from './cli/sink.ts';
+import { runCloudctl } from './commands/run-cloudctl.ts';
+import { reply, serverFor } from './fixtures/fake-server.ts';
+import { type TestHost, testHost } from './fixtures/host.ts';
 import { hostileTexts, rawUnprintable } from './fixtures/hostile-text.ts';
 import { report } from './preflight/sample.ts';
 
@@ -115,7 +118,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
     const one = reportWith(text);
     expect(JSON.parse(renderReport('a.json', one, '1') ?? '')).toEqual(one);
     const sarif = JSON.parse(renderReport('a.sarif', one, '1') ?? '');
-    expect(sarif.runs[0].results[0].message.text).toContain(text);
+    expect(sarif.runs[0].results[0].message.text.replaceAll('\\](', '](')).toContain(text);
     expect(renderReport('a.html', one, '1')).not.toMatch(/<(script|img|forged|b)\b/);
     expect(renderReport('a.xml', one, '1')).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
   });
@@ -189,6 +192,74 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
     await createProgressReporter({ stderr: progress, clock: fakeClock(), quiet: false }).show(text);
     expect(progress.text()).not.toMatch(rawUnprintable);
     expect(progress.text().split('\n')).toHaveLength(2);
+  });
+});
+
+describe('an API that sends hostile names and messages', () => {
+  const names = Object.values(hostileTexts).map((text) => Buffer.from(text).toString('utf8'));
+  const droplets = names.map((name, at) => ({
+    id: at + 1,
+    name,
+    status: 'active',
+    created_at: '2026-01-01T00:00:00Z',
+  }));
+  const page = JSON.stringify({ droplets, links: {}, meta: { total: droplets.length } });
+  const hostFor = async (status: number, body: string, terminal?: number) => {
+    const server = await serverFor((_request, response) => reply(response, status, body));
+    return testHost({
+      env: { CLOUDCTL_ACCESS_TOKEN: 't'.repeat(40), CLOUDCTL_BASE_URL: server.origin },
+      ...(terminal === undefined ? {} : { terminal }),
+    });
+  };
+  const run = async (host: TestHost, argv: readonly string[], terminal?: number) =>
+    runCloudctl(host, argv, terminal === undefined ? {} : { terminal });
+
+  it.each(['json', 'ndjson', 'yaml', 'csv', 'table'])('lists droplets as %s', async (format) => {
+    const ran = await run(await hostFor(200, page), [
+      'droplets',
+      'list',
+      '-o',
+      format,
+      '--no-header',
+      '--format',
+      'Name',
+    ]);
+    expect(ran.code).toBe(0);
+    if (format === 'csv') return expect(readCsv(ran.out).map(([name]) => name)).toEqual(names);
+    expect(ran.out).not.toMatch(rawUnprintable);
+    if (format === 'json') expect(ran.json()).toEqual(names.map((Name) => ({ Name })));
+    if (format === 'yaml') expect(parseYaml(ran.out)).toEqual(names.map((Name) => ({ Name })));
+    if (format === 'ndjson' || format === 'table') expect(ran.out.trimEnd().split('\n')).toHaveLength(names.length);
+  });
+
+  it.each(['ndjson', 'json'])('passes droplets on as %s', async (format) => {
+    const ran = await run(await hostFor(200, page), ['droplets', 'list', '-o', format]);
+    expect(ran.out).not.toMatch(rawUnprintable);
+    const rows: unknown =
+      format === 'json'
+        ? ran.json()
+        : ran.out
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+    expect(rows).toEqual(droplets);
+  });
+
+  it('is printed by `api` as JSON with the same values, on a terminal too', async () => {
+    for (const terminal of [undefined, 80]) {
+      const ran = await run(await hostFor(200, page, terminal), ['api', 'GET', '/v2/droplets'], terminal);
+      expect(ran.out).not.toMatch(rawUnprintable);
+      expect(ran.json()).toMatchObject({ droplets });
+    }
+  });
+
+  it.each(Object.entries(hostileTexts))('%s in an error message is one part of the error', async (_name, text) => {
+    const body = JSON.stringify({ id: 'server_error', message: text });
+    const ran = await run(await hostFor(422, body), ['api', 'GET', '/v2/droplets']);
+    expect(ran.err).not.toMatch(rawUnprintable);
+    expect(ran.err.match(/^\S+/gm)).toEqual(expect.arrayContaining(['error:']));
+    expect(ran.err.match(/^(?!error:|detail:|hint:| {2}).+/gm)).toBeNull();
+    expect(ran.err.match(/^ +(hint|error|detail|fail):/gm)).toBeNull();
   });
 });
 

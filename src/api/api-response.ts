@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isRecord, parseJson, stringField } from '../json.ts';
 import type { BufferedBody } from '../platform/buffered-body.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** A complete response of the resource API. */
 export interface ApiResponse {
@@ -20,7 +21,7 @@ export interface ApiResponse {
   readonly raw: BufferedBody;
 }
 
-/** `{id, message}` of an error body. Both can be absent: the status decides. */
+/** `{id, message}` of an error body; the message is one printable line. Both can be absent: the status decides. */
 export interface ProblemBody {
   readonly id?: string;
   readonly message?: string;
@@ -31,7 +32,7 @@ export function readProblemBody(response: Pick<ApiResponse, 'text'>): ProblemBod
   if (!json.ok || !isRecord(json.value)) return {};
   const id = stringField(json.value, 'id');
   const message = stringField(json.value, 'message');
-  return { ...(id === undefined ? {} : { id }), ...(message === undefined ? {} : { message }) };
+  return { ...(id === undefined ? {} : { id }), ...(message === undefined ? {} : { message: sanitizeLine(message, 1000) }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeAtomically } from '../../platform/files.ts';
+import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<Context> = {
   description:
@@ -18,7 +19,7 @@ export const sandboxSnapshotCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const [file = '-'] = args.positionals;
     const admin = await context.sandbox(args.value('admin-url'));
-    const text = JSON.stringify(await admin.call('GET', '/snapshot'), null, 2);
+    const text = escapeUnprintable(JSON.stringify(await admin.call('GET', '/snapshot'), null, 2));
     if (file === '-') {
       await context.output.text(text);
       return 0;

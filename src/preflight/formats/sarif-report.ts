@@ -42,7 +42,7 @@ function resultOf(finding: Finding, ruleIndex: number, source: string): object {
     ruleIndex,
     kind: kinds[status],
     level: levels[status],
-    message: { text: sentences.filter((part) => part !== undefined).join(' ') },
+    message: { text: withoutLinks(sentences.filter((part) => part !== undefined).join(' ')) },
     locations: [
       {
         logicalLocations: [
@@ -56,6 +56,11 @@ function resultOf(finding: Finding, ruleIndex: number, source: string): object {
     ],
     ...(accepted === true ? { suppressions: [{ kind: 'external', justification: '--accept' }] } : {}),
   };
+}
+
+/** A name of the source must not become a link: brackets before a parenthesis are one, unless they are escaped (§3.11.6). */
+function withoutLinks(text: string): string {
+  return text.replaceAll('](', '\\](');
 }
 
 /** Only the kind `fail` may have a level other than none (§3.27.10). */
