@@ -3,6 +3,7 @@ import { checkRows } from './check-rows.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
@@ -25,6 +26,7 @@ const cases = [
   ...newerReleaseCases,
   ...settingsLostCases,
   ...unreadableCases,
+  ...fixedCases,
 ].filter(isWanted);
 
 describe('the verdict on a PostgreSQL source is what really happens', () => {

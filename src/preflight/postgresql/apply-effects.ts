@@ -65,15 +65,18 @@ export function applyEffectsToFacts(
 ): PostgresqlSourceFacts {
   const { connection, replication } = facts;
   const roles = effects.filter((effect) => effect.kind === 'role');
-  const isSuperuser = roles.some(({ superuser }) => superuser === true);
+  const becomesSuperuser = roles.some(({ superuser }) => superuser === true);
+  const isSuperuser = becomesSuperuser || (connection.kind === 'entered' && connection.superuser);
   const mayReplicate = isSuperuser || roles.some(({ replication: granted }) => granted === true);
-  const isRefused = replication?.kind === 'refused' && replication.code === '42501';
-  const gains = isSuperuser && connection.kind === 'entered' && !connection.superuser;
-  if (!gains && !(mayReplicate && isRefused)) return facts;
+  const hasMoreSenders = effects.some((effect) => effect.kind === 'setting' && effect.name === 'max_wal_senders');
+  const code = replication?.kind === 'refused' ? replication.code : undefined;
+  const opens = mayReplicate && (code === '42501' || (code === '53300' && hasMoreSenders));
+  const gains = becomesSuperuser && connection.kind === 'entered' && !connection.superuser;
+  if (!gains && !opens) return facts;
   return {
     ...facts,
     ...(gains ? { connection: { ...connection, superuser: true } } : {}),
-    ...(mayReplicate && isRefused ? { replication: { kind: 'entered' } } : {}),
+    ...(opens ? { replication: { kind: 'entered' } } : {}),
   };
 }
 

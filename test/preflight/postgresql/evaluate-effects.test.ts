@@ -362,6 +362,13 @@ test('before 12 more WAL senders need more connections, without which the server
   expect(findingOf(after, 'wal-senders').status).toBe('pass');
 });
 
+test('with more WAL senders a superuser can open a replication connection', () => {
+  const { after } = simulated([setting({ max_wal_senders: '0' })], {
+    facts: { replication: { kind: 'refused', code: '53300', message: 'too many' } },
+  });
+  expect(findingOf(after, 'repl-connection').status).toBe('pass');
+});
+
 test('WAL senders with wal_level minimal need the fix of wal_level too, without which the server does not start', () => {
   const returned = [setting({ wal_level: 'minimal', max_wal_senders: '0' })];
   expect(findingOf(simulated(returned).findings, 'wal-senders').fix).toMatchObject({ simulated: true });

@@ -3,6 +3,7 @@ import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { BestMethod } from '../row.ts';
+import type { FixesOfCase } from './fix-script.ts';
 
 /** In the database `postgres` unless one is named; `restart`, `reload`, `standby` and `rules …` are what they say. */
 export type Step = string | { readonly in: string; readonly sql: string };
@@ -61,6 +62,10 @@ export interface PostgresCase {
   readonly app?: readonly string[];
   /** Why one of several databases may have a better result than its verdict. */
   readonly uneven?: string;
+  /** The fix script of the report is run first; verdict and result are those after it. */
+  readonly fixes?: FixesOfCase;
+  /** After the migration the target gets the output of `db sequences`. */
+  readonly setsSequences?: true;
   /** The result, where it differs from the verdict, and why the verdict is correct nevertheless. */
   readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }
@@ -71,7 +76,7 @@ export function databasesOf({ databases = ['d1'] }: PostgresCase): readonly stri
 
 /** Whether it can share its source with others that came before. */
 export function isShared(one: PostgresCase): boolean {
-  return [one.settings, one.hba, one.tls, one.first, one.last, one.before, one.connection].every(
+  return [one.settings, one.hba, one.tls, one.first, one.last, one.before, one.connection, one.fixes].every(
     (it) => it === undefined,
   );
 }

@@ -157,6 +157,13 @@ export async function differences(
   return [...differing.map(({ name }) => `${name} differs`), ...objects];
 }
 
+/** Every table with the number of its rows and a hash of them. */
+export async function contentsOf(server: Postgres, database: string): Promise<readonly string[]> {
+  const tables = await within(server, database, tablesIn);
+  const found = await contents(server, database, tables);
+  return tables.map(({ name }, at) => `${name} ${found[at]}`);
+}
+
 async function contents(server: Postgres, database: string, tables: readonly Table[]): Promise<readonly string[]> {
   return within(server, database, async (session) => {
     // A database that writes its values in another way holds the same rows.

@@ -10,8 +10,10 @@ import { preflightOptions } from '../../preflight/postgresql/facts.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, type Step } from './case.ts';
 import { copy } from './dump.ts';
+import { applyFixes, type FixedSource } from './fix-script.ts';
 import { all, type MigrationPlan, type MigrationResult, migrate } from './migrate.ts';
 import { fill } from './rows.ts';
+import { setSequences } from './sequences.ts';
 import { dropCaseDatabases, type ServerPool } from './server-pool.ts';
 
 /** The verdict first, then the continuous migration, whatever the verdict is; where that fails, the dump. */
@@ -33,7 +35,12 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     const ignored = (await source.query('SELECT datname FROM pg_database'))
       .map(({ datname }) => String(datname))
       .filter((name) => !databases.includes(name));
-    const report = await judge(one, door, target, ignored);
+    const preflight = () => judge(one, door, target, ignored);
+    const first = await preflight();
+    const { report, remarks }: FixedSource =
+      one.fixes === undefined
+        ? { report: first, remarks: [] }
+        : await applyFixes(one.fixes, first, source, databases, preflight);
     const plan: MigrationPlan = {
       source,
       target,
@@ -46,7 +53,9 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
       id: prepared?.id,
       timeLimit: patience,
     };
-    const continuous = await caught(databases, () => migrate(plan));
+    const migrated = await caught(databases, () => migrate(plan));
+    const behind = one.setsSequences === true ? await setSequences(source, target, databases) : [];
+    const continuous = { ...migrated, remarks: [...remarks, ...migrated.remarks, ...behind] };
     await dropCaseDatabases(target, one);
     const failed = databases.filter((name) => holds(continuous, name).length > 0);
     const dumped = failed.length === 0 ? undefined : await caught(databases, () => copy(plan));

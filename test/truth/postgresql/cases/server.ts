@@ -234,7 +234,7 @@ async function synchronousStandby(source: Postgres): Promise<Prepared> {
 }
 
 /** An engine gives fixed names: the next try meets what the one before has left. */
-async function earlierTry(source: Postgres): Promise<Prepared> {
+export async function earlierTry(source: Postgres): Promise<Prepared> {
   const id = randomUUID();
   const [row] = await source.query("SELECT oid FROM pg_database WHERE datname = 'd1'");
   const name = replicationObjectName(id, String(row?.oid));

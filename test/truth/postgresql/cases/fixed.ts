@@ -1,0 +1,126 @@
+import type { PostgresCase } from '../case.ts';
+import { earlierTry } from './server.ts';
+
+/** Sources that are migrated after the fix script of their report was run with psql. */
+export const fixedCases: readonly PostgresCase[] = [
+  {
+    name: 'fixed: wal_level, by a restart',
+    verdict: 'continuous',
+    quick: true,
+    settings: { wal_level: 'replica' },
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed: wal_level, slots and senders in one script',
+    verdict: 'continuous',
+    settings: { wal_level: 'minimal', max_wal_senders: 0, max_replication_slots: 1 },
+    databases: ['d1', 'd2'],
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed: tables without a replica identity',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE TABLE keyless (a int, b text)',
+      'INSERT INTO keyless VALUES (1, NULL), (1, NULL), (2, $$x$$)',
+      'UPDATE keyless SET b = a::text WHERE a = 2',
+      'CREATE TABLE indexed (a int NOT NULL UNIQUE, doc json)',
+      `INSERT INTO indexed VALUES (1, '{"a": 1}'), (2, NULL)`,
+      'UPDATE indexed SET a = 3 WHERE a = 2',
+      'CREATE TABLE unidentified (a int PRIMARY KEY)',
+      'INSERT INTO unidentified VALUES (1), (2)',
+      'ALTER TABLE unidentified REPLICA IDENTITY NOTHING',
+      'DELETE FROM unidentified WHERE a = 2',
+    ],
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed in part: a table that no replica identity identifies',
+    verdict: 'dump',
+    reasons: ['replica-identity'],
+    setup: [
+      'CREATE TABLE keyless (a int, b text)',
+      'INSERT INTO keyless VALUES (1, NULL), (2, $$x$$)',
+      'UPDATE keyless SET b = a::text WHERE a = 2',
+      'CREATE TABLE document (doc json)',
+      `INSERT INTO document VALUES ('{"a": 1}'), ('[]')`,
+      `UPDATE document SET doc = '[1]'`,
+    ],
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed: a role that is not a superuser',
+    verdict: 'continuous',
+    quick: true,
+    first: ["CREATE ROLE someone LOGIN PASSWORD 'secret'"],
+    setup: [
+      'CREATE TABLE held (a int PRIMARY KEY)',
+      'INSERT INTO held VALUES (1), (2)',
+      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+      'CREATE POLICY few ON held USING (a > 1)',
+      'GRANT SELECT ON held TO someone',
+    ],
+    connection: { username: 'someone' },
+    fixes: { verdict: 'blocked' },
+  },
+  {
+    name: 'fixed: settings of the role',
+    verdict: 'continuous',
+    first: [
+      "CREATE ROLE someone LOGIN SUPERUSER PASSWORD 'secret'",
+      'ALTER ROLE someone SET default_transaction_read_only = on',
+    ],
+    connection: { username: 'someone' },
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed: slot and publication of an earlier migration',
+    verdict: 'continuous',
+    quick: true,
+    before: earlierTry,
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'fixed: unlogged tables, in the optional part',
+    verdict: 'continuous',
+    setup: [
+      'CREATE UNLOGGED TABLE parent (a int PRIMARY KEY)',
+      'CREATE UNLOGGED TABLE child (a int REFERENCES parent, doc text)',
+      'INSERT INTO parent VALUES (1), (2)',
+      'INSERT INTO child VALUES (1, NULL), (2, $$x$$)',
+    ],
+    fixes: { verdict: 'continuous', optional: true },
+  },
+  {
+    name: 'fixed: a CHECK constraint on the future',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE due (id int PRIMARY KEY, at timestamptz CHECK (at > now()))',
+      "INSERT INTO due VALUES (1, now() + interval '1 second'), (2, 'infinity')",
+      'SELECT pg_sleep(1.5)',
+    ],
+    fixes: { verdict: 'blocked' },
+  },
+  {
+    name: 'not fixed: a restart that would lower wal_level',
+    verdict: 'dump',
+    reasons: ['slots-free'],
+    settings: { max_replication_slots: 0 },
+    last: ["ALTER SYSTEM SET wal_level = 'replica'", 'reload'],
+    fixes: { verdict: 'dump' },
+  },
+  {
+    name: 'sequences set at the cut-over',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE TABLE numbered (id serial PRIMARY KEY, other int GENERATED ALWAYS AS IDENTITY)',
+      'INSERT INTO numbered (id) SELECT nextval($$numbered_id_seq$$) FROM generate_series(1, 40)',
+      'CREATE SEQUENCE "Of Its Own" INCREMENT 7 START 3',
+      'SELECT nextval($$"Of Its Own"$$) FROM generate_series(1, 5)',
+      'CREATE SEQUENCE unused START 100',
+    ],
+    setsSequences: true,
+  },
+];

@@ -1,0 +1,40 @@
+import { nearestWord } from '../../../src/cli/suggest.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { psqlConnectCommand, psqlSessionStatements } from '../../../src/postgresql/psql-script.ts';
+import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
+import { queryEachDatabase } from '../../../src/preflight/postgresql/query-each-database.ts';
+import { sequenceScript } from '../../../src/preflight/postgresql/sequence-script.ts';
+import { postgresEndpointOf } from '../../engine/engine-servers.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { runPsql } from './fix-script.ts';
+
+/** Runs the statements of `db sequences` with psql on the target, as at the cut-over. Resolves with the sequences that differ then. */
+export async function setSequences(
+  source: Postgres,
+  target: Postgres,
+  databases: readonly string[],
+): Promise<readonly string[]> {
+  const found = await queryEachDatabase(
+    {
+      source: { ...postgresEndpointOf(source), dbname: databases[0] ?? 'postgres' },
+      ignoreDbs: [],
+      clock: systemClock,
+      signal: AbortSignal.timeout(20_000),
+      nearest: nearestWord,
+    },
+    sequencesQuery,
+  );
+  const lines = found.flatMap((each) => {
+    if ('failure' in each) throw new Error(each.failure);
+    if (!databases.includes(each.database)) return [];
+    return [psqlConnectCommand(each.database), ...psqlSessionStatements, ...sequenceScript(each.value).statements];
+  });
+  runPsql(target, 'postgres', lines.join('\n'));
+  const values = 'SELECT schemaname, sequencename, last_value FROM pg_sequences ORDER BY 1, 2';
+  const differing: string[] = [];
+  for (const name of databases) {
+    const [here, there] = [await source.query(values, name), await target.query(values, name)];
+    if (JSON.stringify(here) !== JSON.stringify(there)) differing.push(`the sequences of ${name} differ`);
+  }
+  return differing;
+}
