@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../platform/clock.ts';
+import { createResponseMemory } from '../platform/response-memory.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
-import { createResponseMemory } from '../postgresql/response-memory.ts';
 import { connectRedis } from '../redis/connection.ts';
 import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts';
 

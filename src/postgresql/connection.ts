@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../platform/response-memory.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
 import { type AuthenticationMethod, createAuthenticationGuard, mayUseCleartext } from './authentication-guard.ts';
 import { checkedStream } from './checked-stream.ts';
@@ -10,7 +11,6 @@ import type { Client } from './pg.ts';
 import type { PinnedMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toConnectError, toQueryError } from './query-error.ts';
-import { createResponseMemory, type ResponseMemory } from './response-memory.ts';
 import { sendStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { isStartupRefusal, startupSettings } from './startup-settings.ts';

@@ -1,5 +1,5 @@
+import type { ResponseMemory } from '../platform/response-memory.ts';
 import { checkMessageBody } from './check-message-body.ts';
-import type { ResponseMemory } from './response-memory.ts';
 
 /**
  * How the rows of a COPY arrive. `rows`: each row is one message. `parts`: a large row arrives in several messages, so that

@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { createResponseMemory } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-session.ts';
 import { authenticate, type RedisAuthOutcome } from './authenticate.ts';
+import { checkReplies } from './checked-replies.ts';
 import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisConnectError } from './command-error.ts';
 import { explainConnectError } from './explain-connect-error.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
+import { createReplyReader } from './reply-reader.ts';
 import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 import { withTimeLimit } from './time-limit.ts';
@@ -72,12 +75,17 @@ async function createSession(
   });
   // Errors reach the callers that wait for a reply; ioredis prints those without a listener.
   client.on('error', () => {});
+  const reader = createReplyReader(options.memory ?? createResponseMemory('statement'));
+  const replyFailure = checkReplies(socket, reader);
   await client.connect();
-  const drop = () => void socket.destroy();
-  const unread = limitUnreadBytes(socket);
+  const drop = () => {
+    reader.close();
+    socket.destroy();
+  };
   const toError = (error: unknown) => {
     if (error instanceof CommandError) return error;
-    if (unread.isExceeded()) return new CommandError(connectErrorCodes.protocol, replyTooLarge, true);
+    const refused = replyFailure();
+    if (refused instanceof Error) return new CommandError(connectErrorCodes.protocol, refused.message, true);
     if (error instanceof DOMException) return new CommandError(connectErrorCodes.aborted, abortReason(error), true);
     if (!(error instanceof ReplyError)) return new CommandError(connectErrorCodes.closed, closedByServer, true);
     const message = redactServerMessage(error.message, source);
@@ -91,7 +99,7 @@ async function createSession(
       drop,
       toError,
     });
-    unread.reset();
+    reader.nextReply();
     return reply;
   };
   return {
@@ -138,25 +146,6 @@ async function awaitReply(
     if (failure.lost) drop();
     throw failure;
   }
-}
-
-/** Far more than any reply that is requested here; an endless one would fill the memory of this machine. */
-const maxUnreadBytes = 32 * 2 ** 20;
-const replyTooLarge = 'the reply is larger than 32 MiB';
-
-/** Closes the connection when too many bytes arrive between two replies. */
-function limitUnreadBytes(socket: Socket) {
-  let received = 0;
-  socket.on('data', (data: Uint8Array) => {
-    received += data.length;
-    if (received > maxUnreadBytes) socket.destroy();
-  });
-  return {
-    isExceeded: () => received > maxUnreadBytes,
-    reset() {
-      received = 0;
-    },
-  };
 }
 
 const closedByServer = 'the server closed the connection';

@@ -1,8 +1,8 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { identifySystemMessage } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { NameResolver } from '../network/name-resolver.ts';

@@ -1,9 +1,9 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
+import type { ResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import type { ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { QueryResults } from '../query.ts';
 import type { AnyPostgresqlQuery, PostgresqlQueryConditions } from './query.ts';

@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { createResponseMemory } from '../../postgresql/response-memory.ts';
+import { createResponseMemory } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { knownValue } from '../query.ts';
 import type { FindNearest } from '../unknown-check-ids.ts';

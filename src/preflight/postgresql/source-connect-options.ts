@@ -1,4 +1,4 @@
-import type { ResponseMemory } from '../../postgresql/response-memory.ts';
+import type { ResponseMemory } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /** What is needed to connect to a source. */

@@ -55,7 +55,7 @@ export async function collectRedisFacts(
   const { session: first, source: connected, connection } = opened;
   if (first === undefined) return { facts: factsOf(opened, run), results: new Map(), waited: 0 };
   const context = { user: authenticatedUser(run.source, connection) };
-  const connect = { signal: run.signal, onCommand: observer.onCommand };
+  const connect = { signal: run.signal, onCommand: observer.onCommand, memory: opened.memory };
   let session = first;
   try {
     const pipelined = await runRedisQueries(session, checks, context, 10_000);

@@ -1,4 +1,5 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -14,6 +15,8 @@ export interface OpenedRedisSource {
   readonly session: RedisSession | undefined;
   /** The source with the address that the connection was made to. */
   readonly source: RedisSource;
+  /** Shared by all sessions of the run, which keeps their replies. */
+  readonly memory: ResponseMemory;
 }
 
 export interface OpenRedisOptions extends Omit<RedisConnectOptions, 'limit'> {
@@ -26,26 +29,27 @@ const connectTimeout = 5000;
 /** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
 export async function openRedisSource(given: RedisSource, options: OpenRedisOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
+  const memory = createResponseMemory('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
   const reachable = await search.firstReachable;
   if (reachable === undefined) {
     const address = await search.facts;
-    return { address, tls: tlsNotTried, connection: unreachable(address), session: undefined, source: given };
+    return { address, tls: tlsNotTried, connection: unreachable(address), session: undefined, source: given, memory };
   }
   const source = { ...given, address: reachable };
   try {
     const [session, address] = await Promise.all([
-      connectRedis(source, { ...options, limit: connectTimeout }),
+      connectRedis(source, { ...options, limit: connectTimeout, memory }),
       search.facts,
     ]);
     const tls: TlsFacts =
       session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls, verified: source.ca !== undefined };
-    return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source };
+    return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source, memory };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const { phase, code, message } = error;
     const connection: RedisConnectionResult = { kind: 'refused', phase, code, message };
-    return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source };
+    return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source, memory };
   }
 }
 

@@ -1,7 +1,7 @@
 import { ConnectError } from '../../platform/connect-error.ts';
+import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../../postgresql/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';

@@ -11,6 +11,7 @@ import {
   hostileTlsBehaviors,
   startHostileServer,
 } from '../../fixtures/hostile-postgres.ts';
+import { hostileRedisBehaviors } from '../../fixtures/hostile-redis.ts';
 
 const servers: HostileServer[] = [];
 afterEach(() => {
@@ -30,12 +31,15 @@ async function runAgainst(
   servers.push(server);
   const began = Date.now();
   const source = `postgres://u@${address}:${server.port}/d`;
-  const env = { PGPASSWORD: 's3cret', CLOUDCTL_REHEARSE_INTO_PASSWORD: 's3cret' };
-  const running = start([...args.map((word) => word.replace('SOURCE', source)), '-o', 'json'], {
-    folders: makeFolders(),
-    env,
-    limit,
-  });
+  const env = { PGPASSWORD: 's3cret', REDISCLI_AUTH: 's3cret', CLOUDCTL_REHEARSE_INTO_PASSWORD: 's3cret' };
+  const running = start(
+    [...args.map((word) => word.replace('SOURCE', source).replace('PORT', String(server.port))), '-o', 'json'],
+    {
+      folders: makeFolders(),
+      env,
+      limit,
+    },
+  );
   running.child.stdin?.end('');
   let peak = 0;
   const timer = setInterval(() => {
@@ -102,6 +106,26 @@ describe('the other commands end as well', () => {
       expect.soft(ran.code).toBe(code);
       expect.soft(ran.peak).toBeLessThan(maxMemory);
       expect.soft(ran.took).toBeLessThan(25_000);
+    },
+  );
+});
+
+describe('a Redis server that', () => {
+  const redis = (words: readonly string[]) => [...words, '--engine', 'redis', '--host', '127.0.0.1', '--port', 'PORT'];
+  const preflight = redis(['db', 'preflight', '--allow-private', '--deadline', '15s', '--disable-ssl']);
+  test.each(Object.entries(hostileRedisBehaviors))('%s does not harm a preflight', async (name, behavior) => {
+    const ran = await runAgainst(behavior, preflight);
+    // Errors for every command leave every check unknown, which blocks nothing.
+    expect.soft(ran.code).toBe(name === 'sends endless errors' ? 0 : 3);
+    expect.soft(ran.peak).toBeLessThan(maxMemory);
+    expect.soft(ran.took).toBeLessThan(25_000);
+  });
+  test.each(['announces a reply of 2 GB', 'nests large arrays', 'sends a negative length'])(
+    '%s does not harm a watch',
+    async (name) => {
+      const ran = await runAgainst(hostileRedisBehaviors[name]!, redis(['db', 'watch', '--disable-ssl']));
+      expect.soft(ran.code).toBe(3);
+      expect.soft(ran.peak).toBeLessThan(maxMemory);
     },
   );
 });

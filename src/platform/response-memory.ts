@@ -1,4 +1,4 @@
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { ConnectError, connectErrorCodes } from './connect-error.ts';
 
 /** Limits the memory that the responses of one or several sessions use. */
 export interface ResponseMemory {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createResponseMemory } from '../../src/postgresql/response-memory.ts';
+import { createResponseMemory } from '../../src/platform/response-memory.ts';
 
 const half = 40 * 2 ** 20;
 
