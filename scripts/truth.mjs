@@ -49,7 +49,7 @@ function describe(rows, minutes) {
     `${count(rows, 'false continuous')} false \`continuous\`, ${count(rows, 'false promise')} false verdicts for the other method, ${count(rows, 'false blocked')} false \`blocked\`, ${count(rows, 'not proven')} that the report called not proven.`,
     ...differing.map(
       (row) =>
-        `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\` was the verdict${blame(row)}, \`${row.truth}\` was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
+        `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\`${doubt(row)} was the verdict${blame(row)}, \`${row.truth}\` was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
     ),
     ...engines.flatMap((engine) => [
       `## All cases of ${names[engine]}`,
@@ -93,8 +93,9 @@ function blame({ reasons }) {
   return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
 }
 
-function doubt({ unproven = [] }) {
-  return unproven.length === 0 ? '' : `, not proven (${unproven.join(', ')})`;
+/** What the report could not look at, where that is why verdict and result differ. */
+function doubt({ relation, unproven = [] }) {
+  return relation !== 'not proven' ? '' : `, not proven (${unproven.join(', ')})`;
 }
 
 function sentence(text) {

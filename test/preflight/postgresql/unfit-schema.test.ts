@@ -33,9 +33,9 @@ test('a schema that no target accepts is blocked, the fixes correct it, and undo
     [
       'not-valid',
       [
+        'there on public."The Table"',
         'short on public."A Word"',
         '"too big" on public."The Table"',
-        'there on public."The Table"',
         'brief on public."Words"',
       ],
     ],
@@ -55,7 +55,16 @@ test('a schema that no target accepts is blocked, the fixes correct it, and undo
   const drop = 'ALTER DOMAIN "public"."Words" DROP CONSTRAINT IF EXISTS "brief"';
   const left = after.findings.find(({ id }) => id === 'not-valid');
   expect(left).toMatchObject({ status: 'unknown', fix: { text: expect.stringContaining(`${drop}.`) } });
-  await say(server, [drop]);
+  // Expressions are not evaluated: the statements of the finding tell their owner that rows violate these.
+  expect(left?.fix?.review).toHaveLength(2);
+  for (const statement of left?.fix?.review ?? []) {
+    await expect(server.query(statement, 'd1')).rejects.toThrow(/violate|contains values/);
+  }
+  await say(server, [
+    drop,
+    'ALTER DOMAIN public."A Word" DROP CONSTRAINT short',
+    'ALTER TABLE public."The Table" DROP CONSTRAINT "too big"',
+  ]);
   expect((await preflightServer(server)).findings.find(({ id }) => id === 'not-valid')?.status).toBe('pass');
   await server.query('CREATE PUBLICATION p FOR ALL TABLES', 'd1');
 
@@ -66,49 +75,34 @@ test('a schema that no target accepts is blocked, the fixes correct it, and undo
   expect(failed(await preflightServer(server))).toEqual(['db-noconnect', 'event-triggers', 'not-valid', 'time-checks']);
 }, 60_000);
 
-test('rows of NOT VALID constraints are checked without running user-defined functions', async () => {
+test('the expression of a NOT VALID constraint is not evaluated, whatever it calls', async () => {
   const server = await startPostgres({ version: 14, settings: ready });
   const setup = [
-    "CREATE TYPE mood AS ENUM ('a', 'b')",
     'CREATE DOMAIN d AS numeric(8, 2)',
     'CREATE SEQUENCE run_for_it',
     `CREATE FUNCTION ran(int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$SELECT nextval('public.run_for_it') > 0$$`,
-    'CREATE TABLE "T t" (id int PRIMARY KEY, "B b" int, w text, m mood, n d, i int, at timestamptz)',
-    "INSERT INTO \"T t\" VALUES (1, 5, 'x', 'a', 7, 1, now()), (2, NULL, NULL, NULL, NULL, NULL, NULL)",
+    'CREATE TABLE "T t" (id int PRIMARY KEY, "B b" int, w text, n d)',
+    'INSERT INTO "T t" VALUES (1, 5, \'x\', 7), (2, NULL, NULL, NULL)',
+    'CREATE TABLE "empty" (id int PRIMARY KEY)',
     'CREATE TABLE part (id int, v int) PARTITION BY RANGE (id)',
     'CREATE TABLE part1 PARTITION OF part FOR VALUES FROM (0) TO (9)',
     'INSERT INTO part VALUES (1, 1)',
-    'CREATE TABLE closed (id int PRIMARY KEY, v int)',
-    'INSERT INTO closed VALUES (1, 1)',
-    'CREATE TABLE child () INHERITS ("T t")',
-    'INSERT INTO child VALUES (3, 500)',
   ];
   await server.query('CREATE DATABASE d1');
   for (const statement of setup) await server.query(statement, 'd1');
-  const judged = async (statement: string) => {
-    const [, back = ''] = /^(ALTER (?:TABLE|DOMAIN) (?:ONLY )?(?:"T t"|\w+) )/.exec(statement) ?? [];
-    await server.query(statement, 'd1');
+  const judged = async (owner: string, condition: string) => {
+    await server.query(`ALTER ${owner} ADD CONSTRAINT c CHECK (${condition}) NOT VALID`, 'd1');
     const found = (await preflightServer(server)).findings.find(
       ({ id, database }) => id === 'not-valid' && database === 'd1',
     );
-    await server.query(`${back}DROP CONSTRAINT c`, 'd1');
+    await server.query(`ALTER ${owner} DROP CONSTRAINT c`, 'd1');
     return found?.status;
   };
-  const add = (condition: string) =>
-    `ALTER TABLE ONLY "T t" ADD CONSTRAINT c CHECK (${condition}) NO INHERIT NOT VALID`;
-  // The row of a table that inherits is not one of this table.
-  expect(await judged(add('"B b" < 100'))).toBe('info');
-  expect(await judged(add('"B b" < 5'))).toBe('fail');
-  expect(await judged(add("w LIKE 'x%' AND length(w) IN (1, 2) AND w !~ '[0-9]'"))).toBe('info');
-  expect(await judged(add("w = 'true' OR id = 2"))).toBe('fail');
-  expect(await judged('ALTER DOMAIN d ADD CONSTRAINT c CHECK (VALUE < 10) NOT VALID')).toBe('info');
-  expect(await judged('ALTER DOMAIN d ADD CONSTRAINT c CHECK (VALUE < 7) NOT VALID')).toBe('fail');
-  expect(await judged('ALTER TABLE part ADD CONSTRAINT c CHECK (v > 0) NOT VALID')).toBe('info');
-  expect(await judged('ALTER TABLE part ADD CONSTRAINT c CHECK (v > 1) NOT VALID')).toBe('fail');
-  expect(await judged(add('ran(i)'))).toBe('unknown');
-  expect(await judged(add("m < 'b'"))).toBe('unknown');
-  expect(await judged(add('at::date > at'))).toBe('unknown');
-  expect(await judged(add('pg_notify(w, w) IS NOT NULL'))).toBe('unknown');
+  expect(await judged('TABLE "T t"', '"B b" < 100')).toBe('unknown');
+  expect(await judged('TABLE "T t"', 'ran(id)')).toBe('unknown');
+  expect(await judged('DOMAIN d', 'VALUE < 7')).toBe('unknown');
+  expect(await judged('TABLE part', 'v > 1')).toBe('unknown');
+  expect(await judged('TABLE "empty"', 'ran(id)')).toBe('info');
   expect(await server.query('SELECT is_called FROM run_for_it', 'd1')).toEqual([{ is_called: false }]);
 }, 60_000);
 
