@@ -13,7 +13,7 @@ import type { SessionDependencies } from './stored-session.ts';
 /** What a login needs besides the person: everything but questions, instructions and reports. */
 export type UnattendedLoginDeps = Omit<
   LoginDeps,
-  'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
+  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
 >;
 
 export interface LoginTarget {

@@ -36,11 +36,13 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       // Only a server of spec.md supports `prompt=none`.
       isSpecServer: () => true,
       onOtherScope: 'refuse',
-      showInstructions: (addresses) =>
+      canContinue: true,
+      showInstructions: (addresses, { isContinued }) =>
         showLoginInstructions(host, addresses, {
           profile: profileName,
           runtimeEnvironment,
           canOpen,
+          isContinued,
           listening: true,
           pasting: false,
           limit: '2m',

@@ -10,6 +10,8 @@ export interface LoginInstructionsOptions {
   readonly listening: boolean;
   /** Pasted lines are read. */
   readonly pasting: boolean;
+  /** A tab of the browser was redirected to the authorization URL already. */
+  readonly isContinued: boolean;
   /** The time limit as typed: `5m`. */
   readonly limit: string;
 }
@@ -21,7 +23,8 @@ export async function showLoginInstructions(
   options: LoginInstructionsOptions & { readonly canOpen: boolean },
 ): Promise<void> {
   const { startUrl } = addresses;
-  const opened = options.canOpen && startUrl !== undefined && (await host.browser.open(startUrl));
+  const opened =
+    options.canOpen && !options.isContinued && startUrl !== undefined && (await host.browser.open(startUrl));
   await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened })}\n`);
 }
 
@@ -29,25 +32,17 @@ export async function showLoginInstructions(
 export function loginInstructions(
   options: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'> & { readonly opened: boolean },
 ): string {
-  const { authorizationUrl, opened, pasting, listening, limit, profile } = options;
-  const lead = opened
-    ? 'The browser opens the sign-in page. If it does not, open this URL:'
-    : 'Open this URL in a browser to sign in:';
-  const paste = 'paste the complete URL of the last page here and press Enter';
+  const { authorizationUrl, opened, isContinued, pasting, listening, limit } = options;
+  const { host } = new URL(authorizationUrl);
+  const lead = isContinued
+    ? `The browser shows the sign-in page of ${host}. Its URL is:`
+    : opened
+      ? `Opening the browser to sign in at ${host}. If nothing opens, use this URL:`
+      : `To sign in at ${host}, open this URL in a browser:`;
   const waiting = listening
-    ? `Waiting for the browser, at most ${limit}.${pasting ? `\nAlternatively, ${paste}.` : ''}`
-    : `Then ${paste}.\nWaiting at most ${limit}.`;
-  return [
-    lead,
-    '',
-    authorizationUrl,
-    '',
-    waiting,
-    ...remoteBrowserHint(options),
-    'If the page shows an error about the redirect URI or the scope,',
-    'compare client_id, callback_urls and scope with the registered application:',
-    `\`cloudctl config list --profile ${profile}\``,
-  ].join('\n');
+    ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
+    : `Then paste the complete URL of the last page here and press Enter (${limit}).`;
+  return [lead, authorizationUrl, waiting, ...remoteBrowserHint(options)].join('\n');
 }
 
 /** How the redirect reaches this machine when the browser probably runs on another one. */

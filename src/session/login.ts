@@ -1,43 +1,35 @@
 import { CliError } from '../errors.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
-import { evaluatePaste } from '../loopback/pasted-response.ts';
-import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
-import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
-import { createPkce, type Pkce } from '../oauth/pkce.ts';
+import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
+import {
+  type AuthorizationAttempt,
+  type AuthorizationAttemptDeps,
+  createAuthorizationAttempt,
+  receiveResponse,
+} from './authorization-attempt.ts';
 import { requireAuthorization } from './authorization-errors.ts';
 import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import { requireAvailable } from './credential-store.ts';
 import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
-import {
-  bindReceiver,
-  createPasteReceiver,
-  type LoginAddresses,
-  type ReceiverOptions,
-  type ResponseReceiver,
-} from './response-receiver.ts';
+import { bindReceiver, createPasteReceiver, type ResponseReceiver } from './response-receiver.ts';
 import { revokeAndThrow, revokeGrant } from './revoke-grant.ts';
 import { rejectIfUnreachable, type ServerWatchDeps } from './server-watch.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
-export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ServerWatchDeps {
-  readonly callbackUrls: readonly string[];
-  readonly issuer: string | undefined;
+export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ServerWatchDeps, AuthorizationAttemptDeps {
   readonly signals: Signals;
   /** Held for the whole login; undefined when another login of this profile is running. */
   readonly tryLoginLock: () => HeldLock | undefined;
   /** Throws when the environment would print or expose the requests. */
   readonly requireSafe: () => void;
   readonly onOtherScope: ScopeMismatchPolicy;
-  /** Prints the authorization URL and opens the browser; called once the listener is bound. */
-  readonly showInstructions: (addresses: LoginAddresses) => Promise<void>;
-  /** Lines that a person pastes, until `signal` is aborted. */
-  readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
-  readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
+  /** When `prompt=none` needs a person, the login goes on in the same tab with the page. False: it is an error. */
+  readonly canContinue: boolean;
   /** Reports the stored session in the terminal. */
   readonly report: (result: LoginResult) => Promise<void>;
 }
@@ -54,19 +46,26 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
   let interruption: LoginInterruption | undefined;
   try {
     await requireUsableStore(deps);
-    const authorization = createAuthorization(deps, request);
-    receiver = request.listen ? await bindReceiver(authorization) : createPasteReceiver(authorization);
+    let attempt = createAuthorizationAttempt(deps, request);
+    receiver = await openReceiver(attempt, request);
     // Before the URL is shown: whoever sees it may send a signal.
     interruption = createLoginInterruption(deps);
     const { signal } = interruption;
 
-    const response = receiveResponse(deps, request, receiver, authorization, ended.signal);
-    const orUnreachable = Promise.race([response, rejectIfUnreachable(deps, ended.signal)]);
-    const result = await interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(deps));
+    let result = await awaitResponse(deps, request, { attempt, receiver, interruption, ended: ended.signal });
+    if (deps.canContinue && needsPerson(result, request)) {
+      const withPerson = { ...request, prompt: undefined, limit: Math.max(request.limit, personLimitMs) };
+      attempt = createAuthorizationAttempt({ ...deps, callbackUrls: [receiver.callbackUrl] }, withPerson);
+      receiver.showOutcome({ kind: 'continue', url: attempt.authorizationUrl(receiver.callbackUrl) });
+      await receiver.closed;
+      receiver = await openReceiver(attempt, request);
+      const open = { attempt, receiver, interruption, isContinued: true, ended: ended.signal };
+      result = await awaitResponse(deps, withPerson, open);
+    }
     const authorized = requireAuthorization(result, { request, loginCommands: deps.loginCommands });
 
     const { callbackUrl: redirectUri, showOutcome } = receiver;
-    const exchange = { redirectUri, pkce: authorization.pkce, signal: ended.signal };
+    const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
     const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange));
 
     const revoke = (error: unknown): Promise<never> => revokeAndThrow(deps, grant, error);
@@ -95,6 +94,42 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
   }
 }
 
+function openReceiver(
+  attempt: AuthorizationAttempt,
+  { listen }: LoginRequest,
+): Promise<ResponseReceiver> | ResponseReceiver {
+  return listen ? bindReceiver(attempt) : createPasteReceiver(attempt);
+}
+
+interface OpenAttempt {
+  readonly attempt: AuthorizationAttempt;
+  readonly receiver: ResponseReceiver;
+  readonly interruption: LoginInterruption;
+  readonly isContinued?: boolean;
+  /** Aborted when the login is over. */
+  readonly ended: AbortSignal;
+}
+
+async function awaitResponse(
+  deps: LoginDeps,
+  request: LoginRequest,
+  { attempt, receiver, interruption, ended, isContinued = false }: OpenAttempt,
+): Promise<AuthorizationResult> {
+  const { listen, limit } = request;
+  const response = receiveResponse(deps, { listen, isContinued }, receiver, attempt, ended);
+  const orUnreachable = Promise.race([response, rejectIfUnreachable(deps, ended)]);
+  return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
+}
+
+/** A login without a page was not possible, because somebody has to sign in or to agree (spec.md §4.1). */
+function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boolean {
+  const isNeeded = result.kind === 'error' && ['consent_required', 'login_required'].includes(result.error);
+  return isNeeded && prompt === 'none';
+}
+
+/** Milliseconds for a person who signs in after a login without a page was refused. */
+const personLimitMs = 300_000;
+
 function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
   const lock = tryLoginLock();
   if (lock !== undefined) return lock;
@@ -106,86 +141,6 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
 /** A locked or missing keychain is reported before a person goes through the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
   requireAvailable(await store.withItems((items) => items.read('credential')), profile);
-}
-
-interface Authorization extends ReceiverOptions {
-  readonly pkce: Pkce | undefined;
-}
-
-/** The authorization request of this login, and the validation of its response by the same state. */
-function createAuthorization(deps: LoginDeps, request: LoginRequest): Authorization {
-  const state = createOAuthState(deps.random);
-  const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
-  const { authOrigin, clientId } = deps.client;
-  const { flow, scope, prompt, accountHint } = request;
-  return {
-    callbackUrls: deps.callbackUrls,
-    flow,
-    authorizationOrigin: authOrigin,
-    random: deps.random,
-    clock: deps.clock,
-    pkce,
-    authorizationUrl: (redirectUri) =>
-      authorizationUrl({
-        authOrigin,
-        clientId,
-        redirectUri,
-        flow,
-        scope,
-        state,
-        prompt,
-        accountHint,
-        challenge: pkce?.challenge,
-      }),
-    validate: (parameters, location) =>
-      validateAuthorizationResponse(parameters, location, { state, flow, issuer: deps.issuer }),
-  };
-}
-
-/** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
-async function receiveResponse(
-  deps: LoginDeps,
-  request: LoginRequest,
-  receiver: ResponseReceiver,
-  authorization: Authorization,
-  signal: AbortSignal,
-): Promise<AuthorizationResult> {
-  await deps.showInstructions(receiver);
-  const reading = new AbortController();
-  const pasted = readPastedResponses(deps, receiver, authorization, AbortSignal.any([signal, reading.signal]));
-  // With a listener, a terminal that cannot be read does not end the login.
-  pasted.catch(() => undefined);
-  try {
-    if (request.listen) return await receiver.response;
-    return await Promise.race([receiver.response, pasted.then(() => failUnlessAccepted(receiver))]);
-  } finally {
-    reading.abort();
-  }
-}
-
-/** Returns when a pasted response was accepted, or the input has ended. */
-async function readPastedResponses(
-  deps: LoginDeps,
-  receiver: ResponseReceiver,
-  { validate }: Authorization,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const line of deps.pastedLines(signal)) {
-    if (line.trim() === '') continue;
-    const pasted = evaluatePaste(line, validate);
-    if (pasted.kind === 'accepted') {
-      receiver.accept(pasted.accepted);
-      return;
-    }
-    await deps.reportRejectedPaste(pasted.kind);
-  }
-}
-
-function failUnlessAccepted(receiver: ResponseReceiver): Promise<never> {
-  if (receiver.isAccepted()) return new Promise<never>(() => {});
-  throw new CliError('usage', 'no redirect URL was pasted before the input ended', {
-    hint: 'run the command again and paste the whole address of the last page',
-  });
 }
 
 async function obtainGrant(

@@ -12,7 +12,7 @@ import {
 } from '../commands/run-cloudctl.ts';
 import type { TestHost, TestHostOptions } from '../fixtures/host.ts';
 import { storedRecord } from '../fixtures/session.ts';
-import { admin, sandboxFor } from '../sandbox/requests.ts';
+import { admin, MAYA, sandboxFor, send } from '../sandbox/requests.ts';
 
 /** Somebody whose session was revoked in the control panel; the browser is signed in still. */
 async function revokedSession(scope: readonly string[] = []) {
@@ -60,13 +60,30 @@ describe('a session that has ended', () => {
     expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
   });
 
-  it('is a login where the browser is not signed in', async () => {
+  it('where the browser is not signed in, goes on with the sign-in page in the same tab, and ends in the list', async () => {
     const { sandbox, host, now, before } = await revokedSession();
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
-    const ran = await runCloudctl(host, ['actions', 'list', '--yes', '-o', 'json'], terminal());
-    expect(ran).toMatchObject({ code: 4, out: '' });
-    expect(ran.error()).toMatchObject({ code: 'login_required', hint: expect.stringContaining('cloudctl auth login') });
-    expect(now()?.sid).toBe(before.sid);
+    const visited: string[] = [];
+    // A browser that stops at the sign-in page; there the person signs in.
+    const browse = async (url: string): Promise<void> => {
+      for (let at: string | undefined = url; at !== undefined; ) {
+        const { origin, pathname, search } = new URL(at);
+        visited.push(pathname);
+        const answer = await send(origin, `${pathname}${search}`);
+        const isPage = answer.headers.location === undefined && pathname === '/v1/oauth/authorize';
+        if (isPage) await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
+        else at = answer.headers.location === undefined ? undefined : new URL(answer.headers.location, at).href;
+      }
+    };
+    const ran = await runCloudctl(host, ['actions', 'list', '--yes', '-o', 'json'], {
+      terminal: 100,
+      browse: (url) => void browse(url),
+    });
+    expect(ran.code).toBe(0);
+    expect(ran.json<unknown[]>().length).toBeGreaterThan(0);
+    expect(visited.filter((path) => path === '/v1/oauth/authorize')).toHaveLength(3);
+    expect(ran.host.opened).toHaveLength(1);
+    expect(now()?.sid).not.toBe(before.sid);
   });
 
   it.each<[string, readonly string[], TestHostOptions]>([

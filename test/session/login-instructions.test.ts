@@ -22,6 +22,7 @@ function textWith(changes: Partial<Parameters<typeof loginInstructions>[0]> = {}
     callbackUrl: 'http://127.0.0.1:8765/callback',
     runtimeEnvironment: nowhere,
     opened: false,
+    isContinued: false,
     listening: true,
     pasting: true,
     limit: '5m',
@@ -32,6 +33,7 @@ function textWith(changes: Partial<Parameters<typeof loginInstructions>[0]> = {}
 describe('the login instructions', () => {
   it.each([
     ['after the browser was opened', { opened: true }],
+    ['after a login without a page was refused', { isContinued: true }],
     ['for a listener and paste', {}],
     ['for a listener alone', { pasting: false }],
     ['for paste alone', { listening: false }],
@@ -72,7 +74,14 @@ describe('the login instructions', () => {
     [false, 'http://127.0.0.1:8765/start/x', false],
   ])('open the browser (%s) at the one-time address %s: %s', async (canOpen, startUrl, isOpened) => {
     const host = testHost({ browse: () => undefined });
-    const options = { profile: 'work', runtimeEnvironment: nowhere, listening: true, pasting: false, limit: '5m' };
+    const options = {
+      profile: 'work',
+      runtimeEnvironment: nowhere,
+      listening: true,
+      pasting: false,
+      limit: '5m',
+      isContinued: false,
+    };
     const addresses = { authorizationUrl, callbackUrl: 'http://127.0.0.1:8765/callback', startUrl };
     await showLoginInstructions(host, addresses, { ...options, canOpen });
     expect(host.opened).toEqual(isOpened ? [startUrl] : []);

@@ -15,7 +15,7 @@ import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
-import { callApi, codeFor, sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { callApi, codeFor, MAYA, sandboxFor, send, tokenFor, userOf } from '../sandbox/requests.ts';
 
 const request: LoginRequest = {
   flow: 'code',
@@ -65,6 +65,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       isSpecServer: () => false,
       loginCommands: loginCommands('default', request, undefined),
       onOtherScope: 'refuse',
+      canContinue: false,
       writeAccount: (account) => accounts.push(account),
       showInstructions: async ({ authorizationUrl }) => {
         state = new URL(authorizationUrl).searchParams.get('state') ?? '';
@@ -329,4 +330,52 @@ describe('a grant with another scope than the requested one', () => {
     await performLogin(deps, { ...request, listen: true, scope: 'read write' });
     expect(page).toContain('<main class="waiting">');
   });
+});
+
+describe('a login without a page that needs a person', () => {
+  it.each(['consent_required', 'login_required'])(
+    '%s goes on in the same tab, with a new state and PKCE',
+    async (error) => {
+      const sandbox = await sandboxFor();
+      const urls: URL[] = [];
+      const { deps } = ground(testHost(), sandbox, {
+        canContinue: true,
+        callbackUrls: [sandbox.ready.callback_url],
+        showInstructions: async ({ authorizationUrl }, { isContinued }) => {
+          expect(isContinued).toBe(urls.length > 0);
+          urls.push(new URL(authorizationUrl));
+        },
+      });
+      const login = performLogin(deps, {
+        ...request,
+        prompt: 'none',
+        accountHint: userOf(sandbox, MAYA).uuid.slice(0, 6),
+        listen: true,
+        pkce: true,
+      });
+      const { origin, pathname } = new URL(sandbox.ready.callback_url);
+      const respond = async (parameters: Record<string, string>) => {
+        const redirect = await send(origin, `${pathname}?${new URLSearchParams(parameters)}`);
+        return send(origin, new URL(redirect.headers.location ?? '', origin).pathname);
+      };
+      await expect.poll(() => urls.length).toBe(1);
+      const [first] = urls;
+      const tab = await respond({ error, state: first?.searchParams.get('state') ?? '' });
+      expect(tab.status).toBe(303);
+      await expect.poll(() => urls.length).toBe(2);
+      const second = urls[1];
+      expect(tab.headers.location).toBe(second?.href);
+      expect([second?.searchParams.get('prompt'), second?.searchParams.get('i')]).toEqual([null, null]);
+      for (const key of ['state', 'code_challenge'])
+        expect(second?.searchParams.get(key)).not.toBe(first?.searchParams.get(key));
+      const challenge = {
+        code_challenge: second?.searchParams.get('code_challenge') ?? '',
+        code_challenge_method: 'S256',
+      };
+      const code = await codeFor(sandbox, { changes: challenge });
+      const page = await respond({ code, state: second?.searchParams.get('state') ?? '' });
+      expect(page.status).toBe(200);
+      expect((await login).record.gen).toBe(1);
+    },
+  );
 });

@@ -7,7 +7,10 @@ import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
 
 /** What a login shows to the person and reads from the person. */
-export type LoginDialog = Pick<LoginDeps, 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste'>;
+export type LoginDialog = Pick<
+  LoginDeps,
+  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste'
+>;
 
 export interface LoginDialogOptions {
   readonly profile: string;
@@ -32,12 +35,14 @@ export function createLoginDialog(
       signal,
     });
   return {
+    canContinue: prompts.interactive,
     onOtherScope: args.has('accept-scope') ? 'accept' : prompts.interactive ? confirmScope : 'refuse',
-    showInstructions: (addresses) =>
+    showInstructions: (addresses, { isContinued }) =>
       showLoginInstructions(host, addresses, {
         profile,
         runtimeEnvironment,
         canOpen,
+        isContinued,
         listening: listen,
         pasting,
         limit,

@@ -60,11 +60,12 @@ it('a rejected paste is a warning that names what to paste', async () => {
 
 it('without a terminal no browser is opened', async () => {
   const { host, dialog } = dialogWith([], false);
-  await dialog.showInstructions({
+  const addresses = {
     authorizationUrl: 'https://cloud.example.com/v1/oauth/authorize',
     callbackUrl: 'http://127.0.0.1:8765/callback',
     startUrl: 'http://127.0.0.1:8765/start/x',
-  });
+  };
+  await dialog.showInstructions(addresses, { isContinued: false });
   expect(host.opened).toEqual([]);
   expect(host.err()).toContain('\nhttps://cloud.example.com/v1/oauth/authorize\n');
 });

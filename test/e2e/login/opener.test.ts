@@ -53,7 +53,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
     const visitor = await here.visitor();
     const terminal = await machine.terminal(['auth', 'login'], { env: { BROWSER: '/nowhere/browser' } });
     const [address] = authorizationLine.exec(await terminal.waitFor(authorizationLine)) ?? [''];
-    expect(await terminal.screen()).toMatch(/^Open this\b/m);
+    expect(await terminal.screen()).toMatch(/^https?:\/\/\S+\/v1\/oauth\/authorize/m);
     await visitor.logIn(address, maya);
     await visitor.told();
     expect(await terminal.ended()).toBe(0);
@@ -66,7 +66,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
     const machine = fixture().machine();
     const opener = openerScript(machine.folders);
     const terminal = await machine.terminal(['auth', 'login'], { env: { BROWSER: opener.path, ...env } });
-    await terminal.waitFor(/^Open this\b/m);
+    await terminal.waitFor(/^https?:\/\/\S+\/v1\/oauth\/authorize/m);
     await sleep(300);
     expect(opener.opened()).toEqual([]);
     await terminal.press('C-c');

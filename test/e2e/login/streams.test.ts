@@ -31,7 +31,7 @@ const commands: readonly { readonly words: readonly string[]; readonly data: Reg
 const plain = ['config path', 'completion bash', '--version', '--help'];
 
 /** What is said to a person and is nobody's data. */
-const talk = /Logged|Waiting|warning:|error:|hint:|The session|Open this|kept in/;
+const talk = /Logged|Waiting|warning:|error:|hint:|The session|sign in at|kept in/;
 
 describe.skipIf(lacks('chromium'))('every command', () => {
   const fixture = useLoginFixture();

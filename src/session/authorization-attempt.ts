@@ -1,0 +1,111 @@
+import { CliError } from '../errors.ts';
+import { evaluatePaste } from '../loopback/pasted-response.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
+import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
+import { createPkce, type Pkce } from '../oauth/pkce.ts';
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { Clock } from '../platform/host.ts';
+import type { LoginRequest } from './login-request.ts';
+import type { LoginAddresses, ReceiverOptions, ResponseReceiver } from './response-receiver.ts';
+
+export interface InstructionOptions {
+  /** A tab of the browser was redirected to the authorization URL already. */
+  readonly isContinued: boolean;
+}
+
+export interface AuthorizationAttemptDeps {
+  readonly client: OAuthClient;
+  readonly callbackUrls: readonly string[];
+  readonly issuer: string | undefined;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Prints the authorization URL and opens the browser; called once the listener is bound. */
+  readonly showInstructions: (addresses: LoginAddresses, options: InstructionOptions) => Promise<void>;
+  /** Lines that a person pastes, until `signal` is aborted. */
+  readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
+  readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
+}
+
+/** One authorization request: its own state and PKCE, and the validation of its response. */
+export interface AuthorizationAttempt extends ReceiverOptions {
+  readonly pkce: Pkce | undefined;
+}
+
+/** The authorization request of this login, and the validation of its response by the same state. */
+export function createAuthorizationAttempt(
+  deps: AuthorizationAttemptDeps,
+  request: LoginRequest,
+): AuthorizationAttempt {
+  const state = createOAuthState(deps.random);
+  const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
+  const { authOrigin, clientId } = deps.client;
+  const { flow, scope, prompt, accountHint } = request;
+  return {
+    callbackUrls: deps.callbackUrls,
+    flow,
+    authorizationOrigin: authOrigin,
+    random: deps.random,
+    clock: deps.clock,
+    pkce,
+    authorizationUrl: (redirectUri) =>
+      authorizationUrl({
+        authOrigin,
+        clientId,
+        redirectUri,
+        flow,
+        scope,
+        state,
+        prompt,
+        accountHint: prompt === 'none' ? accountHint : undefined,
+        challenge: pkce?.challenge,
+      }),
+    validate: (parameters, location) =>
+      validateAuthorizationResponse(parameters, location, { state, flow, issuer: deps.issuer }),
+  };
+}
+
+/** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
+export async function receiveResponse(
+  deps: AuthorizationAttemptDeps,
+  { listen, isContinued }: Pick<LoginRequest, 'listen'> & InstructionOptions,
+  receiver: ResponseReceiver,
+  authorization: AuthorizationAttempt,
+  signal: AbortSignal,
+): Promise<AuthorizationResult> {
+  await deps.showInstructions(receiver, { isContinued });
+  const reading = new AbortController();
+  const pasted = readPastedResponses(deps, receiver, authorization, AbortSignal.any([signal, reading.signal]));
+  // With a listener, a terminal that cannot be read does not end the login.
+  pasted.catch(() => undefined);
+  try {
+    if (listen) return await receiver.response;
+    return await Promise.race([receiver.response, pasted.then(() => failUnlessAccepted(receiver))]);
+  } finally {
+    reading.abort();
+  }
+}
+
+/** Returns when a pasted response was accepted, or the input has ended. */
+async function readPastedResponses(
+  deps: AuthorizationAttemptDeps,
+  receiver: ResponseReceiver,
+  { validate }: AuthorizationAttempt,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const line of deps.pastedLines(signal)) {
+    if (line.trim() === '') continue;
+    const pasted = evaluatePaste(line, validate);
+    if (pasted.kind === 'accepted') {
+      receiver.accept(pasted.accepted);
+      return;
+    }
+    await deps.reportRejectedPaste(pasted.kind);
+  }
+}
+
+function failUnlessAccepted(receiver: ResponseReceiver): Promise<never> {
+  if (receiver.isAccepted()) return new Promise<never>(() => {});
+  throw new CliError('usage', 'no redirect URL was pasted before the input ended', {
+    hint: 'run the command again and paste the whole address of the last page',
+  });
+}
