@@ -27,5 +27,14 @@ export interface RedisCase {
   readonly last?: readonly (readonly string[])[];
   readonly before?: (source: RedisServer) => Promise<Prepared>;
   readonly options?: Partial<PreflightOptions>;
+  /** The fix script of the report is run first; verdict and result are those after it. */
+  readonly fixes?: {
+    /** The verdict before the script. */
+    readonly verdict: BestMethod;
+    /** A person removes the comment marks of the optional part, too. */
+    readonly optional?: true;
+    /** Keys that the application writes while the case runs. */
+    readonly written?: readonly string[];
+  };
   readonly differs?: { readonly truth: BestMethod; readonly why: string };
 }

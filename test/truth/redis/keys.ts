@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { RedisServer } from '../../fixtures/redis.ts';
 
@@ -59,6 +60,25 @@ export async function sizesOfAll(each: readonly RedisClientOptions[]): Promise<s
     sums.set(name, (sums.get(name) ?? 0) + Number(keys));
   }
   return [...sums].map(([name, keys]) => `${name}:${keys}`).join(' ');
+}
+
+/** A hash of all keys and values, without some keys. */
+export async function contentsOf(
+  each: readonly RedisClientOptions[],
+  databases: readonly number[],
+  without: readonly string[] = [],
+): Promise<string> {
+  const hash = createHash('sha256');
+  for (const options of each) {
+    await withRedisClient(options, async (session) => {
+      for (const db of databases) {
+        if (databases.length > 1) await session.select(db);
+        const keys = (await session.keys('*')).filter((key) => !without.includes(key)).toSorted();
+        for (const key of keys) hash.update(`${db} ${key} `).update((await session.dumpBuffer(key)) ?? 'gone');
+      }
+    });
+  }
+  return hash.digest('hex');
 }
 
 /** Some of each kind, in one database. */

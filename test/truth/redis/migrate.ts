@@ -63,6 +63,9 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
   }
 }
 
+/** The key that the application writes during the migration. */
+export const canary = '{cloudctl}canary';
+
 function wait(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 50));
 }
@@ -85,7 +88,7 @@ async function speak({ primaries: [first], databases }: Plan): Promise<readonly 
   await withRedisClient(first, async (session) => {
     for (const db of databases) {
       if (databases.length > 1) await session.select(db);
-      await session.set('{cloudctl}canary', `in ${db}`).catch((error: Error) => {
+      await session.set(canary, `in ${db}`).catch((error: Error) => {
         // Another server of the cluster has the slot of that key.
         if (!error.message.startsWith('MOVED')) complaints.push(`the application is told: ${error.message}`);
       });
@@ -101,7 +104,7 @@ async function equal({ primaries, into, databases, patience }: Plan): Promise<re
       const found: string[] = [];
       for (const db of databases) {
         if (databases.length > 1) await session.select(db);
-        if ((await session.get('{cloudctl}canary')) === `in ${db}`) found.push(`db${db}`);
+        if ((await session.get(canary)) === `in ${db}`) found.push(`db${db}`);
       }
       return found;
     });

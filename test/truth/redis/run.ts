@@ -8,8 +8,9 @@ import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/
 import { preflightOptions } from '../../preflight/redis/preflight-options.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
-import { fill, type RedisClientOptions, redisClientOptions, scan, sizes, sizesOfAll } from './keys.ts';
-import { migrate, type Plan } from './migrate.ts';
+import { applyFixes } from './fix-script.ts';
+import { contentsOf, fill, type RedisClientOptions, redisClientOptions, scan, sizes, sizesOfAll } from './keys.ts';
+import { canary, migrate, type Plan } from './migrate.ts';
 
 const named = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
 
@@ -36,12 +37,20 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
       ...one.connection,
     });
     const program = into.program ?? 'redis';
-    const report = await judge(one, connection, named[program]);
+    const preflight = () => judge(one, connection, named[program]);
+    const first = await preflight();
+    const keysBefore = await contentsOf(primaries, databases, one.fixes?.written);
+    const { report, remarks } =
+      one.fixes === undefined ? { report: first, remarks: [] } : await applyFixes(one.fixes, first, source, preflight);
     const target = await start(into);
     const plan: Plan = { connection, target, into: redisClientOptions(target), primaries, databases, patience };
     const continuous = await migrate(plan);
     const second = continuous.length === 0 ? undefined : await start(into);
     const scanned = second === undefined ? undefined : await copy(plan, connection, second, prepared?.primaries);
+    const keysAfter =
+      one.fixes === undefined
+        ? keysBefore
+        : await contentsOf(primaries, databases, [...(one.fixes.written ?? []), canary]);
     const truth = continuous.length === 0 ? 'continuous' : scanned?.length === 0 ? 'scan' : 'blocked';
     const blockers = report.findings.filter(({ status, blocks }) => status === 'fail' && blocks.length > 0);
     return {
@@ -53,7 +62,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
       truth,
       course: [...continuous.map((why) => `continuous: ${why}`), ...(scanned ?? []).map((why) => `scan: ${why}`)],
       databases: [],
-      remarks: [],
+      remarks: [...remarks, ...(keysAfter === keysBefore ? [] : ['the keys of the source changed'])],
       ...(one.differs === undefined ? {} : { explained: one.differs.why }),
       seconds: Math.round((performance.now() - begun) / 1000),
     };
