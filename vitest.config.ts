@@ -89,6 +89,8 @@ export default defineConfig({
         test: {
           name: 'adversary',
           include: adversary,
+          // Most of the time goes by in waiting for time limits.
+          maxConcurrency: 8,
           globalSetup: ['scripts/build-before-tests.mjs'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
