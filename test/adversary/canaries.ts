@@ -78,6 +78,8 @@ export interface PsqlRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** The lines that report an error. */
+  readonly errors: readonly string[];
 }
 
 /** Runs a script as its header says, as the superuser of a server, in a folder where a name may not become a file. */
@@ -89,9 +91,16 @@ export function runByPsql(server: PostgresServer, script: string, folder: string
     cwd: folder,
     encoding: 'utf8',
     timeout: 60_000,
+    maxBuffer: 2 ** 28,
     env: { PATH: process.env.PATH, HOME: folder, PGPASSWORD: server.password, PGCONNECT_TIMEOUT: '5' },
   });
-  return { code: status, stdout, stderr };
+  const errors = stderr.split('\n').filter((line) => /\b(ERROR|FATAL|error):/.test(line));
+  return { code: status, stdout, stderr, errors };
+}
+
+/** A script whose optional parts are no comments any more. */
+export function withOptionalParts(script: string): string {
+  return script.replaceAll(/^-- {3}/gm, '');
 }
 
 /** A test of an attack. One that is known to succeed (open-attacks.ts) is reported and does not fail. */

@@ -161,6 +161,10 @@ SELECT nextval(E'public."back\\slash''quote"') \g /dev/null
 CREATE FUNCTION evil.pg_backend_pid() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.sing('pg_backend_pid'); RETURN 1; END $$;
 CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.sing('set_config'); RETURN pg_catalog.set_config($1, $2, $3); END $$;
 CREATE FUNCTION evil.current_setting(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.sing('current_setting'); RETURN pg_catalog.current_setting($1); END $$;
+-- Read as SJIS, the last byte of the first letter and the backslash are one character: a quote behind them is not escaped.
+SELECT format('CREATE SEQUENCE public.%I', E'\u00C1\\'',1);COPY (SELECT 1) TO PROGRAM $$>' || :'canary' || '.run$$;--') \gexec
+CREATE SEQUENCE public."É";
+SELECT nextval('public."É"') \g /dev/null
 CREATE TYPE public.mood AS ENUM ('sad', 'happy');
 CREATE FUNCTION evil.mood_same(public.mood, public.mood) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM evil.fire('operator of an enum'); RETURN true; END $$;
 CREATE OPERATOR public.= (LEFTARG = public.mood, RIGHTARG = public.mood, FUNCTION = evil.mood_same);

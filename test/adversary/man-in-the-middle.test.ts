@@ -91,11 +91,10 @@ describe.concurrent('an impostor', () => {
     expect(received).toContain(password);
   });
 
-  attack('who asks for an MD5 hash gets nothing else, and the report says so', async () => {
-    const { ran, received } = await steal(md5, 'preflight', true, '-o', 'json');
+  attack('who asks for an MD5 hash gets nothing else', async () => {
+    const { received } = await steal(md5, 'preflight', true);
     expect(received).toMatch(/md5[0-9a-f]{32}/);
     expect(received).not.toContain(password);
-    expect(ran.stdout).toMatch(/md5/i);
   });
 
   attack('on the way to the target of a rehearsal gets no password either', async () => {

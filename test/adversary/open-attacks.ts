@@ -1,2 +1,6 @@
 /** Names of tests whose attack still succeeds. A release has none. */
-export const openAttacks: readonly RegExp[] = [/./];
+export const openAttacks: readonly RegExp[] = [
+  /^a (rehearsal|dump) of /,
+  /^\d\d: a superuser prints its sequences/,
+  /^sends endless rows: /,
+];
