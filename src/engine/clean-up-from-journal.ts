@@ -1,6 +1,6 @@
 import type { EngineDependencies } from './migration-job.ts';
 import type { LeftoverObject } from './migration-state.ts';
-import { removeReplicationObjects } from './postgresql/remove-replication-objects.ts';
+import { releaseTarget, removeReplicationObjects } from './postgresql/remove-replication-objects.ts';
 import { detachTarget } from './redis/detach-target.ts';
 
 /**
@@ -10,7 +10,9 @@ import { detachTarget } from './redis/detach-target.ts';
 export async function cleanUpFromJournal(deps: EngineDependencies): Promise<readonly LeftoverObject[]> {
   const all = deps.journal.pending().map(async (entry) => {
     const left =
-      entry.engine === 'postgresql' ? await removeReplicationObjects(entry, deps) : await detachTarget(entry, deps);
+      entry.engine === 'postgresql'
+        ? [...(await removeReplicationObjects(entry, deps)), ...(await releaseTarget(entry, deps))]
+        : await detachTarget(entry, deps);
     if (left.length === 0) deps.journal.recordRemoved(entry.name);
     return left;
   });

@@ -27,6 +27,8 @@ export interface EngineMigrationRequest {
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
   readonly finishWhenIdle: boolean;
+  /** Creates the objects of PostgreSQL that only a superuser can create; absent: they are refused. */
+  readonly allowSuperuserObjects?: boolean | undefined;
   /** The migration starts after this promise has settled: the end of an earlier migration. */
   readonly startAfter?: Promise<unknown> | undefined;
 }

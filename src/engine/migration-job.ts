@@ -21,6 +21,8 @@ export interface PostgresMigrationJob extends CommonJobFields {
   readonly ignoreDbs: readonly string[];
   /** `dump`: copy the rows once, without replication; absent: replicate, and dump only where the source does not allow it. */
   readonly method?: 'continuous' | 'dump';
+  /** Creates the objects that only a superuser can create; absent: they are refused. */
+  readonly allowSuperuserObjects?: boolean | undefined;
 }
 
 export interface RedisMigrationJob extends CommonJobFields {

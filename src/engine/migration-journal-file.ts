@@ -3,7 +3,7 @@ import { openAppendFile } from '../platform/append-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
-import type { MigrationJournal, MigrationJournalEntry } from './migration-journal.ts';
+import type { FormerTargetState, MigrationJournal, MigrationJournalEntry } from './migration-journal.ts';
 
 export interface MigrationJournalFile extends MigrationJournal {
   close(): void;
@@ -71,7 +71,8 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     const [source, target] = [parsePostgresSource(record.source), parsePostgresSource(record.target)];
     const targetSystem = stringField(record, 'targetSystem');
     if (source === undefined || target === undefined || targetSystem === undefined) return undefined;
-    return { engine, name, source, target, targetSystem };
+    const former = parseFormerTargetState(record.former);
+    return { engine, name, source, target, targetSystem, ...(former === undefined ? {} : { former }) };
   }
   const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
   if (engine !== 'redis' || source === undefined || target === undefined || !isRecord(record.settings))
@@ -80,6 +81,13 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   return { engine, name, source, target, settings: Object.fromEntries(settings) };
+}
+
+export function parseFormerTargetState(value: unknown): FormerTargetState | undefined {
+  const owner = isRecord(value) ? stringField(value, 'owner') : undefined;
+  if (!isRecord(value) || owner === undefined) return undefined;
+  const publicOwner = stringField(value, 'publicOwner');
+  return { owner, ...(publicOwner === undefined ? {} : { publicOwner }), hasSettings: value.hasSettings !== false };
 }
 
 function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {

@@ -1,15 +1,30 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 
+/** What a migration changes on a target database for its duration. */
+export interface FormerTargetState {
+  /** Owner of the database. */
+  readonly owner: string;
+  /** Owner of the schema public; absent: it does not exist. */
+  readonly publicOwner?: string;
+  /** `ALTER DATABASE … SET` was used. */
+  readonly hasSettings: boolean;
+}
+
 /** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */
 export interface PostgresJournalEntry {
   readonly engine: 'postgresql';
-  /** Name of the publication, the slot and the subscription, and application name of every session that creates them. */
+  /**
+   * Name of the publication, the slot, the subscription and the role that owns the database of the target, and application name
+   * of every session that creates them.
+   */
   readonly name: string;
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
   /** System identifier of the target: names of its table synchronization slots end with it. */
   readonly targetSystem: string;
+  /** Absent: the database of the target keeps its owner, because the migration has no superuser there. */
+  readonly former?: FormerTargetState;
 }
 
 /** A Redis target that is about to become a replica, with the settings it had before. */

@@ -1,3 +1,5 @@
+import type { PostgresqlSource } from '../postgresql/source.ts';
+
 export type MigrationJobStatus = 'running' | 'syncing' | 'done' | 'canceled' | 'error';
 
 /** `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A dump uses i, d and r. */
@@ -69,6 +71,8 @@ export interface DatabaseProgress {
   lagBytes: number | undefined;
   error: string | undefined;
   readonly warnings: string[];
+  /** The role that writes to the database of the target, while the migration runs. */
+  targetLogin: PostgresqlSource | undefined;
   /** Milliseconds of the virtual clock at which nothing was left to replicate for the first time. */
   idleSince: number | undefined;
   /** Consecutive polls after the idle time in which nothing was left to replicate. */
@@ -84,6 +88,7 @@ export function createDatabaseProgress(name: string): DatabaseProgress {
     lagBytes: undefined,
     error: undefined,
     warnings: [],
+    targetLogin: undefined,
     idleSince: undefined,
     idlePolls: 0,
   };

@@ -1,3 +1,4 @@
+import type { PostgresqlSource } from '../postgresql/source.ts';
 import { redactedReason } from './migration-error.ts';
 import type { EngineDependencies, MigrationJob, StopReason } from './migration-job.ts';
 import { createMigrationProgress, type MigrationProgress, toMigrationState } from './migration-progress.ts';
@@ -9,6 +10,8 @@ export interface RunningMigration {
   state(): MigrationState;
   /** Ends it, removes what was made on source and target, keeps the data. Resolves with what could not be removed. */
   stop(reason?: StopReason): Promise<readonly LeftoverObject[]>;
+  /** The login that writes to a database of the target at the moment. */
+  targetLogin(database: string): PostgresqlSource | undefined;
   /** How it ended; never rejects. */
   readonly ended: Promise<MigrationState>;
 }
@@ -39,6 +42,7 @@ export function startMigrationJob(
       stop(reason);
       return (await ended).leftovers;
     },
+    targetLogin: (database) => progress.databases.find(({ name }) => name === database)?.targetLogin,
     ended,
   };
 }

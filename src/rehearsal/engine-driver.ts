@@ -89,7 +89,9 @@ export function createPostgresqlDriver(
             : `creates a publication and a replication slot in ${count}; the slots retain WAL`,
         onTarget: [
           ...(missing.length === 0 ? [] : [`creates the databases ${missing.map(({ name }) => name).join(', ')}`]),
-          'creates the roles of the source',
+          targetState?.server.isSuperuser === true
+            ? 'creates the roles of the source and an owner without SUPERUSER for each copy'
+            : 'creates the roles of the source',
           ...(filled.length === 0
             ? []
             : [`copies into the empty databases ${filled.map(({ name }) => name).join(', ')}`]),

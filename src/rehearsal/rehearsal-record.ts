@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { FormerTargetState } from '../engine/migration-journal.ts';
+import { parseFormerTargetState } from '../engine/migration-journal-file.ts';
 import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
@@ -13,6 +15,13 @@ export interface CreatedObject {
 
 export interface FilledDatabase extends EmptyDatabaseState {
   readonly name: string;
+}
+
+export interface MigrationObjects {
+  readonly name: string;
+  readonly database: string;
+  /** What the database of the target was before it belonged to the role of that name. */
+  readonly former?: FormerTargetState;
 }
 
 /** What a rehearsal has created and not removed yet. It has no secrets. */
@@ -31,7 +40,7 @@ export interface RehearsalRecord {
   /** Databases that existed on the target and were empty. */
   readonly filled: readonly FilledDatabase[];
   /** Names that publication, slot and subscription share, each with its database. */
-  readonly objects: readonly { readonly name: string; readonly database: string }[];
+  readonly objects: readonly MigrationObjects[];
   /** The former settings of a Redis target that replicates the source. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -105,11 +114,14 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
         extensions: textsIn(one.extensions),
         schemas: textsIn(one.schemas),
         publications: textsIn(one.publications),
+        ...(one.eventTriggers === undefined ? {} : { eventTriggers: textsIn(one.eventTriggers) }),
       })),
     ),
     objects: recordsIn(json.objects).flatMap((one) => {
       const [name, database] = [stringField(one, 'name'), stringField(one, 'database')];
-      return name === undefined || database === undefined ? [] : [{ name, database }];
+      const former = parseFormerTargetState(one.former);
+      if (name === undefined || database === undefined) return [];
+      return [{ name, database, ...(former === undefined ? {} : { former }) }];
     }),
     ...(isRecord(settings) ? { settings: textEntries(settings) } : {}),
   };

@@ -104,7 +104,8 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
       const view = await startProgressView(io, { method, source, ignoreDbs, slots, interval });
       try {
         const { clock, env, random } = host;
-        const params = { clock, env, random, signal, stallTimeout, maxRounds: 6 };
+        const allowSuperuserObjects = args.has('allow-superuser-objects');
+        const params = { clock, env, random, signal, stallTimeout, maxRounds: 6, allowSuperuserObjects };
         // When the rows are compared, what follows is the end of the rehearsal and no violation of a rule.
         const events = { onState: view.onState, onCompared: () => void view.stop() };
         const result = await driver.run(file, { ...params, ...events }, method);
@@ -171,6 +172,7 @@ function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: P
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(args.has('allow-cleartext-password') ? ['--allow-cleartext-password'] : []),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
+    ...(args.has('allow-superuser-objects') ? ['--allow-superuser-objects'] : []),
   ];
   return `cloudctl db rehearse ${options.map(quoteShellArg).join(' ')}`;
 }

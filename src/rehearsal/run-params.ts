@@ -13,6 +13,8 @@ export interface RehearsalRunParams {
   readonly stallTimeout: number;
   /** The largest number of counting rounds while applications write to the source. */
   readonly maxRounds: number;
+  /** Creates the objects of PostgreSQL that only a superuser can create. */
+  readonly allowSuperuserObjects: boolean;
   readonly onState: (state: MigrationState) => void;
   /** Called when all data is compared and the migration is about to be stopped. */
   readonly onCompared: () => void;

@@ -42,6 +42,7 @@ export interface DataPlanesOptions {
   readonly clusters?: readonly ClusterDataPlane[];
   readonly state?: string;
   readonly finishWhenIdle?: boolean;
+  readonly allowSuperuserObjects?: boolean;
   readonly now: () => number;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -51,6 +52,7 @@ export async function openDataPlanes({
   clusters = [],
   state,
   finishWhenIdle = false,
+  allowSuperuserObjects = false,
   now,
   env = {},
 }: DataPlanesOptions): Promise<DataPlanes> {
@@ -85,6 +87,7 @@ export async function openDataPlanes({
         ignoreDbs: migration.source.ignoreDbs,
         deadline: getMigrationDeadline(migration),
         finishWhenIdle,
+        allowSuperuserObjects,
         startAfter: ends.get(migration.cluster),
       };
       const started = engine.start(params);

@@ -45,6 +45,8 @@ export interface SandboxOptions {
   readonly clusters?: readonly ClusterDataPlane[];
   /** Finishes a migration after 60 s of the virtual clock without changes to replicate. */
   readonly finishWhenIdle?: boolean;
+  /** Migrations may create objects that only a superuser of the data plane can create. */
+  readonly allowSuperuserObjects?: boolean;
   /** Environment in which migrations search for pg_dump. Default: empty, so that they read the system catalogs. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;

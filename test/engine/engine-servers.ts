@@ -164,6 +164,14 @@ export async function subscriptionsOn(server: Postgres): Promise<readonly string
   return (await server.query('SELECT subname FROM pg_subscription')).map(({ subname }) => String(subname));
 }
 
+/** Roles of migrations that could still log in, and databases that such a role still owns. */
+export async function ownersOn(server: Postgres): Promise<readonly string[]> {
+  const rows =
+    await server.query(`SELECT rolname AS name FROM pg_roles WHERE rolname ~ '^cloudctl_' AND (rolcanlogin OR rolsuper)
+    UNION ALL SELECT datname FROM pg_database WHERE pg_get_userbyid(datdba) ~ '^cloudctl_'`);
+  return rows.map(({ name }) => String(name));
+}
+
 /** Copies plain tables with their keys and sequences and nothing else: the engine's tests are not about schemas. */
 export const copySimpleSchema: SchemaCopier = async (from, to, signal) => {
   const source = await pinSession(await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }));

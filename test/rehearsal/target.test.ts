@@ -46,7 +46,7 @@ test('a database that was filled is put back to what it was, extensions of its o
   );
   await inside('bare', async (session) => {
     expect(await describeExistingObjects(session)).toContain('table public.base');
-    expect(await restoreEmptyDatabase(session, before)).toEqual([]);
+    expect(await restoreEmptyDatabase(session, before, [])).toEqual([]);
     expect(await readEmptyDatabase(session)).toEqual(before);
   });
 });

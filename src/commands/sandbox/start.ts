@@ -54,6 +54,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       multiple: 'repeat',
       description: 'database server (postgres://, redis://) that migrations into this cluster copy data to',
     },
+    { name: 'allow-superuser-objects', description: 'let migrations create objects that need a superuser' },
     { name: 'finish-when-idle', description: 'end a migration into --cluster after 60 s without changes to replicate' },
     { name: 'rate-limit', valueName: 'LIMITS', description: 'rate limits on the virtual clock, such as 5000/h,250/m' },
     { name: 'droplet-limit', valueName: 'N', description: 'maximum number of droplets' },
@@ -72,10 +73,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       text: 'Run in CI: no pages, any port, JSON output',
       command: 'cloudctl sandbox start -o json --consent "approve maya@example.com" &',
     },
-    {
-      text: 'Keep users, tokens and droplets between starts',
-      command: 'cloudctl sandbox start --state DIR',
-    },
+    { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
     const sandbox = await startFromOptions(args, context.host.env);
@@ -141,6 +139,7 @@ async function startFromOptions(args: ParsedArgs, env: Environment): Promise<San
       clusters: readClusterServers(args, env),
       env,
       finishWhenIdle: args.has('finish-when-idle'),
+      allowSuperuserObjects: args.has('allow-superuser-objects'),
       apps: args.values('app').map(parseAppOption),
       revokeOnReplay: args.has('revoke-on-replay'),
       unknownTokenStatus: args.value('unknown-token-status') === '401' ? 401 : 404,

@@ -3,11 +3,11 @@ import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { engineErrorCode, redactedReason } from '../migration-error.ts';
-import { queryLastRows } from './engine-session.ts';
+import { queryLastRows, querySingleValue } from './engine-session.ts';
 
 /**
  * Creates the roles of the source on the target, so that grants can refer to them. They get random passwords and no SUPERUSER.
- * Existing roles are not changed.
+ * Roles that the target had before are not changed, and get no member.
  * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
@@ -25,17 +25,25 @@ export async function copyRoles(
         warnings.push(`could not create ${what}: ${redactedReason(error)}`);
     }
   };
+  const existing = new Set((await queryLastRows(target, 'SELECT rolname FROM pg_roles')).map(({ rolname }) => rolname));
+  const version = Number(await querySingleValue(target, 'SHOW server_version_num'));
   for (const role of await queryLastRows(source, rolesQuery)) {
     const password = Buffer.from(random(24)).toString('base64url');
-    await attempt(`role ${role.rolname}`, createRole(role, password));
+    await attempt(`role ${role.rolname}`, createRole(role, password, version));
   }
-  for (const { role, member } of await queryLastRows(source, membersQuery)) {
-    if (role != null && member != null) {
-      await attempt(
-        `the membership of ${member} in ${role}`,
-        `GRANT ${quoteIdentifier(role)} TO ${quoteIdentifier(member)}`,
-      );
+  const members = new Set((await queryLastRows(target, membersQuery)).map(membershipKey));
+  for (const row of await queryLastRows(source, membersQuery)) {
+    const { role, member } = row;
+    if (role == null || member == null || members.has(membershipKey(row))) continue;
+    // A role of that name may have more rights on the target than on the source.
+    if (existing.has(role)) {
+      warnings.push(`${member} is not made a member of ${role}: the target had that role before`);
+      continue;
     }
+    await attempt(
+      `the membership of ${member} in ${role}`,
+      `GRANT ${quoteIdentifier(role)} TO ${quoteIdentifier(member)}`,
+    );
   }
   return warnings;
 }
@@ -47,12 +55,17 @@ const membersQuery = `SELECT r.rolname AS role, m.rolname AS member FROM pg_auth
   JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member
   WHERE r.oid >= ${firstNormalObjectId} AND m.oid >= ${firstNormalObjectId} ORDER BY 1, 2`;
 
-function createRole(role: PostgresqlRow, password: string): string {
+function membershipKey({ role, member }: PostgresqlRow): string {
+  return JSON.stringify([role, member]);
+}
+
+function createRole(role: PostgresqlRow, password: string, version: number): string {
   const has = (name: string, word: string) => `${role[name] === 't' ? '' : 'NO'}${word}`;
   return [
     `CREATE ROLE ${quoteIdentifier(role.rolname ?? '')} NOSUPERUSER`,
     has('rolinherit', 'INHERIT'),
-    has('rolcreaterole', 'CREATEROLE'),
+    // Before PostgreSQL 16 such a role can make itself a member of pg_execute_server_program.
+    version < 160_000 ? 'NOCREATEROLE' : has('rolcreaterole', 'CREATEROLE'),
     has('rolcreatedb', 'CREATEDB'),
     has('rolcanlogin', 'LOGIN'),
     `CONNECTION LIMIT ${Number(role.rolconnlimit ?? -1)}`,

@@ -6,6 +6,7 @@ import type { PostgresJournalEntry } from '../migration-journal.ts';
 import type { LeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
 import { removalApplicationName } from './object-names.ts';
+import { releaseTargetOwner } from './target-owner.ts';
 
 /**
  * Removes the subscription, the slots and the publication of one database, in whatever state they are. Rows stay. Retries until
@@ -57,6 +58,36 @@ export async function removeReplicationObjects(
   ];
 }
 
+/**
+ * Ends the login of the role that wrote to the target, and gives the database back to its owner.
+ * @returns the role, when it could not be done
+ */
+export async function releaseTarget(
+  entry: PostgresJournalEntry,
+  deps: EngineDependencies,
+): Promise<readonly LeftoverObject[]> {
+  if (entry.former === undefined) return [];
+  const signal = AbortSignal.timeout(deps.limits.removalTimeout);
+  let isMissing = true;
+  const releaseIn = (dbname: string) =>
+    retryUntilTimeout(
+      { entry: { ...entry, target: { ...entry.target, dbname } }, deps, signal },
+      'target',
+      (session) => {
+        isMissing = false;
+        return releaseTargetOwner(session, entry);
+      },
+    );
+  let error = await releaseIn(entry.target.dbname);
+  // A role belongs to the server: it can be there without the database.
+  if (error === undefined && isMissing) error = await releaseIn('postgres');
+  if (error === undefined) return [];
+  const { name, target } = entry;
+  const reason = redactedReason(error, target.password);
+  const statement = `ALTER ROLE ${quoteIdentifier(name)} NOSUPERUSER NOLOGIN PASSWORD NULL`;
+  return [{ side: 'target', database: target.dbname, object: `role ${name}`, statement, reason }];
+}
+
 interface RemovalContext {
   readonly entry: PostgresJournalEntry;
   readonly deps: EngineDependencies;
@@ -106,15 +137,17 @@ async function removeSubscription(
   syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
-  const quoted = quoteIdentifier(entry.name);
-  const found = await querySingleValue(
+  // Before PostgreSQL 16 code of the source, which runs as the owner, can rename the subscription.
+  const [found] = await queryLastRows(
     session,
-    `SELECT s.oid FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
-     WHERE d.datname = current_database() AND s.subname = ${quoteLiteral(entry.name)}`,
+    `SELECT s.oid, s.subname FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+     WHERE d.datname = current_database()
+       AND (s.subname = ${quoteLiteral(entry.name)} OR pg_get_userbyid(s.subowner) = ${quoteLiteral(entry.name)})`,
   );
   if (syncSlots.owner === 'any') syncSlots.owner = 'none';
   if (found === undefined) return;
-  syncSlots.owner = found;
+  syncSlots.owner = found.oid ?? 'none';
+  const quoted = quoteIdentifier(found.subname ?? entry.name);
   await session.query(`ALTER SUBSCRIPTION ${quoted} DISABLE`);
   await session.query(`ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE)`);
   await session.query(`DROP SUBSCRIPTION ${quoted}`);

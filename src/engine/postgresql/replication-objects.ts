@@ -22,22 +22,44 @@ export async function createPublicationAndSlot(session: PinnedSession, name: str
 /**
  * Starts the initial copy. The slot exists already: within one server, CREATE SUBSCRIPTION with create_slot would wait for
  * itself.
+ * @param owner the role that it belongs to, when a superuser creates it: its workers run code of the source
  */
 export async function createSubscription(
   session: PinnedSession,
   name: string,
   source: PostgresqlSource,
+  owner: string | undefined,
 ): Promise<void> {
   const version = await assertEnoughWorkers(session);
   // The statement holds the password, and the server may log statements. Only a superuser may change this.
   await session
     .query("SET log_statement = 'none'; SET log_min_duration_statement = -1; SET log_min_error_statement = 'panic'")
     .catch(() => {});
-  await session.query(
-    `CREATE SUBSCRIPTION ${quoteIdentifier(name)} CONNECTION ${quoteLiteral(subscriptionConninfo(source, version))}
-     PUBLICATION ${quoteIdentifier(name)} WITH (create_slot = false, slot_name = ${quoteLiteral(name)}, copy_data = true)`,
-    migrationStatementTimeout,
-  );
+  const quoted = quoteIdentifier(name);
+  const command = (options: string) =>
+    `CREATE SUBSCRIPTION ${quoted} CONNECTION ${quoteLiteral(subscriptionConninfo(source, version))} PUBLICATION ${quoted}
+     WITH (create_slot = false, slot_name = ${quoteLiteral(name)}, copy_data = true${options})`;
+  const text =
+    owner === undefined
+      ? command('')
+      : `BEGIN; ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
+  await session.query(text, migrationStatementTimeout);
+}
+
+/** With password_required = false the owner may not change the connection, and the source need not ask for a password. */
+function disabledOptions(version: number): string {
+  return `, enabled = false${version >= 160_000 ? ', password_required = false, run_as_owner = false' : ''}`;
+}
+
+/**
+ * Before PostgreSQL 16 only a superuser can become the owner. The role is one inside this transaction alone, so no other session
+ * ever sees it as a superuser.
+ */
+function ownerStatements(subscription: string, role: string, version: number): string {
+  const quoted = quoteIdentifier(role);
+  const change = `ALTER SUBSCRIPTION ${subscription} OWNER TO ${quoted};`;
+  if (version >= 160_000) return change;
+  return `ALTER ROLE ${quoted} SUPERUSER; ${change} ALTER ROLE ${quoted} NOSUPERUSER;`;
 }
 
 /**

@@ -9,19 +9,29 @@ export interface ServerIdentity {
   /** System identifier of pg_control. Copies of a data directory share it. */
   readonly system: string;
   readonly startedAt: string;
+  /** The session belongs to a superuser. */
+  readonly isSuperuser: boolean;
 }
 
 export async function readServerIdentity(session: PinnedSession): Promise<ServerIdentity> {
   const [row] = await queryLastRows(
     session,
     `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,
-     pg_postmaster_start_time()::text AS started FROM pg_control_system()`,
+     pg_postmaster_start_time()::text AS started,
+     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser FROM pg_control_system()`,
   );
-  return { version: Number(row?.version ?? 0), system: row?.system ?? '', startedAt: row?.started ?? '' };
+  return {
+    version: Number(row?.version ?? 0),
+    system: row?.system ?? '',
+    startedAt: row?.started ?? '',
+    isSuperuser: row?.superuser === 't',
+  };
 }
 
+type ComparedIdentity = Omit<ServerIdentity, 'isSuperuser'>;
+
 /** Compares source and target by spec.md §4.6. Throws a MigrationError. */
-export function assertPostgresCompatible(source: ServerIdentity, target: ServerIdentity): void {
+export function assertPostgresCompatible(source: ComparedIdentity, target: ComparedIdentity): void {
   if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');
   }

@@ -3,23 +3,28 @@ import { createParts } from './create-parts.ts';
 import { createOwningPartLookup, orderParts } from './order-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
-import { type SchemaSession, withSchemaSession } from './schema-session.ts';
+import { withSchemaSession } from './schema-session.ts';
+import { type SchemaSides, type SchemaWriter, withSchemaWriter } from './schema-writer.ts';
 import { missingRequirements, targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 /**
  * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction. Objects that
  * it cannot copy are reported before anything is created.
  */
-export const copySchemaFromCatalog: SchemaCopier = (from, to, signal) =>
+export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
   withSchemaSession(from, signal, (source) =>
-    withSchemaSession(to, signal, (target) => copySchemaBetween(from, source, target)),
+    withSchemaSession(to, signal, (target) =>
+      withSchemaWriter({ source, target }, superuser, signal, (writer) =>
+        copySchemaBetween(from, { source, target }, writer),
+      ),
+    ),
   );
 
 /** Copies a schema between two open sessions. */
 export async function copySchemaBetween(
   from: DatabaseEndpoint,
-  source: SchemaSession,
-  target: SchemaSession,
+  { source, target }: SchemaSides,
+  writer: SchemaWriter,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
   const unfit = [...versionObstacles(versions), ...(await targetObstacles(source.session, target.session))];
@@ -28,13 +33,23 @@ export async function copySchemaBetween(
   const plan = planParts(schema);
   const obstacles = [
     ...schema.unsupported,
+    ...writer.obstacles,
     ...plan.obstacles,
     ...(await missingRequirements(target.session, plan.parts)),
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
-  const failed = await createParts(target.session, plan.parts);
+  const rejected = await writer.createFirst();
+  if (rejected.length > 0) return { kind: 'refused', objects: rejected };
+  const parts = plan.parts.map((part) => ({
+    ...part,
+    statements: part.statements.filter((statement) => !writer.isLeftOut(statement)),
+  }));
+  const failed = await createParts(writer.session, parts, writer.transaction);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
-  return { kind: 'copied', by: `the system catalogs of ${from.host}`, warnings: schema.omissions };
+  const { lastStatements, warnings } = writer;
+  const last = lastStatements.length === 0 ? {} : { lastStatements };
+  const by = `the system catalogs of ${from.host}`;
+  return { kind: 'copied', by, warnings: [...schema.omissions, ...warnings], ...last };
 }
 
 interface CopyPlan {

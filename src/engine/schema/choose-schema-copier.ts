@@ -6,6 +6,7 @@ import { copySchemaBetween } from './catalog-schema-copier.ts';
 import { closestPgDump, findPgDumpPrograms } from './find-pg-dump.ts';
 import { canConnectByPgDump, copySchemaByPgDump } from './pg-dump-schema-copier.ts';
 import { withSchemaSession } from './schema-session.ts';
+import { withSchemaWriter } from './schema-writer.ts';
 
 export interface SchemaCopierOptions {
   readonly env: Environment;
@@ -16,15 +17,18 @@ export interface SchemaCopierOptions {
 
 /** Uses pg_dump when a version is installed that can read the source, else the system catalogs. */
 export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: SchemaCopierOptions): SchemaCopier {
-  return (from, to, signal) =>
+  return (from, to, signal, superuser) =>
     withSchemaSession(from, signal, (source) =>
       withSchemaSession(to, signal, async (target) => {
         const programs = canConnectByPgDump(from)
           ? await findPgDumpPrograms({ env, folder, namesIn: listNamesOrNone, run }, signal)
           : [];
         const program = closestPgDump(programs, source.version);
-        if (program === undefined) return await copySchemaBetween(from, source, target);
-        return await copySchemaByPgDump(program, from, { source, target }, { env, run }, signal);
+        return await withSchemaWriter({ source, target }, superuser, signal, (writer) =>
+          program === undefined
+            ? copySchemaBetween(from, { source, target }, writer)
+            : copySchemaByPgDump(program, from, { source, target, writer }, { env, run }, signal),
+        );
       }),
     );
 }

@@ -3,16 +3,27 @@ import { QueryError } from '../../postgresql/query-error.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { schemaStatementTimeout } from './schema-session.ts';
 
+export interface SchemaTransaction {
+  readonly begin: string;
+  readonly end: string;
+}
+
+export const plainTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMIT' };
+
 /**
  * Creates all parts in one transaction, or none.
  * @returns the part that the target rejected, with its message; undefined: all were created. Throws when the connection is
  * lost.
  */
-export async function createParts(session: PinnedSession, parts: readonly SchemaPart[]): Promise<string | undefined> {
-  const error = await createAll(session, batchStatements(parts));
+export async function createParts(
+  session: PinnedSession,
+  parts: readonly SchemaPart[],
+  transaction: SchemaTransaction,
+): Promise<string | undefined> {
+  const error = await createAll(session, batchStatements(parts), transaction);
   if (error === undefined) return undefined;
   // A batch does not report which statement failed, so the statements run again one by one, and are rolled back.
-  return (await findFailingPart(session, parts)) ?? error;
+  return (await findFailingPart(session, parts, transaction)) ?? error;
 }
 
 /** Characters per message: one message per statement would cost a round trip each. */
@@ -32,17 +43,25 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
 }
 
 /** Returns the error message of the server; undefined: everything was created and committed. */
-async function createAll(session: PinnedSession, texts: readonly string[]): Promise<string | undefined> {
-  await session.query('BEGIN');
-  for (const text of [...texts, 'COMMIT']) {
+async function createAll(
+  session: PinnedSession,
+  texts: readonly string[],
+  { begin, end }: SchemaTransaction,
+): Promise<string | undefined> {
+  await session.query(begin);
+  for (const text of [...texts, end]) {
     const error = await tryStatement(session, text);
     if (error !== undefined) return error;
   }
   return undefined;
 }
 
-async function findFailingPart(session: PinnedSession, parts: readonly SchemaPart[]): Promise<string | undefined> {
-  await session.query('BEGIN');
+async function findFailingPart(
+  session: PinnedSession,
+  parts: readonly SchemaPart[],
+  { begin }: SchemaTransaction,
+): Promise<string | undefined> {
+  await session.query(begin);
   for (const { name, statements } of parts) {
     for (const statement of statements) {
       const error = await tryStatement(session, statement);

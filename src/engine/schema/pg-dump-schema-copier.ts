@@ -6,7 +6,9 @@ import { tryStatement } from './create-parts.ts';
 import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
 import { omissionsQuery } from './omissions-query.ts';
-import { queryColumn, type SchemaSession } from './schema-session.ts';
+import { queryColumn } from './schema-session.ts';
+import type { SchemaSides, SchemaWriter } from './schema-writer.ts';
+import { withoutStatements } from './script-statements.ts';
 import { targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 export interface PgDumpDependencies {
@@ -21,23 +23,32 @@ export interface PgDumpDependencies {
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: DatabaseEndpoint,
-  sides: { readonly source: SchemaSession; readonly target: SchemaSession },
+  sides: SchemaSides & { readonly writer: SchemaWriter },
   deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
-  const { source, target } = sides;
+  const { source, target, writer } = sides;
   const obstacles = [
     ...versionObstacles({ from: source.version, to: target.version }),
     ...(await targetObstacles(source.session, target.session)),
+    ...writer.obstacles,
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
   const warnings = await queryColumn(source.session, omissionsQuery, 'note');
   const text = await readSchemaScript(program, from, deps, signal);
+  const rejected = await writer.createFirst();
+  if (rejected.length > 0) return { kind: 'refused', objects: rejected };
+  const script = withoutStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
+  const { session, transaction, lastStatements } = writer;
   const error =
-    (await tryStatement(target.session, `BEGIN;\n${withoutPsqlCommands(text, target.version)}`)) ??
-    (await tryStatement(target.session, 'COMMIT'));
+    (await tryStatement(session, `${transaction.begin};\n${script}`)) ?? (await tryStatement(session, transaction.end));
   if (error !== undefined) return { kind: 'refused', objects: [`the script of pg_dump (${error})`] };
-  return { kind: 'copied', by: `pg_dump ${program.major}`, warnings };
+  return {
+    kind: 'copied',
+    by: `pg_dump ${program.major}`,
+    warnings: [...warnings, ...writer.warnings],
+    ...(lastStatements.length === 0 ? {} : { lastStatements }),
+  };
 }
 
 /** The script of pg_dump without psql meta-commands, and without transaction_timeout for servers before PostgreSQL 17. */

@@ -8,9 +8,9 @@ import { readServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { CreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { Leftover } from '../rehearsal-report.ts';
-import { type DropResult, dropDatabases, dropRoles } from './drop-objects.ts';
+import { type DropResult, dropDatabases, dropRoles, listOwnerRoles } from './drop-objects.ts';
 import { restoreEmptyDatabase } from './existing-objects.ts';
 
 export interface RehearsalEndpoints<S> {
@@ -26,7 +26,8 @@ export function createRecordJournal(
   return {
     recordIntent(entry) {
       if (entry.engine === 'postgresql') {
-        const added = { name: entry.name, database: entry.source.dbname };
+        const { name, former, source } = entry;
+        const added = { name, database: source.dbname, ...(former === undefined ? {} : { former }) };
         file.change({ objects: [...file.current().objects, added] });
       } else {
         // A former masterauth is a password, which is not written to a file.
@@ -42,7 +43,7 @@ export function createRecordJournal(
     recordRemoved: (name) => file.change({ objects: file.current().objects.filter((one) => one.name !== name) }),
     pending: () => {
       const { objects, system, settings = {} } = file.current();
-      return objects.map(({ name, database }): MigrationJournalEntry => {
+      return objects.map(({ name, database, former }): MigrationJournalEntry => {
         const { source, target } = doors;
         return 'dbname' in source && 'dbname' in target
           ? {
@@ -51,6 +52,7 @@ export function createRecordJournal(
               source: { ...source, dbname: database },
               target: { ...target, dbname: database },
               targetSystem: system,
+              ...(former === undefined ? {} : { former }),
             }
           : {
               engine: 'redis',
@@ -86,22 +88,22 @@ async function cleanUpTarget(
   target: PostgresqlSource,
   ports: EngineDependencies,
 ): Promise<readonly Leftover[]> {
-  const { databases, roles, filled, system } = file.current();
-  if (databases.length + roles.length + filled.length === 0) return [];
+  const { id, databases, roles, filled, system } = file.current();
   try {
     return await withEngineSession(target, ports, { name: engineApplicationName }, async (session) => {
       const server = await readServerIdentity(session);
       if (server.system !== system)
         throw new Error('this is not the server of the rehearsal: its system identifier differs');
       const left: Leftover[] = [];
+      const owners = await listOwnerRoles(session, id);
       for (const one of filled) {
-        const rest = await restoreFilledDatabase(one, target, ports);
+        const rest = await restoreFilledDatabase(one, owners, target, ports);
         if (rest.length > 0) left.push(...rest);
         else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
       }
       const gone = await dropDatabases(session, databases, server.version);
       file.change({ databases: withoutDropped(databases, gone) });
-      const free = await dropRoles(session, roles);
+      const free = await dropRoles(session, [...roles, ...owners]);
       file.change({ roles: withoutDropped(roles, free) });
       return [...left, ...gone.leftovers, ...free.leftovers];
     });
@@ -123,6 +125,7 @@ async function cleanUpTarget(
 
 async function restoreFilledDatabase(
   { name, ...before }: Parameters<typeof restoreEmptyDatabase>[1] & { readonly name: string },
+  owners: readonly CreatedObject[],
   target: PostgresqlSource,
   ports: EngineDependencies,
 ): Promise<readonly Leftover[]> {
@@ -138,7 +141,12 @@ async function restoreFilledDatabase(
       { ...target, dbname: name },
       ports,
       { name: engineApplicationName },
-      (session) => restoreEmptyDatabase(session, before),
+      (session) =>
+        restoreEmptyDatabase(
+          session,
+          before,
+          owners.map((owner) => owner.name),
+        ),
     );
     return rest.map((object) => leftover(object, 'could not be dropped'));
   } catch (error) {

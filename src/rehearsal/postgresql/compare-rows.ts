@@ -98,7 +98,11 @@ export async function findCopyError(
       withEngineSession(entry.target, ports, opening, async (to) => {
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
-        await to.query("BEGIN; SET LOCAL session_replication_role = 'replica'");
+        await to.query('BEGIN');
+        // The login of a migration has the setting already, and may not change it.
+        const [mode] = (await to.query('SHOW session_replication_role')).flat();
+        if (mode?.session_replication_role !== 'replica')
+          await to.query("SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${list} FROM STDIN`);
         // The write fails once the target has refused, so the rest is not sent.
         await from.copyOut(copyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');

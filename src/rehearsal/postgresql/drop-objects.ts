@@ -1,3 +1,4 @@
+import { replicationObjectName } from '../../engine/postgresql/object-names.ts';
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
@@ -34,6 +35,15 @@ export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]
     found: (name) => `SELECT oid FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`,
     statement: (name) => `DROP ROLE ${quoteIdentifier(name)}`,
   });
+}
+
+/** The roles that owned what a rehearsal copied: nobody else has roles with its id in their names. */
+export async function listOwnerRoles(session: QuerySession, id: string): Promise<readonly CreatedObject[]> {
+  const prefix = replicationObjectName(id, '');
+  const rows = await session.query(
+    `SELECT rolname AS name, oid FROM pg_roles WHERE starts_with(rolname, ${quoteLiteral(prefix)}) ORDER BY 1`,
+  );
+  return (rows.at(-1) ?? []).map(({ name, oid }) => ({ name: name ?? '', oid: oid ?? '' }));
 }
 
 interface ObjectKind {

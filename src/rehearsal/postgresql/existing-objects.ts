@@ -8,6 +8,8 @@ export interface EmptyDatabaseState {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
+  /** Absent in records of earlier versions. */
+  readonly eventTriggers?: readonly string[];
 }
 
 /** At most 20 user objects of the database, as `table public.t`. Objects of extensions do not count. */
@@ -21,17 +23,25 @@ export async function readEmptyDatabase(session: QuerySession): Promise<EmptyDat
     extensions: await names('SELECT extname AS name FROM pg_extension ORDER BY 1'),
     schemas: await names(`SELECT nspname AS name FROM pg_namespace WHERE ${isUserSchema('nspname')} ORDER BY 1`),
     publications: await names('SELECT pubname AS name FROM pg_publication ORDER BY 1'),
+    eventTriggers: await names('SELECT evtname AS name FROM pg_event_trigger ORDER BY 1'),
   };
 }
 
-/** Drops everything that was created since. Resolves with the objects that still exist. */
+/**
+ * Drops everything that was created since. Resolves with the objects that still exist.
+ * @param owners roles that owned what was copied, by name
+ */
 export async function restoreEmptyDatabase(
   session: QuerySession,
   before: EmptyDatabaseState,
+  owners: readonly string[],
 ): Promise<readonly string[]> {
   const now = await readEmptyDatabase(session);
   const fresh = (kind: keyof EmptyDatabaseState) =>
-    now[kind].filter((name) => !before[kind].includes(name)).map(quoteIdentifier);
+    (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
+  // First, because they would fire for the other statements.
+  for (const name of fresh('eventTriggers')) await tryStatement(session, `DROP EVENT TRIGGER ${name}`);
+  for (const name of owners) await tryStatement(session, `DROP OWNED BY ${quoteIdentifier(name)} CASCADE`);
   for (const name of fresh('publications')) await tryStatement(session, `DROP PUBLICATION ${name}`);
   for (const name of fresh('extensions')) await tryStatement(session, `DROP EXTENSION IF EXISTS ${name} CASCADE`);
   for (const name of fresh('schemas')) await tryStatement(session, `DROP SCHEMA IF EXISTS ${name} CASCADE`);

@@ -5,7 +5,7 @@ import { copyRoles } from '../../engine/postgresql/copy-roles.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
 import { queryLastRows, querySingleValue, withEngineSession } from '../../engine/postgresql/engine-session.ts';
 import { engineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
-import { startMigrationJob } from '../../engine/running-migration.ts';
+import { type RunningMigration, startMigrationJob } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
@@ -59,6 +59,7 @@ export async function runPostgresRehearsal(params: PostgresRunParams): Promise<R
       method,
       deadline: Number.POSITIVE_INFINITY,
       finishWhenIdle: false,
+      allowSuperuserObjects: params.allowSuperuserObjects,
     },
     ports,
   );
@@ -72,7 +73,7 @@ export async function runPostgresRehearsal(params: PostgresRunParams): Promise<R
     });
     const comparisons = new Map<string, DatabaseComparison>();
     for (const state of migration.state().databases) {
-      comparisons.set(state.name, await compareDatabase(params, state, plan, ports));
+      comparisons.set(state.name, await compareDatabase({ ...params, migration }, state, plan, ports));
     }
     params.onCompared();
     const last = migration.state();
@@ -136,7 +137,7 @@ const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), 
 
 /** Compares a database while it is replicated. The tables of a failed database are not counted. */
 async function compareDatabase(
-  params: PostgresRunParams,
+  { migration, ...params }: PostgresRunParams & { readonly migration: RunningMigration },
   state: DatabaseMigrationState,
   plan: RehearsalPlan,
   ports: Ports,
@@ -160,7 +161,9 @@ async function compareDatabase(
     readSequences,
   );
   if (isLive && waiting.size > 0) {
-    const stuck = await findCopyErrors(endpoints, waiting, ports, signal);
+    // Constraints of the source run in this copy, as they did in that of the migration.
+    const login = migration.targetLogin(state.name) ?? endpoints.target;
+    const stuck = await findCopyErrors({ ...endpoints, target: login }, waiting, ports, signal);
     return { tables: stuck, sequences: new Map(), errors: [] };
   }
   const { tables, isBehind } = await compareRows({

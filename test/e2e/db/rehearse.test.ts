@@ -195,8 +195,15 @@ test('--keep leaves the copies, and nothing on the source', async () => {
   expect(again.code).toBe(3);
   expectGolden('db-rehearse', errorIn(again));
   expect(await target.query('SELECT count(*) AS rows FROM customers', 'shop')).toEqual([{ rows: '3000' }]);
+  // The copies belong to a role that cannot do anything else, and the database to its former owner.
+  const [made] = await target.query(
+    `SELECT r.rolname, r.rolsuper OR r.rolcanlogin AS able, pg_get_userbyid(d.datdba) AS owner FROM pg_class c
+     JOIN pg_roles r ON r.oid = c.relowner JOIN pg_database d ON d.datname = current_database() WHERE c.relname = 'customers'`,
+    'shop',
+  );
+  expect(made).toEqual({ rolname: expect.stringMatching(/^cloudctl_[0-9a-f]+_\d+$/), able: false, owner: 'postgres' });
   await target.query('DROP DATABASE shop');
-  await target.query('DROP ROLE app');
+  await target.query(`DROP ROLE app, ${made?.rolname}`);
 });
 
 test('an existing database that is empty is filled, and is there and empty afterwards', async () => {

@@ -127,11 +127,12 @@ test('a slow target slows the source down instead of filling the memory', async 
   }, 10);
   // A trigger that always fires makes the target slow.
   const ports = testEngineDependencies({
-    schemaCopy: async () => {
+    schemaCopy: async (_from, to) => {
       await target.query(
         "CREATE TABLE t (id int, wide text); CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.0001); RETURN NEW; END'; CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION wait(); ALTER TABLE t ENABLE ALWAYS TRIGGER slow",
         'wide',
       );
+      await target.query(`ALTER TABLE t OWNER TO "${to.username}"`, 'wide');
       return { kind: 'copied', by: 'test', warnings: [] };
     },
   });

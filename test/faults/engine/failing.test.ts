@@ -5,6 +5,7 @@ import { QueryError } from '../../../src/postgresql/query-error.ts';
 import {
   beginMigration,
   objectsOn,
+  ownersOn,
   subscriptionsOn,
   testEngineDependencies,
   waitForState,
@@ -56,6 +57,7 @@ test.each(['refused', 'cut'] as const)(
       expect([nth, await migration.stop()]).toEqual([nth, []]);
       expect([nth, await objectsOn(source)]).toEqual([nth, []]);
       expect([nth, await subscriptionsOn(target)]).toEqual([nth, []]);
+      expect([nth, await ownersOn(target)]).toEqual([nth, []]);
       expect([nth, journal.pending()]).toEqual([nth, []]);
       endings.set(atFirst, (endings.get(atFirst) ?? 0) + 1);
       if (!failing.reached()) break;

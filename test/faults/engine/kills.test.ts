@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { objectsOn, startSource, startTarget, subscriptionsOn } from '../../engine/engine-servers.ts';
+import { objectsOn, ownersOn, startSource, startTarget, subscriptionsOn } from '../../engine/engine-servers.ts';
 import { start } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
@@ -76,6 +76,7 @@ test(
       const second = await open();
       expect([wait, await objectsOn(source)]).toEqual([wait, []]);
       expect([wait, await subscriptionsOn(target)]).toEqual([wait, []]);
+      expect([wait, await ownersOn(target)]).toEqual([wait, []]);
       const { status }: { status: string } = JSON.parse(await (await second.ask('GET')).text());
       expect(['error', 'canceled']).toContain(status);
       // A statement of the killed process that still ran would make its object now.

@@ -80,6 +80,7 @@ export async function migrate(plan: MigrationPlan): Promise<MigrationResult> {
       ignoreDbs: ignored,
       deadline: Number.POSITIVE_INFINITY,
       finishWhenIdle: false,
+      allowSuperuserObjects: true,
     });
     if (typeof migration === 'string') return all(databases, [`the request is refused: ${migration}`]);
     const state = await settle(migration, patience);

@@ -1,0 +1,81 @@
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { MigrationError, redactedReason } from '../migration-error.ts';
+import type { FormerTargetState, PostgresJournalEntry } from '../migration-journal.ts';
+import type { DatabaseProgress } from '../migration-state.ts';
+import { createTargetDatabase, type DatabaseDefinition, listUserTables } from './database-definition.ts';
+import { withEngineSession } from './engine-session.ts';
+import type { PostgresMigrationContext } from './migration-context.ts';
+import { engineApplicationName } from './object-names.ts';
+import { createTargetOwner, readFormerTargetState } from './target-owner.ts';
+
+/**
+ * Creates the database if it does not exist. Throws when it has tables.
+ * @returns its present owner, for a target that is written to by a role of its own
+ */
+export async function prepareTargetDatabase(
+  { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
+  database: DatabaseDefinition,
+  target: PostgresqlSource,
+  progress: DatabaseProgress,
+): Promise<FormerTargetState | undefined> {
+  const options = { name: engineApplicationName, signal: stop };
+  progress.warnings.push(
+    ...(await withEngineSession(job.target, deps, options, (session) => createTargetDatabase(session, database))),
+  );
+  return withEngineSession(target, deps, options, async (session) => {
+    const existing = await listUserTables(session);
+    if (existing.length > 0) {
+      throw new MigrationError(
+        `the target database is not empty: it contains ${existing.join(', ')}; drop the database on the target and start again`,
+      );
+    }
+    return isSuperuser ? readFormerTargetState(session) : undefined;
+  });
+}
+
+/** The login that writes to the target: a role that owns the database, or without a superuser the role that was given. */
+export async function loginForTarget(
+  { deps, stop }: PostgresMigrationContext,
+  entry: PostgresJournalEntry,
+): Promise<PostgresqlSource> {
+  const { former, target } = entry;
+  if (former === undefined) return target;
+  return withEngineSession(target, deps, { name: engineApplicationName, signal: stop }, (session) =>
+    createTargetOwner(session, entry, former, deps, stop),
+  );
+}
+
+/** @returns statements for a superuser, to be run when nothing else of the migration is left to do */
+export async function copyDatabaseSchema(
+  { job, deps, stop }: PostgresMigrationContext,
+  { name, source, target, former }: PostgresJournalEntry,
+  { targetLogin, warnings }: DatabaseProgress,
+): Promise<readonly string[]> {
+  const superuser =
+    former === undefined
+      ? undefined
+      : { endpoint: target, owner: name, allowObjects: job.allowSuperuserObjects ?? false };
+  const copied = await deps.schemaCopy(source, targetLogin ?? target, stop, superuser);
+  if (copied.kind === 'refused') {
+    throw new MigrationError(`cannot copy the schema: ${copied.objects.join(', ')}`);
+  }
+  warnings.push(...copied.warnings);
+  return copied.lastStatements ?? [];
+}
+
+/** Event triggers would fire for statements of the migration, so they come after everything else. */
+export async function createLastObjects(
+  { deps }: PostgresMigrationContext,
+  { target }: PostgresJournalEntry,
+  statements: readonly string[],
+  { warnings }: DatabaseProgress,
+): Promise<void> {
+  if (statements.length === 0) return;
+  try {
+    await withEngineSession(target, deps, { name: engineApplicationName }, async (session) => {
+      for (const statement of statements) await session.query(statement);
+    });
+  } catch (error) {
+    warnings.push(`could not create event triggers and publications: ${redactedReason(error, target.password)}`);
+  }
+}

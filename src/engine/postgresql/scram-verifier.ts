@@ -1,0 +1,17 @@
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
+
+/**
+ * What PostgreSQL stores for a password (`pg_authid.rolpassword`). A statement with it tells a log nothing, and the setting
+ * password_encryption of the server does not matter. https://www.rfc-editor.org/rfc/rfc5803
+ * @param password ASCII only, which needs no SASLprep
+ */
+export function scramVerifier(password: string, salt: Uint8Array): string {
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const key = (name: string) => createHmac('sha256', salted).update(name).digest();
+  const storedKey = createHash('sha256').update(key('Client Key')).digest();
+  const parts = [storedKey, key('Server Key')].map((bytes) => bytes.toString('base64'));
+  return `SCRAM-SHA-256$${iterations}:${Buffer.from(salt).toString('base64')}$${parts.join(':')}`;
+}
+
+/** The default of PostgreSQL; the password is random, so more would not protect it better. */
+const iterations = 4096;

@@ -1,0 +1,125 @@
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { Secret } from '../../secret.ts';
+import { engineErrorCode, MigrationError, redactedReason } from '../migration-error.ts';
+import type { EngineDependencies } from '../migration-job.ts';
+import type { FormerTargetState, PostgresJournalEntry } from '../migration-journal.ts';
+import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
+import { engineApplicationName } from './object-names.ts';
+import { scramVerifier } from './scram-verifier.ts';
+
+/** What the target database is before it belongs to the role of the migration. */
+export async function readFormerTargetState(session: PinnedSession): Promise<FormerTargetState> {
+  const [row] = await queryLastRows(
+    session,
+    `SELECT pg_get_userbyid(d.datdba) AS owner,
+       (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public') AS public_owner,
+       EXISTS (SELECT FROM pg_db_role_setting WHERE setdatabase = d.oid AND setrole = 0) AS has_settings
+     FROM pg_database d WHERE d.datname = current_database()`,
+  );
+  return {
+    owner: row?.owner ?? '',
+    ...(row?.public_owner == null ? {} : { publicOwner: row.public_owner }),
+    hasSettings: row?.has_settings === 't',
+  };
+}
+
+/**
+ * Creates the role that owns one database of the target while it is written to. Expressions of the source run with its rights,
+ * so it is no superuser, and it logs in itself: with SET ROLE they could return to the role of the session.
+ * @param session of a superuser in that database
+ * @param entry in the journal already
+ * @returns the login of the role
+ */
+export async function createTargetOwner(
+  session: PinnedSession,
+  { name, target }: PostgresJournalEntry,
+  { publicOwner }: FormerTargetState,
+  deps: EngineDependencies,
+  signal: AbortSignal,
+): Promise<PostgresqlSource> {
+  const role = quoteIdentifier(name);
+  const password = Buffer.from(deps.random(24)).toString('base64url');
+  // BYPASSRLS: the owner copies rows of tables with FORCE ROW LEVEL SECURITY; other tables it cannot read anyway.
+  await session.query(
+    `CREATE ROLE ${role} LOGIN NOSUPERUSER BYPASSRLS PASSWORD ${quoteLiteral(scramVerifier(password, deps.random(16)))}`,
+  );
+  // As in replication, triggers and foreign keys do not fire while rows are copied. Only a superuser can change this.
+  await session.query(`ALTER ROLE ${role} SET session_replication_role = 'replica'`);
+  await session.query(`ALTER DATABASE ${quoteIdentifier(target.dbname)} OWNER TO ${role}`);
+  // From PostgreSQL 15 on, the schema public belongs to the owner of the database.
+  if (publicOwner !== undefined && publicOwner !== 'pg_database_owner') {
+    await session.query(`ALTER SCHEMA public OWNER TO ${role}`);
+  }
+  const login = { ...target, username: name, password: new Secret(password) };
+  await assertLogin(login, deps, signal);
+  return login;
+}
+
+/** Host rules of the target may admit the superuser alone. */
+async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, signal: AbortSignal): Promise<void> {
+  try {
+    await withEngineSession(login, deps, { name: engineApplicationName, signal }, async () => {});
+  } catch (error) {
+    if (!/^28/.test(engineErrorCode(error) ?? '')) throw error;
+    throw new MigrationError(
+      `the role that receives the copy cannot log in to the target: ${redactedReason(error, login.password)}; allow user names that begin with cloudctl_ in pg_hba.conf of the target`,
+    );
+  }
+}
+
+/**
+ * Ends the login of the role and gives the database back. The role stays as the owner of what was copied: functions and views run
+ * with the rights of their owner, so a superuser must not own them. A role that owns nothing is dropped.
+ * @param session of a superuser in that database, or in another one when it does not exist any more
+ */
+export async function releaseTargetOwner(
+  session: PinnedSession,
+  { name, target, former }: PostgresJournalEntry,
+): Promise<void> {
+  const literal = quoteLiteral(name);
+  const exists = `SELECT 1 FROM pg_roles WHERE rolname = ${literal}`;
+  if ((await querySingleValue(session, exists)) === undefined) return;
+  const role = quoteIdentifier(name);
+  await session.query(`ALTER ROLE ${role} NOSUPERUSER NOLOGIN PASSWORD NULL`);
+  await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${literal}`);
+  if (former !== undefined) await restoreFormerState(session, name, target.dbname, former);
+  await session.query(`ALTER ROLE ${role} RESET ALL`);
+  try {
+    await session.query(`DROP ROLE ${role}`);
+  } catch (error) {
+    if (engineErrorCode(error) !== dependentObjectsStillExist) throw error;
+  }
+}
+
+const dependentObjectsStillExist = '2BP01';
+
+async function restoreFormerState(
+  session: PinnedSession,
+  name: string,
+  dbname: string,
+  former: FormerTargetState,
+): Promise<void> {
+  const [row] = await queryLastRows(
+    session,
+    `SELECT pg_get_userbyid(d.datdba) = ${quoteLiteral(name)} AS owns, d.datname = current_database() AS is_inside,
+       (SELECT pg_get_userbyid(nspowner) = ${quoteLiteral(name)} FROM pg_namespace WHERE nspname = 'public') AS owns_public
+     FROM pg_database d WHERE d.datname = ${quoteLiteral(dbname)}`,
+  );
+  if (row === undefined) return;
+  const database = quoteIdentifier(dbname);
+  if (row.owns === 't') {
+    await session.query(`ALTER DATABASE ${database} OWNER TO ${await existingRole(session, former.owner)}`);
+    // The owner of a database can set its parameters, search_path for example, for every later session.
+    if (!former.hasSettings) await session.query(`ALTER DATABASE ${database} RESET ALL`);
+  }
+  if (row.is_inside === 't' && row.owns_public === 't' && former.publicOwner !== undefined) {
+    await session.query(`ALTER SCHEMA public OWNER TO ${await existingRole(session, former.publicOwner)}`);
+  }
+}
+
+async function existingRole(session: PinnedSession, name: string): Promise<string> {
+  const found = await querySingleValue(session, `SELECT 1 FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);
+  return found === undefined ? 'CURRENT_USER' : quoteIdentifier(name);
+}

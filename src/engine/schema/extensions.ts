@@ -1,0 +1,91 @@
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
+import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { tryStatement } from './create-parts.ts';
+import { queryColumn, type SchemaSession, schemaStatementTimeout } from './schema-session.ts';
+import { userSchemaCondition } from './sql-fragments.ts';
+
+export interface SourceExtension {
+  readonly name: string;
+  readonly schema: string;
+  /** The schema must be created before the extension. */
+  readonly hasUserSchema: boolean;
+}
+
+/** In the order of creation, so that required extensions come first. */
+export async function readExtensions(session: PinnedSession): Promise<readonly SourceExtension[]> {
+  const [rows = []] = await session.query(
+    `SELECT e.extname, n.nspname, ${userSchemaCondition('n')} AND n.nspname <> 'public' AS has_user_schema
+     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql' ORDER BY e.oid`,
+    schemaStatementTimeout,
+  );
+  return rows.map(({ extname, nspname, has_user_schema: hasUserSchema }) => ({
+    name: extname ?? '',
+    schema: nspname ?? '',
+    hasUserSchema: hasUserSchema === 't',
+  }));
+}
+
+/** Names of extensions that the target has already, or that its owner could create without a superuser. */
+export async function readTrustedExtensions({ session, version }: SchemaSession): Promise<ReadonlySet<string>> {
+  const trusted =
+    version >= 130_000
+      ? `UNION SELECT e.name FROM pg_available_extensions e JOIN pg_available_extension_versions v
+           ON v.name = e.name AND v.version = e.default_version AND v.trusted`
+      : '';
+  return new Set(await queryColumn(session, `SELECT extname AS name FROM pg_extension ${trusted}`, 'name'));
+}
+
+export interface ExtensionOwner {
+  readonly role: string;
+  /** The owner may write to tables of extensions and use their foreign-data wrappers. */
+  readonly grantAccess: boolean;
+}
+
+/**
+ * Creates extensions in a database without any other object: their scripts run as a superuser and could call what they find.
+ * @returns the extensions that the target rejected, each with the reason
+ */
+export async function installExtensions(
+  session: PinnedSession,
+  extensions: readonly SourceExtension[],
+  { role, grantAccess }: ExtensionOwner,
+): Promise<readonly string[]> {
+  const owner = quoteIdentifier(role);
+  const create = async ({ name, schema, hasUserSchema }: SourceExtension): Promise<string | undefined> => {
+    const quoted = quoteIdentifier(schema);
+    const schemaStatement = hasUserSchema ? `CREATE SCHEMA IF NOT EXISTS ${quoted} AUTHORIZATION ${owner}; ` : '';
+    return tryStatement(
+      session,
+      `${schemaStatement}CREATE EXTENSION IF NOT EXISTS ${quoteIdentifier(name)} WITH SCHEMA ${quoted}`,
+    );
+  };
+  let pending = extensions;
+  for (;;) {
+    const failed: (readonly [SourceExtension, string])[] = [];
+    for (const extension of pending) {
+      const error = await create(extension);
+      if (error !== undefined) failed.push([extension, error]);
+    }
+    if (failed.length === pending.length || failed.length === 0) {
+      if (grantAccess) await grantExtensionObjects(session, owner);
+      return failed.map(([{ name }, error]) => `extension ${name} (${error})`);
+    }
+    pending = failed.map(([extension]) => extension);
+  }
+}
+
+/** The names are of extensions of the target, in a database that has no other objects. */
+async function grantExtensionObjects(session: PinnedSession, owner: string): Promise<void> {
+  const statements = await queryColumn(
+    session,
+    `SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES ON %I.%I TO ', n.nspname, c.relname) AS text
+       FROM pg_depend d JOIN pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'p')
+       JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE d.classid = ${quoteLiteral('pg_class')}::regclass AND d.deptype = 'e'
+     UNION ALL SELECT format('GRANT USAGE ON FOREIGN DATA WRAPPER %I TO ', fdwname) FROM pg_foreign_data_wrapper`,
+    'text',
+  );
+  for (const text of statements) await session.query(`${text}${owner}`, schemaStatementTimeout);
+}

@@ -1,0 +1,99 @@
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import { type SchemaSession, schemaStatementTimeout } from './schema-session.ts';
+import { userObjectCondition } from './sql-fragments.ts';
+
+/** An object that only a superuser can create, and on which no other object depends. */
+export interface LastObject {
+  /** For messages: `event trigger audit`. */
+  readonly name: string;
+  readonly kind: 'event trigger' | 'publication' | 'publication of schemas';
+  readonly quoted: string;
+  /** Made of quoted names and known keywords: a superuser of the target runs them, and the source can say anything. */
+  readonly statements: readonly string[];
+}
+
+export async function readLastObjects(source: SchemaSession): Promise<readonly LastObject[]> {
+  const rows = async (text: string) => (await source.session.query(text, schemaStatementTimeout))[0] ?? [];
+  return [
+    ...(await rows(eventTriggersQuery)).map(parseEventTrigger),
+    ...(await rows(publicationsQuery(source.version))).map(parsePublication),
+    ...(source.version < 150_000 ? [] : (await rows(schemaPublicationsQuery)).map(parseSchemaPublication)),
+  ];
+}
+
+const eventTriggersQuery = `SELECT e.evtname AS name, e.evtevent AS event, e.evtenabled AS enabled, n.nspname AS schema,
+    p.proname AS function, (SELECT string_agg(tag, ',') FROM unnest(e.evttags) AS tag) AS tags,
+    obj_description(e.oid, 'pg_event_trigger') AS comment
+  FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
+  WHERE ${userObjectCondition('pg_event_trigger', 'e.oid')} ORDER BY e.evtname`;
+
+function parseEventTrigger(row: PostgresqlRow): LastObject {
+  const quoted = quoteIdentifier(row.name ?? '');
+  const tags = (row.tags ?? '').split(',').filter((tag) => tag !== '');
+  const filter = tags.length === 0 ? '' : ` WHEN TAG IN (${tags.map(quoteLiteral).join(', ')})`;
+  const event = eventNames.find((name) => name === row.event) ?? 'ddl_command_end';
+  const state = eventTriggerStates[row.enabled ?? ''];
+  return {
+    name: `event trigger ${row.name}`,
+    kind: 'event trigger',
+    quoted,
+    statements: [
+      `CREATE EVENT TRIGGER ${quoted} ON ${event}${filter} EXECUTE FUNCTION ${quoteIdentifier(row.schema ?? '')}.${quoteIdentifier(row.function ?? '')}()`,
+      // Before the state: a trigger that is not enabled yet does not fire for its own comment.
+      ...comment(`EVENT TRIGGER ${quoted}`, row),
+      ...(state === undefined ? [] : [`ALTER EVENT TRIGGER ${quoted} ${state}`]),
+    ],
+  };
+}
+
+const eventNames: readonly string[] = ['ddl_command_start', 'ddl_command_end', 'sql_drop', 'table_rewrite', 'login'];
+const eventTriggerStates: Readonly<Record<string, string>> = {
+  D: 'DISABLE',
+  R: 'ENABLE REPLICA',
+  A: 'ENABLE ALWAYS',
+};
+
+function publicationsQuery(version: number): string {
+  return `SELECT p.pubname AS name, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
+      ${version >= 130_000 ? 'p.pubviaroot' : 'false'} AS via_root, ${version >= 180_000 ? 'p.pubgencols' : `'n'`} AS generated,
+      obj_description(p.oid, 'pg_publication') AS comment
+    FROM pg_publication p WHERE p.puballtables AND ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY p.pubname`;
+}
+
+function parsePublication(row: PostgresqlRow): LastObject {
+  const quoted = quoteIdentifier(row.name ?? '');
+  const operations = ['insert', 'update', 'delete', 'truncate'].filter((operation) => row[`pub${operation}`] === 't');
+  const options = [
+    `publish = ${quoteLiteral(operations.join(', '))}`,
+    ...(row.via_root === 't' ? ['publish_via_partition_root = true'] : []),
+    ...(row.generated === 's' ? ['publish_generated_columns = stored'] : []),
+  ];
+  return {
+    name: `publication ${row.name} for all tables`,
+    kind: 'publication',
+    quoted,
+    statements: [
+      `CREATE PUBLICATION ${quoted} FOR ALL TABLES WITH (${options.join(', ')})`,
+      ...comment(`PUBLICATION ${quoted}`, row),
+    ],
+  };
+}
+
+const schemaPublicationsQuery = `SELECT p.pubname AS name, n.nspname AS schema FROM pg_publication_namespace s
+  JOIN pg_publication p ON p.oid = s.pnpubid JOIN pg_namespace n ON n.oid = s.pnnspid
+  WHERE ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY 1, 2`;
+
+function parseSchemaPublication({ name, schema }: PostgresqlRow): LastObject {
+  const quoted = quoteIdentifier(name ?? '');
+  return {
+    name: `schema ${schema} in publication ${name}`,
+    kind: 'publication of schemas',
+    quoted,
+    statements: [`ALTER PUBLICATION ${quoted} ADD TABLES IN SCHEMA ${quoteIdentifier(schema ?? '')}`],
+  };
+}
+
+function comment(object: string, row: PostgresqlRow): readonly string[] {
+  return row.comment == null ? [] : [`COMMENT ON ${object} IS ${quoteLiteral(row.comment)}`];
+}

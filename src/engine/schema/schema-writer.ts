@@ -1,0 +1,111 @@
+import { quoteIdentifier } from '../../postgresql/quote.ts';
+import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
+import { plainTransaction, type SchemaTransaction } from './create-parts.ts';
+import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
+import { type LastObject, readLastObjects } from './last-objects.ts';
+import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
+import { superuserObjectsQuery } from './superuser-objects.ts';
+
+/** How the objects of a schema are created on the target. */
+export interface SchemaWriter {
+  readonly session: SchemaSession['session'];
+  readonly transaction: SchemaTransaction;
+  /** Objects that may not be created. */
+  readonly obstacles: readonly string[];
+  readonly warnings: readonly string[];
+  readonly lastStatements: readonly string[];
+  /** Creates what must be there before any other object. Resolves with what the target rejected. */
+  createFirst(): Promise<readonly string[]>;
+  /** Statements, with all names quoted, for objects that are created in another way, or not at all. */
+  isLeftOut(statement: string): boolean;
+}
+
+/** Everything is created by the login of the target. */
+export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
+  return {
+    session,
+    transaction: plainTransaction,
+    obstacles: [],
+    warnings: [],
+    lastStatements: [],
+    createFirst: async () => [],
+    isLeftOut: () => false,
+  };
+}
+
+export interface SchemaSides {
+  readonly source: SchemaSession;
+  /** The login that owns the database. */
+  readonly target: SchemaSession;
+}
+
+/** Copies with a superuser at hand, who creates extensions first, and other objects only if that is allowed. */
+export function withSchemaWriter(
+  { source, target }: SchemaSides,
+  superuser: SuperuserAccess | undefined,
+  signal: AbortSignal,
+  copy: (writer: SchemaWriter) => Promise<SchemaCopyResult>,
+): Promise<SchemaCopyResult> {
+  if (superuser === undefined) return copy(plainSchemaWriter(target));
+  return withSchemaSession(superuser.endpoint, signal, async (admin) => {
+    const { owner, allowObjects } = superuser;
+    const extensions = await readExtensions(source.session);
+    const trusted = await readTrustedExtensions(admin);
+    const special = await queryColumn(source.session, superuserObjectsQuery, 'name');
+    const last = await readLastObjects(source);
+    const refused = [
+      ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
+      ...special,
+    ];
+    const asSuperuser = allowObjects && special.length > 0;
+    return copy({
+      session: asSuperuser ? admin.session : target.session,
+      transaction: asSuperuser ? superuserTransaction(owner) : plainTransaction,
+      obstacles:
+        allowObjects || refused.length === 0
+          ? []
+          : [`only a superuser can create ${refused.join(', ')}, which --allow-superuser-objects permits`],
+      warnings: allowObjects
+        ? []
+        : last.map(
+            ({ name }) => `${name} is not created: it needs a superuser, which --allow-superuser-objects permits`,
+          ),
+      lastStatements: allowObjects ? last.flatMap(({ statements }) => statements) : [],
+      createFirst: () => installExtensions(admin.session, extensions, { role: owner, grantAccess: allowObjects }),
+      isLeftOut: leftOutStatements(extensions, last),
+    });
+  });
+}
+
+/** The owner is a superuser inside the transaction alone, so that it owns what is created, and no other session sees it as one. */
+function superuserTransaction(owner: string): SchemaTransaction {
+  const role = quoteIdentifier(owner);
+  return {
+    begin: `BEGIN; ALTER ROLE ${role} SUPERUSER; SET LOCAL ROLE ${role}`,
+    end: `RESET ROLE; ALTER ROLE ${role} NOSUPERUSER; COMMIT`,
+  };
+}
+
+function leftOutStatements(
+  extensions: readonly SourceExtension[],
+  last: readonly LastObject[],
+): (statement: string) => boolean {
+  const starts = [
+    'CREATE EXTENSION ',
+    'COMMENT ON EXTENSION ',
+    'CREATE EVENT TRIGGER ',
+    'ALTER EVENT TRIGGER ',
+    'COMMENT ON EVENT TRIGGER ',
+    ...last.flatMap(({ kind, quoted }) => {
+      if (kind === 'event trigger') return [];
+      if (kind === 'publication of schemas') return [`ALTER PUBLICATION ${quoted} ADD TABLES IN SCHEMA `];
+      return ['CREATE', 'ALTER', 'COMMENT ON'].map((command) => `${command} PUBLICATION ${quoted} `);
+    }),
+  ];
+  const schemas = new Set(
+    extensions.flatMap(({ schema, hasUserSchema }) =>
+      hasUserSchema ? [`CREATE SCHEMA ${quoteIdentifier(schema)}`] : [],
+    ),
+  );
+  return (statement) => schemas.has(statement.replace(/;$/, '')) || starts.some((start) => statement.startsWith(start));
+}

@@ -1,0 +1,49 @@
+import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
+
+/**
+ * Returns rows with the column `name`: objects of the source that only a superuser can create, and without which others cannot be
+ * created. Extensions, event triggers and publications are not among them.
+ * @see https://www.postgresql.org/docs/current/sql-commands.html (the notes of each CREATE command)
+ */
+export const superuserObjectsQuery = `SELECT DISTINCT name FROM (
+  SELECT format('%s %s.%s(%s)%s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
+      pg_get_function_identity_arguments(p.oid),
+      CASE WHEN l.lanpltrusted THEN ' with LEAKPROOF' ELSE ' in language ' || l.lanname END)
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    JOIN pg_language l ON l.oid = p.prolang WHERE p.prokind <> 'a' AND (p.proleakproof OR NOT l.lanpltrusted)
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
+  UNION ALL SELECT format('aggregate %s.%s(%s) with an internal state', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid))
+    FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid
+    JOIN pg_namespace n ON n.oid = p.pronamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
+    WHERE 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype)
+  UNION ALL SELECT format('base type %s.%s', n.nspname, t.typname) FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+    WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typtype = 'b'
+      AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
+  UNION ALL SELECT format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) FROM pg_cast k
+    WHERE ${userObjectCondition('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
+      WHERE d.classid = 'pg_cast'::regclass AND d.objid = k.oid AND d.deptype = 'i')
+      AND (k.castmethod = 'b' OR NOT ${userObjectCondition('pg_type', 'k.castsource')} AND NOT ${userObjectCondition('pg_type', 'k.casttarget')})
+  ${[
+    ['pg_foreign_data_wrapper', 'foreign-data wrapper', 'o.fdwname', ''],
+    ['pg_language', 'language', 'o.lanname', ''],
+    ['pg_am', 'access method', 'o.amname', ''],
+    inSchema('pg_opclass', 'operator class', 'opc'),
+    inSchema('pg_opfamily', 'operator family', 'opf'),
+    inSchema('pg_ts_parser', 'text search parser', 'prs'),
+    inSchema('pg_ts_template', 'text search template', 'tmpl'),
+  ]
+    .map(
+      ([catalog = '', type, name, joins]) =>
+        `UNION ALL SELECT format('${type} %s', ${name}) FROM ${catalog} o ${joins} WHERE ${userObjectCondition(catalog, 'o.oid')}`,
+    )
+    .join('\n  ')}
+) AS o(name) ORDER BY name`;
+
+function inSchema(catalog: string, type: string, prefix: string): readonly string[] {
+  return [
+    catalog,
+    type,
+    `n.nspname || '.' || o.${prefix}name`,
+    `JOIN pg_namespace n ON n.oid = o.${prefix}namespace AND ${userSchemaCondition('n')}`,
+  ];
+}

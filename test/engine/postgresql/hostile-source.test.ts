@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import {
+  beginMigration,
+  makePostgresJob,
+  postgresEndpointOf,
+  startSource,
+  startTarget,
+  testEngineDependencies,
+  waitForState,
+  waitUntil,
+} from '../engine-servers.ts';
+import { canaryOf, canaryPlaces, hostileDatabase } from './hostile-database.ts';
+
+/** COPY does not plan, so it runs no code of the table. */
+async function rowsOf(server: Postgres): Promise<readonly string[]> {
+  const file = join(server.folder, 'rows');
+  await server.query(`COPY public.goods (id, email) TO PROGRAM 'cat > ${file}'`, 'shop');
+  return readFileSync(file, 'utf8').split('\n').sort();
+}
+
+/** Without pg_dump the schema is copied from the catalogs. */
+const copiers = {
+  pg_dump: chooseSchemaCopier({ env: process.env }),
+  'the catalogs': chooseSchemaCopier({ env: process.env, folder: '/nonexistent' }),
+};
+
+describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (version) => {
+  let source: Postgres;
+  let target: Postgres;
+  beforeAll(async () => {
+    [source, target] = await Promise.all([startSource({ version: 14 }), startTarget({ version })]);
+    await source.query('CREATE DATABASE shop');
+    for (const statement of hostileDatabase(target)) await source.query(statement, 'shop');
+  });
+  afterAll(async () => {
+    await Promise.all([source?.stop(), target?.stop()]);
+  });
+
+  test.each([
+    { method: 'continuous', by: 'pg_dump' },
+    { method: 'dump', by: 'pg_dump' },
+    { method: 'continuous', by: 'the catalogs' },
+  ] as const)('no code of the source runs as a superuser: $method, schema by $by', async ({ method, by }) => {
+    await target.query('DROP DATABASE IF EXISTS shop');
+    const before = target.log().length;
+    const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), {
+      method,
+      ignoreDbs: ['postgres'],
+    });
+    const migration = beginMigration(job, testEngineDependencies({ schemaCopy: copiers[by] }));
+    if (method === 'continuous') {
+      await waitForState(migration, ({ status }) => status === 'syncing');
+      // The trigger tells that the row is there: reading it here would run the canary as a superuser.
+      const fired = () => canaryOf(target.log().slice(before)).filter(({ place }) => place === 'trigger').length;
+      const copied = fired();
+      await source.query('INSERT INTO goods (id, email) SELECT max(id) + 1, $$a@b$$ FROM public.goods', 'shop');
+      await waitUntil(async () => fired() > copied, 'the row');
+      expect(await migration.stop()).toEqual([]);
+    }
+    const state = await migration.ended;
+    expect(state).toMatchObject({ status: method === 'dump' ? 'done' : 'canceled', leftovers: [] });
+    const ran = canaryOf(target.log().slice(before));
+    expect(ran.filter(({ superuser }) => superuser)).toEqual([]);
+    expect([...new Set(ran.map(({ place }) => place))].sort()).toEqual(
+      expect.arrayContaining([...canaryPlaces[method]]),
+    );
+    expect(existsSync(join(target.folder, 'canary'))).toBe(false);
+    expect(
+      await target.query("SELECT rolname FROM pg_roles WHERE rolname ~ 'canary' OR (rolsuper AND oid > 16383)"),
+    ).toEqual([]);
+    expect(await rowsOf(target)).toEqual(await rowsOf(source));
+    const [owner] = await target.query(
+      "SELECT r.rolsuper, r.rolcanlogin, r.rolname ~ '^cloudctl_' AS ours, (SELECT rolpassword FROM pg_authid a WHERE a.oid = r.oid) AS password FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.relname = 'goods'",
+      'shop',
+    );
+    expect(owner).toEqual({ rolsuper: false, rolcanlogin: false, ours: true, password: null });
+    expect(await target.query("SELECT pg_get_userbyid(datdba) AS o FROM pg_database WHERE datname = 'shop'")).toEqual([
+      { o: 'postgres' },
+    ]);
+  });
+});
+
+test('the canary is written by a superuser', async () => {
+  const server = await startTarget({ version: 17 });
+  await server.query('CREATE DATABASE shop');
+  for (const statement of hostileDatabase(server)) await server.query(statement, 'shop').catch(() => {});
+  await server.query("INSERT INTO public.goods (id, email) VALUES (1000, 'a@b')", 'shop').catch(() => {});
+  const ran = canaryOf(server.log());
+  expect(ran.some(({ superuser }) => superuser)).toBe(true);
+  expect(readFileSync(join(server.folder, 'canary'), 'utf8')).not.toBe('');
+  expect(await server.query("SELECT 1 AS one FROM pg_roles WHERE rolname = 'canary'")).toEqual([{ one: 1 }]);
+});
