@@ -12,9 +12,9 @@ export const fixedRedisCases: readonly RedisCase[] = [
     verdict: 'continuous',
     quick: true,
     filled: [0],
-    source: { config: ['enable-debug-command yes'] },
+    source: { config: ['enable-debug-command yes', 'client-output-buffer-limit replica 0 0 0'] },
     before: async (source) => fullCache(source),
-    fixes: { verdict: 'scan', optional: true, written: ['k'] },
+    fixes: { verdict: 'continuous', optional: true, written: ['k'] },
   },
   {
     name: 'fixed: a user without PSYNC',
