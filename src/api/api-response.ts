@@ -32,7 +32,10 @@ export function readProblemBody(response: Pick<ApiResponse, 'text'>): ProblemBod
   if (!json.ok || !isRecord(json.value)) return {};
   const id = stringField(json.value, 'id');
   const message = stringField(json.value, 'message');
-  return { ...(id === undefined ? {} : { id }), ...(message === undefined ? {} : { message: sanitizeLine(message, 1000) }) };
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(message === undefined ? {} : { message: sanitizeLine(message, 1000) }),
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type { DatabaseRehearsal, Leftover, RehearsalFailure, RehearsalReport, TableCount } from './rehearsal-report.ts';
 
 /** Terminal styles. Without colours each function returns its text unchanged. */
@@ -37,7 +37,7 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
 
 /** One line: an object that could not be removed, and the statement that removes it. */
 export function leftoverLine({ side, database, object, statement, reason }: Leftover): string {
-  return `${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`;
+  return sanitizeReportLine(`${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`);
 }
 
 function outcome({ ok, method, failures, databases, seconds }: RehearsalReport): string {
@@ -52,7 +52,7 @@ function outcome({ ok, method, failures, databases, seconds }: RehearsalReport):
 
 function serversLine({ engine, source, target }: RehearsalReport): string {
   const name = engine === 'redis' ? 'Redis' : 'PostgreSQL';
-  return sanitizeLine(
+  return sanitizeReportLine(
     `${source.host}:${source.port}, ${name} ${source.version} -> ${target.host}:${target.port}, ${name} ${target.version}`,
   );
 }
@@ -72,7 +72,7 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
       : `, ${equal} of ${formatQuantity(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
   const how = method === null ? '' : `  ${method}`;
   const unequal = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
-  return [sanitizeLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
+  return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
 function unequalTableLine({ name, state, rows_source: source, rows_target: target }: TableCount): string {
@@ -86,7 +86,7 @@ function unequalTableLine({ name, state, rows_source: source, rows_target: targe
     not_carried: `${source} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;
-  return `  ${sanitizeLine(`${name}: ${words[state]}`)}`;
+  return `  ${sanitizeReportLine(`${name}: ${words[state]}`)}`;
 }
 
 function failureLine({ database, object, reason }: RehearsalFailure): string {
@@ -94,7 +94,9 @@ function failureLine({ database, object, reason }: RehearsalFailure): string {
 }
 
 function section(title: string, lines: readonly string[], ink: (text: string) => string): readonly string[] {
-  return lines.length === 0 ? [] : [[ink(title), ...lines.map((line) => `  ${sanitizeLine(line, 2000)}`)].join('\n')];
+  return lines.length === 0
+    ? []
+    : [[ink(title), ...lines.map((line) => `  ${sanitizeReportLine(line, 2000)}`)].join('\n')];
 }
 
 function inDatabase(database: string | undefined): string {

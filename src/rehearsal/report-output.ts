@@ -4,6 +4,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
+import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import {
   failuresOf,
   type RehearsalFailure,
@@ -54,12 +55,12 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
 export function rehearsalFailedError({ failures, left }: RehearsalReport): CliError {
   if (failures.length === 0) {
     return new CliError('rehearsal_failed', 'could not remove everything that the rehearsal created', {
-      detail: left.map(({ object, side }) => `${object} on the ${side}`).join(', '),
+      detail: left.map(({ object, side }) => sanitizeReportLine(`${object} on the ${side}`)).join(', '),
       hint: 'run the same command again to remove what is left',
     });
   }
   const [first, ...others] = failures.map(({ database, object, reason }) =>
-    [database, object, reason].filter((part) => part !== undefined).join(': '),
+    sanitizeReportLine([database, object, reason].filter((part) => part !== undefined).join(': ')),
   );
   return new CliError('rehearsal_failed', 'the migration would have failed', {
     detail: `${first}${others.length === 0 ? '' : `; ${others.length} more reasons are in the report`}`,

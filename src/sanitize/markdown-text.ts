@@ -1,10 +1,10 @@
-import { maxTextLength, sanitizeLine } from './terminal-text.ts';
+import { maxTextLength, sanitizeReportLine } from './terminal-text.ts';
 import { replaceUnprintable } from './unprintable-characters.ts';
 
 /** One line of text for a paragraph, a heading or a list item (https://github.github.com/gfm/). */
 export function escapeMarkdown(text: string): string {
   return (
-    sanitizeLine(text, maxTextLength)
+    sanitizeReportLine(text, maxTextLength)
       .replace(/[\\*_[\]<>|#`~]|&(?=#?\w+;)/g, '\\$&')
       // At the start of a line these begin a list, a rule or the underline of a heading.
       .replace(/^[-+=](?=[-+= ]|$)/, '\\$&')

@@ -1,4 +1,4 @@
-import { unprintableCharacters } from './unprintable-characters.ts';
+import { replaceUnprintable, unprintableCharacters } from './unprintable-characters.ts';
 
 /**
  * Text of a server, a URL or a file must not control the terminal: control characters and escape sequences change its state,
@@ -19,6 +19,14 @@ const printableAscii = /^[ -~]*$/;
 export function sanitizeLine(text: string, max = 300): string {
   if (printableAscii.test(text)) return truncate(text.trim(), max);
   return truncate(stripUnsafe(text.replace(/\r\n/g, '\n'), lineBreaks).replaceAll('\n', ' ').trim(), max);
+}
+
+/**
+ * The same for a report or a statement that names objects of a server. What cannot be printed becomes U+FFFD: if it were
+ * removed, the name of one object could be printed as the name of another.
+ */
+export function sanitizeReportLine(text: string, max = 10_000): string {
+  return sanitizeLine(printableAscii.test(text) ? text : replaceUnprintable(text.replace(lineBreaks, ' ')), max);
 }
 
 /** Printable text of at most `max` characters, which keeps its line breaks. Only for text whose lines the program wrote itself. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { indentLines, sanitizeLine, sanitizeLines } from '../../src/sanitize/terminal-text.ts';
+import { indentLines, sanitizeLine, sanitizeLines, sanitizeReportLine } from '../../src/sanitize/terminal-text.ts';
 import { hostileTexts, rawUnprintable } from '../fixtures/hostile-text.ts';
 
 const acting = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c]|\p{Surrogate}/u;
@@ -89,4 +89,15 @@ test('marks do not pile up over other lines', () => {
 
 test('a second line does not begin at the margin', () => {
   expect(indentLines('one\ntwo\nthree')).toBe('one\n  two\n  three');
+});
+
+test('a report never prints a name as another one', () => {
+  expect(sanitizeReportLine('DROP TABLE "pay\u200bpal"')).toBe('DROP TABLE "pay\ufffdpal"');
+  expect(sanitizeReportLine('pay\u001b[8mpal')).toBe('pay\ufffd[8mpal');
+  expect(sanitizeReportLine('two\r\nlines\u0085of it')).toBe('two lines of it');
+});
+
+test.each(Object.entries(hostileTexts))('%s is one printable line of a report', (_, text) => {
+  expect(sanitizeReportLine(text)).not.toMatch(rawUnprintable);
+  expect(sanitizeReportLine(text)).not.toContain('\n');
 });

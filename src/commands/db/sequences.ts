@@ -13,6 +13,7 @@ import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts'
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
 import { countText } from '../../preflight/postgresql/units.ts';
+import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
@@ -77,7 +78,7 @@ export const dbSequencesCommand: CommandSpec<Context> = {
       'source_unreachable',
       `could not read the sequences of ${failed.map(({ database }) => database).join(', ')}`,
       {
-        detail: failed.map(({ database, failure }) => `${database}: ${failure}`).join('\n'),
+        detail: failed.map(({ database, failure }) => sanitizeReportLine(`${database}: ${failure}`)).join('\n'),
         hint: 'skip a database with `--ignore-dbs`, or run the command again',
       },
     );

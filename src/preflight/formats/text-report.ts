@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { BaselineChange } from '../baseline.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
@@ -118,10 +118,8 @@ function indented(text: string): string {
 
 /** Names and messages of the source never begin a line of their own. */
 function line(text: string): string {
-  return sanitizeLine(text, maxLineLength);
+  return sanitizeReportLine(text);
 }
-
-const maxLineLength = 10_000;
 
 function paintOf(status: FindingStatus, ink: TextStyles): (text: string) => string {
   if (status === 'fail') return ink.red;

@@ -7,6 +7,7 @@ import { readServerIdentity, type ServerIdentity } from '../../engine/postgresql
 import { CliError, usageError } from '../../errors.ts';
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FilledDatabase } from '../rehearsal-record.ts';
 import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';
 
@@ -97,7 +98,9 @@ export async function planRehearsal(
       async (session) => {
         const found = await describeExistingObjects(session);
         if (found.length > 0)
-          taken.push(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`);
+          taken.push(
+            sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
+          );
         else filled.push({ name, ...(await readEmptyDatabase(session)) });
       },
     );

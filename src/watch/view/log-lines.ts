@@ -1,4 +1,4 @@
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { StatusSample, Violation } from '../status-sample.ts';
 import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
@@ -29,7 +29,7 @@ export function nextLogLines(
   ];
   const isDue = events.length > 0 || isWorthLogging(logged?.sample, sample);
   return {
-    lines: [...(isDue ? [statusSummaryLine(sample)] : []), ...events].map((line) => sanitizeLine(line, 2000)),
+    lines: [...(isDue ? [statusSummaryLine(sample)] : []), ...events].map((line) => sanitizeReportLine(line, 2000)),
     said: { sample: isDue ? sample : (logged?.sample ?? sample), broken: violations },
   };
 }

@@ -1,7 +1,7 @@
 import type { TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../cli/text-width.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 import { phaseLabels, timeLeftText } from './status-text.ts';
@@ -63,7 +63,7 @@ function headerLines(
 ): readonly string[] {
   const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const state = `${phaseLabels[phase]}  ${percent.toFixed(1)} %`;
-  const name = ruler.truncate(sanitizeLine(title), Math.max(8, width - state.length - 2));
+  const name = ruler.truncate(sanitizeReportLine(title), Math.max(8, width - state.length - 2));
   const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
   const cells = Math.min(40, Math.max(10, width - 34));
   const filled = progressBar(percent / 100, cells);
@@ -81,7 +81,7 @@ function headerLines(
     `${phaseColor(phase, paint)(filled.full)}${paint.dim(filled.empty)}  ${amounts}`,
     `${paint.cyan(lagGraph)}${' '.repeat(Math.max(0, room - lagGraph.length))}  ${lagText}`,
     paint.dim(ruler.truncate(deadlineText ?? formatDeadline(sample), width)),
-    ...(sample.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeLine(note), width))),
+    ...(sample.notes ?? []).map((note) => paint.dim(ruler.truncate(sanitizeReportLine(note), width))),
   ];
 }
 
@@ -98,12 +98,12 @@ function violationLines(
   width: number,
 ): readonly string[] {
   return violations.flatMap(({ rule, database, observed, hint }) => {
-    const place = database === undefined ? '' : ` in ${sanitizeLine(database)}`;
-    const first = wrapWords(`${rule}${place}: ${sanitizeLine(observed)}`, width - 2, ruler);
+    const place = database === undefined ? '' : ` in ${sanitizeReportLine(database)}`;
+    const first = wrapWords(`${rule}${place}: ${sanitizeReportLine(observed)}`, width - 2, ruler);
     const hintColor = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
     return [
       ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),
-      ...wrapWords(sanitizeLine(hint, 500), width - 4, ruler).map((line) => hintColor(`    ${line}`)),
+      ...wrapWords(sanitizeReportLine(hint, 500), width - 4, ruler).map((line) => hintColor(`    ${line}`)),
     ];
   });
 }
@@ -124,7 +124,7 @@ function databaseLines(
   const lines = databases.flatMap((database) => {
     const state = `${phaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
     const lagText = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
-    const name = ruler.pad(ruler.truncate(sanitizeLine(database.name), nameWidth(width)), nameWidth(width));
+    const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
     const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
     return [row, ...(expanded.includes(database) ? tableLines(database.tables, options, width, each) : [])];
   });
@@ -163,7 +163,7 @@ function remainingTables(waiting: number, done: number): string {
 }
 
 function tableLine(table: TableSample, { paint, ruler }: StatusScreenOptions, width: number): string {
-  const name = ruler.pad(ruler.truncate(`  ${sanitizeLine(table.name)}`, nameWidth(width)), nameWidth(width));
+  const name = ruler.pad(ruler.truncate(`  ${sanitizeReportLine(table.name)}`, nameWidth(width)), nameWidth(width));
   const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
   const drawn = progressBar(part, 11);
   const percent = `${Math.floor(part * 100)} %`.padStart(7);
