@@ -248,9 +248,9 @@ function suite(program: 'redis' | 'valkey'): void {
         server.cli('config', 'set', 'replica-read-only', 'no');
         const { report, finding } = await preflight(server);
         expect(report.verdict).toBe('scan');
-        server.script(finding('role-replica').fix!.sql!.join('\n'));
+        server.script(finding('role-replica').fix!.review!.join('\n'));
         expect((await preflight(server)).report.verdict).toBe('continuous');
-        server.script(finding('role-replica').fix!.undo!.join('\n'));
+        server.script(finding('role-replica').fix!.undoReview!.join('\n'));
         expect(server.cli('config', 'get', 'replica-read-only')).toBe('replica-read-only\nno');
       }),
     ));
@@ -272,7 +272,7 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(finding).toMatchObject({ status: 'fail', blocks: ['continuous'] });
       server.script(finding.fix!.sql!.join('\n'));
       expect((await preflight(server)).finding('source-memory').status).toBe('pass');
-      server.script(finding.fix!.undo!.join('\n'));
+      server.script(finding.fix!.undoReview!.join('\n'));
       expect(server.cli('config', 'get', 'maxmemory')).toBe(`maxmemory\n${40 * 2 ** 20}`);
     }));
 
@@ -402,9 +402,9 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(cured.report.verdict).toBe('scan');
       const refused = cured.finding('ping-refused');
       expect(refused).toMatchObject({ status: 'fail', blocks: ['continuous'] });
-      expect(server.script(refused.fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+      expect(server.script(refused.fix!.review!.join('\n'))).toEqual(['OK', 'OK']);
       expect((await preflight(server)).report.verdict).toBe('continuous');
-      expect(server.script(refused.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
+      expect(server.script(refused.fix!.undoReview!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
     }));
