@@ -1,3 +1,4 @@
+import { quoteLiteral } from '../../postgresql/quote.ts';
 import { requoteName } from '../../postgresql/requote.ts';
 import type { Fix } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
@@ -74,6 +75,9 @@ export function replicaIdentityFix(
     'A primary key is the best fix.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
+    ...(sql.some((one) => one.startsWith('DO '))
+      ? ['For USING INDEX connect as the owner of the table: a superuser runs it only on tables of superusers.']
+      : []),
     ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
   ];
   return {
@@ -87,7 +91,22 @@ export function replicaIdentityFix(
 }
 
 export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
-  return `ALTER TABLE ${requoteName(name)} REPLICA IDENTITY ${identity}`;
+  const statement = `ALTER TABLE ${requoteName(name)} REPLICA IDENTITY ${identity}`;
+  return identity.startsWith('USING INDEX') ? unlessUntrusted(name, statement) : statement;
+}
+
+/**
+ * USING INDEX evaluates constant parts of the expressions of the index as the role that runs it, and until then an owner can
+ * give the name to another index. So a superuser changes only tables of superusers; other roles run the statement as it is.
+ */
+function unlessUntrusted(name: string, statement: string): string {
+  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteName(name))})`;
+  const owners =
+    'SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database() JOIN pg_catalog.pg_roles r ON r.oid IN (c.relowner, n.nspowner, d.datdba)';
+  const untrusted = `${owners} WHERE c.oid = ${table} AND NOT r.rolsuper AND r.rolname <> 'pg_database_owner'`;
+  const isSafe = `pg_catalog.current_setting('is_superuser') = 'off' OR NOT EXISTS (${untrusted})`;
+  const message = quoteLiteral(`the owner of ${name} must run: ${statement}`);
+  return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
 }
 
 export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): FixEffect {

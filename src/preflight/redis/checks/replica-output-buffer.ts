@@ -119,7 +119,8 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstima
     limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
-    wanted: Math.max(buffered * 3, writes * 60),
+    // Twice of what is full in one minute, because the rate varies.
+    wanted: Math.max(buffered * 3, writes * 120),
     isEnough: !exceedsHard && !exceedsSoft(seconds) && !isFullInOneMinute,
     // A rate measured on the network is an upper bound, and proves nothing.
     isHopeless: (isFullInOneMinute || isSoftExceededInOneMinute) && facts.rate?.source !== 'network',

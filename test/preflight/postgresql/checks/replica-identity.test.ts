@@ -90,8 +90,8 @@ test.each([
   },
 ])('the fix for a table with $what', ({ is, sql, undo }) => {
   expect(evaluate([identityOf(is)]).fix).toMatchObject({
-    sql: [`ALTER TABLE "public"."t" REPLICA IDENTITY ${sql}`],
-    undo: [`ALTER TABLE "public"."t" REPLICA IDENTITY ${undo}`],
+    sql: [expect.stringContaining(`ALTER TABLE "public"."t" REPLICA IDENTITY ${sql}`)],
+    undo: [expect.stringContaining(`ALTER TABLE "public"."t" REPLICA IDENTITY ${undo}`)],
     database: 'd1',
   });
 });
