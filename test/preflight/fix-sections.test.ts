@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { PostgresqlReport } from '../../src/preflight/postgresql/run.ts';
-import { renderFixScript } from '../../src/preflight/render-fix-script.ts';
+import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { runPsql } from '../fixtures/psql.ts';
 import { preflightServer } from './postgresql/preflight.ts';
+import { report, findings as sample } from './sample.ts';
 
 const tables = ['CREATE TABLE keyless (n int)', 'INSERT INTO keyless VALUES (1)', 'UPDATE keyless SET n = 2'];
 
@@ -78,6 +79,66 @@ describe.skipIf(lacks('psql'))('a fix script that a role without SUPERUSER runs'
     expect((await runPsqlLater(server, script)).code).toBe(0);
   }, 40_000);
 });
+
+const texts = [
+  'a\n\\! touch canary\nb',
+  'x\r\\! touch canary',
+  "'; \\! touch canary",
+  '\u2028\\! touch canary\v\\! touch canary',
+];
+
+test.skipIf(lacks('psql')).each(texts)(
+  'a server that answers every query with %j gets nothing executed',
+  async (text) => {
+    const server = await startPostgres({ version: 18 });
+    const fix = {
+      sql: [
+        text,
+        `ALTER TABLE ${text} SET LOGGED`,
+        `ALTER TABLE "${text}" SET LOGGED`,
+        `SELECT '${text}'`,
+        `DO E'${text}'`,
+      ],
+      undo: [text],
+      review: [text, `ALTER TABLE t ADD CONSTRAINT c CHECK (${text}) NOT VALID`],
+      shell: [text, `host all ${text} 0.0.0.0/0 md5`],
+      by: text,
+      text,
+      notSimulated: text,
+      simulated: false,
+    };
+    const findings = [undefined, text, 'postgres'].flatMap((database) =>
+      (['fail', 'warn'] as const).map((status) => ({
+        ...sample[0]!,
+        id: text,
+        status,
+        blocks: status === 'fail' ? (['continuous'] as const) : [],
+        fix: { ...fix, ...(database === undefined ? {} : { database }) },
+      })),
+    );
+    const hostile = { ...report, source: { ...report.source, host: text }, started_at: text, findings };
+    for (const script of [renderFixScript(hostile), renderUndoScript(hostile)]) {
+      const lines = (script ?? '').split('\n');
+      expect(
+        lines.filter((line) =>
+          /^\\(?!connect -reuse-previous=on '[\w:/%]*'$|set ON_ERROR_STOP on$|encoding UTF8$)/.test(line),
+        ),
+      ).toEqual([]);
+      expect(script).not.toMatch(/[\r\v\f\u2028\u2029\x85]/);
+      // Without comment marks too, and statement after statement whatever fails.
+      const bare = lines.map((line) => line.replace(/^-- +/, '').replace(/^\\(set|connect).*$/, ''));
+      const statements = bare.filter((line) => /^[A-Z][^a-z]*[ "'].*;$/.test(line));
+      for (const each of [
+        script ?? '',
+        lines.filter((line) => !line.startsWith('\\set')).join('\n'),
+        statements.join('\n'),
+      ]) {
+        expect(runPsql(server, each.replace(/^\\connect.*$/gm, '')).created).toEqual([]);
+        expect(runPsql(server, each).created).toEqual([]);
+      }
+    }
+  },
+);
 
 /** Beside the queries of this process, which a synchronous run would stop. */
 async function runPsqlLater(server: Postgres, script: string): Promise<{ code: number | null; stderr: string }> {
