@@ -67,7 +67,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
 });
 
 /** Shown to the owner of a relation, and never sent. */
-const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/postgresql/constraint-text.ts'];
+const shownStatements = ['src/postgresql/sequence-state.ts', 'src/preflight/postgresql/owner-queries.ts'];
 
 /** Parts of these are parsed by the test above, as whole statements. */
 const composed = /^src\/(preflight\/postgresql\/queries|engine\/schema)\//;

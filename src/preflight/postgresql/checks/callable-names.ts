@@ -3,6 +3,7 @@ import { fail, info, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
+import { ownerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
 import { countText } from '../units.ts';
 
@@ -39,7 +40,7 @@ export const callableNamesCheck = databaseCheck({
       return {
         ...unknown(`${observed} of functions or operators; ambiguous names were not searched for`),
         ...more,
-        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.`,
+        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${ownerValueQueries(unseen)}`,
       };
     }
     return info(observed, { detail: 'Every name in these columns is unique in its schema.', objects });

@@ -1,8 +1,9 @@
 import { fail, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint, ownerQueries } from '../constraint-text.ts';
+import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
+import { ownerQueries } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,

@@ -3,6 +3,7 @@ import { fail, pass, unknown } from '../../finding.ts';
 import { removesRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
+import { ownerValueQueries } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
 import { countText } from '../units.ts';
@@ -52,7 +53,11 @@ export const systemValuesCheck = databaseCheck({
       },
     };
     if (found.length > 0) return fail(['continuous', 'dump'], observed, more);
-    return { ...unknown(`${observed}, and their rows were not checked`), ...more };
+    return {
+      ...unknown(`${observed}, and their rows were not checked`),
+      ...more,
+      detail: `${more.detail}${ownerValueQueries(named)}`,
+    };
   },
 });
 
