@@ -23,6 +23,7 @@ import { reply, serverFor } from './fixtures/fake-server.ts';
 import { type TestHost, testHost } from './fixtures/host.ts';
 import { hostileTexts, rawUnprintable } from './fixtures/hostile-text.ts';
 import { report } from './preflight/sample.ts';
+import { admin, authorizationQuery, authorize, MAYA, sandboxFor, send, signIn } from './sandbox/requests.ts';
 
 const plain = (text: string): string => text;
 const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
@@ -261,6 +262,35 @@ describe('an API that sends hostile names and messages', () => {
     expect(ran.err.match(/^(?!error:|detail:|hint:| {2}).+/gm)).toBeNull();
     expect(ran.err.match(/^ +(hint|error|detail|fail):/gm)).toBeNull();
   });
+});
+
+it('no page of the sandbox takes a name for markup', async () => {
+  const names = Object.values(hostileTexts).filter(({ length }) => length < 1_000);
+  const callback = (at: number): string => `http://127.0.0.1:${9_000 + at}/callback`;
+  const sandbox = await sandboxFor({ apps: names.map((name, at) => ({ name, callbackUrl: callback(at) })) });
+  const cookie = await signIn(sandbox, MAYA);
+  const { ready } = sandbox;
+  const snapshot = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body);
+  const applications: readonly { readonly clientId: string; readonly callbackUrls: readonly string[] }[] =
+    snapshot.seed.applications;
+  const pages = await Promise.all(
+    applications.map(({ clientId, callbackUrls: [redirect] }) =>
+      authorize(sandbox, authorizationQuery(sandbox, { client_id: clientId, redirect_uri: redirect }), cookie),
+    ),
+  );
+  expect(pages.length).toBeGreaterThan(names.length);
+  for (const text of names) {
+    const query = `?q=${encodeURIComponent(Buffer.from(text))}`;
+    pages.push(await authorize(sandbox, authorizationQuery(sandbox, { client_id: text, state: text }), cookie));
+    pages.push(await send(ready.auth_url, `/v1/oauth/authorize${query}`, { headers: { cookie } }));
+  }
+  for (const path of ['', '/applications', '/requests', '/timeline'])
+    pages.push(await send(ready.auth_url, `/panel${path}`, { headers: { cookie } }));
+  expect(pages.filter(({ body }) => body.includes('&lt;script&gt;')).length).toBeGreaterThan(1);
+  for (const { body } of pages) {
+    expect(body).toMatch(/^<!doctype html>/);
+    expect(body).not.toMatch(/<(script|img|forged|b)\b|<[^>]*\sonmouseover=/);
+  }
 });
 
 interface Row {
