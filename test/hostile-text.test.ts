@@ -73,11 +73,6 @@ function rehearsalWith(text: string): RehearsalReport {
   };
 }
 
-/** The text as a file holds it. */
-function asFile(text = ''): string {
-  return Buffer.from(text.replaceAll('\ufffe', '')).toString('utf8');
-}
-
 /** Everything that is text for a person. */
 const texts: Readonly<Record<string, (text: string) => string>> = {
   'report on a terminal': (text) =>
@@ -95,8 +90,8 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
       (text: string) => renderReport(`a${extension}`, reportWith(text), '1') ?? '',
     ]),
   ),
-  'fix script': (text) => asFile(renderFixScript(reportWith(text))),
-  'undo script': (text) => asFile(renderUndoScript(reportWith(text))),
+  'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
+  'undo script': (text) => renderUndoScript(reportWith(text)) ?? '',
   'rehearsal report': (text) => rehearsalText(rehearsalWith(text), styles),
   'log of db watch': (text) => {
     const first = nextLogLines(undefined, sampleWith(text));

@@ -1,4 +1,5 @@
 import { psqlConnectCommand, psqlSessionStatements, psqlStatement } from '../postgresql/psql-script.ts';
+import { maxTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
@@ -176,5 +177,5 @@ const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
 /** Names may contain line ends, which would end a comment, and characters that change the direction of text. */
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+  return sanitizeReportLine(text, maxTextLength);
 }
