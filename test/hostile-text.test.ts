@@ -275,7 +275,7 @@ it('no page of the sandbox takes a name for markup', async () => {
   );
   expect(pages.length).toBeGreaterThan(names.length);
   for (const text of names) {
-    const query = `?q=${encodeURIComponent(Buffer.from(text))}`;
+    const query = `?q=${encodeURIComponent(Buffer.from(text).toString('utf8'))}`;
     pages.push(await authorize(sandbox, authorizationQuery(sandbox, { client_id: text, state: text }), cookie));
     pages.push(await send(ready.auth_url, `/v1/oauth/authorize${query}`, { headers: { cookie } }));
   }
