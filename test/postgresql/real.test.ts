@@ -14,7 +14,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   let server: Postgres;
   let source: PostgresqlSource;
   beforeAll(async () => {
-    server = await startPostgres({ version, tls: 20, settings: { wal_level: 'logical' } });
+    // The messages of these tests are not those of the program.
+    server = await startPostgres({ version, direct: true, tls: 20, settings: { wal_level: 'logical' } });
     source = sourceOf(server);
     await server.rules(
       'host all clear 127.0.0.1/32 password',

@@ -56,6 +56,8 @@ export function openServerPool(): ServerPool {
 function startSource({ settings, hba, tls }: Partial<PostgresCase>, version: Major): Promise<Postgres> {
   return startPostgres({
     version,
+    // Host rules and addresses are what some of the cases are about.
+    direct: true,
     settings: { ...ready, max_prepared_transactions: 5, wal_sender_timeout: '60s', ...settings },
     ...(hba === undefined ? {} : { hba }),
     ...(tls === undefined ? {} : { tls }),
