@@ -75,9 +75,11 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
             marks: managedServiceMarkersQuery.decode(
               (
                 await session.query(
-                  anyMessage(managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? ''),
+                  readOnlyTransaction([
+                    managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
+                  ]),
                 )
-              )[0] ?? [],
+              ).flat(),
             ),
           };
     const outcomes = new Map<string, CheckOutcome>();
@@ -129,7 +131,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       inRecovery: false,
       pooler: undefined,
       ssl: true,
-      serverPort: server.port,
+      serverPort: server.ownPort,
     });
     expect(ground.connection.kind === 'entered' && Math.floor(ground.connection.version / 10_000)).toBe(
       Number(version),
@@ -174,10 +176,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       expect(outcomes.get('tls-negotiate')?.observed).toContain('SSL');
       expect((await look({ ...source, ssl: 'disable' })).said).toEqual([]);
     } finally {
-      const session = await connectPostgresql({ ...source, ssl: 'disable' }, { dbname: 'postgres', limit: 5000 });
-      await session.query(anyMessage("ALTER SYSTEM SET ssl = 'on'"));
-      await session.query(anyMessage('SELECT pg_reload_conf()'));
-      await session.end();
+      await server.query("ALTER SYSTEM SET ssl = 'on'");
+      await server.query('SELECT pg_reload_conf()');
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
   });
@@ -300,7 +300,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     test.each(['session', 'transaction'] as const)('in %s mode it is detected', async (mode) => {
       const { said, outcomes } = await look(await behind(mode));
       expect(said).toEqual(['pooler-detected: fail', 'repl-connection: fail']);
-      expect(outcomes.get('pooler-detected')?.fix?.text).toContain(`listens on ${server.port}`);
+      expect(outcomes.get('pooler-detected')?.fix?.text).toContain(`listens on ${server.ownPort}`);
       expect(outcomes.get('repl-connection')?.observed).toContain('startup parameter');
     });
 
