@@ -298,7 +298,7 @@ async function build(server: Postgres, database: string, setup: readonly string[
 }
 
 async function sessionIn(server: Postgres, database: string): Promise<pg.Client> {
-  const session = new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database });
+  const session = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database });
   await session.connect();
   return session;
 }

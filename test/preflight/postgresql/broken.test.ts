@@ -382,7 +382,7 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
   };
 
   const open = async () => {
-    writer = new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database: 'd1' });
+    writer = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'd1' });
     await writer.connect();
     await writer.query('BEGIN; CREATE TABLE unfinished (id int)');
   };

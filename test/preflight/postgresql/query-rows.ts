@@ -9,7 +9,7 @@ export async function queryRows(
   sql: string,
   role?: string,
 ): Promise<readonly PostgresqlRow[]> {
-  const client = new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database });
+  const client = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database });
   await client.connect();
   try {
     await client.query('BEGIN READ ONLY; SET LOCAL search_path = pg_catalog');

@@ -91,7 +91,7 @@ test('a role without privileges gets `unknown` with the missing grant, and every
 });
 
 test('only the query that waits for a lock has no value', async () => {
-  const holder = new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database: 'd1' });
+  const holder = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'd1' });
   await holder.connect();
   try {
     await holder.query('BEGIN');
@@ -196,7 +196,7 @@ describe('with twelve databases', () => {
   test('and never more than a tenth of the free ones', async () => {
     // 100, of which 3 are reserved: 50 held leave 47 and our own.
     const held = Array.from({ length: 50 }, () => {
-      return new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database: 'postgres' });
+      return new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'postgres' });
     });
     await Promise.all(held.map((client) => client.connect()));
     try {

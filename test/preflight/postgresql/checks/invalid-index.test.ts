@@ -8,7 +8,7 @@ import { connected, preflightOptions, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
 async function session(server: Postgres): Promise<pg.Client> {
-  const client = new pg.Client({ host: server.folder, port: server.ownPort, user: 'postgres', database: 'postgres' });
+  const client = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'postgres' });
   client.on('error', () => {});
   await client.connect();
   return client;
