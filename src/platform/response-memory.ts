@@ -1,4 +1,5 @@
 import { ConnectError, connectErrorCodes } from './connect-error.ts';
+import { collectGarbageEarly } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several sessions use. */
 export interface ResponseMemory {
@@ -24,6 +25,8 @@ export function createResponseMemory(kept: 'statement' | 'session' | 'always'): 
   let total = 0;
   return {
     open() {
+      // A response that was refused is garbage, and the next one must not be added to it.
+      collectGarbageEarly();
       let own = 0;
       const release = () => {
         total -= own;

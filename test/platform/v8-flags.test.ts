@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { reduceInlining, compileWasmOnce, keepYoungHeapSmall } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { reduceInlining, compileWasmOnce, keepYoungHeapSmall, collectGarbageEarly } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -24,6 +24,22 @@ console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'ne
 `;
   expect(Number(await printed('keepYoungHeapSmall();', work))).toBeLessThan(4);
   expect(Number(await printed('', work))).toBeGreaterThan(8);
+});
+
+it('garbage takes little more than what is in use', async () => {
+  // Replaces 60 MB of objects again and again, each time by others.
+  const work = `
+let held = [];
+let most = 0;
+for (let round = 0; round < 8; round++) {
+  held = [];
+  for (let at = 0; at < 500_000; at++) held.push({ at, a: at, b: at, c: at, d: at, e: at });
+  most = Math.max(most, process.memoryUsage().heapTotal / 1e6);
+}
+console.log(most);
+`;
+  const [early, usual] = [await printed('collectGarbageEarly();', work), await printed('', work)];
+  expect(Number(early)).toBeLessThan(0.8 * Number(usual));
 });
 
 it('a function that is compiled takes in few of those it calls', async () => {

@@ -5,6 +5,7 @@ import { type Ran, start } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import {
   cleartextServer,
+  floodingProxy,
   type HostileBehavior,
   type HostileServer,
   hostileBehaviors,
@@ -12,6 +13,7 @@ import {
   startHostileServer,
 } from '../../fixtures/hostile-postgres.ts';
 import { hostileRedisBehaviors } from '../../fixtures/hostile-redis.ts';
+import { startPostgres } from '../../fixtures/postgres.ts';
 
 const servers: HostileServer[] = [];
 afterEach(() => {
@@ -108,6 +110,20 @@ describe('the other commands end as well', () => {
       expect.soft(ran.took).toBeLessThan(25_000);
     },
   );
+});
+
+describe('a man in the middle of all sessions', () => {
+  test('cannot fill the memory by flooding them together', async () => {
+    const real = await startPostgres({
+      version: 18,
+      setup: Array.from({ length: 8 }, (_, at) => `CREATE DATABASE d${at}`),
+    });
+    await real.query("CREATE ROLE u SUPERUSER LOGIN PASSWORD 's3cret'");
+    const args = ['db', 'preflight', '--source', 'SOURCE0', '--allow-private', '--deadline', '20s', '--disable-ssl'];
+    const ran = await runAgainst(floodingProxy(real.port), args);
+    expect.soft(ran.peak).toBeLessThan(maxMemory);
+    expect.soft(ran.took).toBeLessThan(30_000);
+  });
 });
 
 describe('a Redis server that', () => {
