@@ -1,4 +1,5 @@
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { databaseUri } from '../postgresql/psql-script.ts';
 import type { DbSource } from './read-source.ts';
 
 /** The commands that copy the source by hand, without its password: one dump, during which nothing may write. */
@@ -11,9 +12,14 @@ export function manualCopyCommands({ engine, source }: DbSource): string {
       '# then load dump.rdb into the target, or copy each key with SCAN, DUMP and RESTORE',
     ].join('\n');
   }
-  const connection = `-h ${quoteShellArg(host)} -p ${port} -U ${quoteShellArg(source.username)} -d ${quoteShellArg(source.dbname)}`;
+  const connection = `-h ${quoteShellArg(host)} -p ${port} -U ${quoteShellArg(source.username)} -d ${quoteShellArg(databaseArgument(source.dbname))}`;
   return [
     `pg_dump ${connection} --format=custom --no-owner --file=dump.pgc   # stop all writes first; connect to the server, not to a pooler`,
     'pg_restore --no-owner --dbname="$TARGET" dump.pgc',
   ].join('\n');
+}
+
+/** pg_dump reads connection parameters and URIs in the place of a database name. */
+function databaseArgument(name: string): string {
+  return /^\w[\w-]*$/.test(name) ? name : (databaseUri(name) ?? name);
 }

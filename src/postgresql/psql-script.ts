@@ -13,17 +13,25 @@ export const psqlSessionStatements: readonly string[] = [
 ];
 
 /**
- * The psql command that connects to another database of the same server. Each byte of the name that is not a letter or a
- * digit is percent-encoded, so it cannot end the line or be read as connection parameters. undefined for the empty name,
- * which would be the database of the connection before.
+ * The psql command that connects to another database of the same server; undefined for the empty name, which would be the
+ * database of the connection before.
  */
 export function psqlConnectCommand(database: string): string | undefined {
+  const uri = databaseUri(database);
+  return uri === undefined ? undefined : `\\connect -reuse-previous=on '${uri}'`;
+}
+
+/**
+ * A database as a connection URI without a server. Each byte of the name that is not a letter or a digit is percent-encoded,
+ * so it cannot end the line or be read as connection parameters, as `host=evil dbname=x` would be. undefined: no such name.
+ */
+export function databaseUri(database: string): string | undefined {
   if (database === '' || database.includes('\0')) return undefined;
   const name = [...Buffer.from(database)].map((byte) => {
     const character = String.fromCharCode(byte);
     return /[A-Za-z0-9]/.test(character) ? character : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
   });
-  return `\\connect -reuse-previous=on 'postgresql:///${name.join('')}'`;
+  return `postgresql:///${name.join('')}`;
 }
 
 /**

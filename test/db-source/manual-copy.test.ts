@@ -12,8 +12,16 @@ it('names and databases with anything in them are words of a shell, and the pass
     ssl: 'require',
   } as const;
   const text = manualCopyCommands({ engine: 'postgresql', source });
-  expect(text).toContain(`-h db.example.com -p 5433 -U mover -d 'My "d'\\''b"; rm -rf $HOME' `);
+  expect(text).toContain(
+    `-h db.example.com -p 5433 -U mover -d postgresql:///My%20%22d%27b%22%3B%20rm%20%2Drf%20%24HOME `,
+  );
   expect(text).not.toContain('hunter2');
+});
+
+it.each(['host=evil dbname=x', 'postgres://evil/x', '-x', 'a\nb'])('pg_dump reads the name %j as a name', (dbname) => {
+  const source = { host: 'h', port: 5432, dbname, username: 'mover', password: undefined, ssl: 'require' } as const;
+  const [, argument = ''] = / -d (\S+) /.exec(manualCopyCommands({ engine: 'postgresql', source })) ?? [];
+  expect(decodeURIComponent(argument)).toBe(`postgresql:///${dbname}`);
 });
 
 it('Redis is asked over TLS when the source is', () => {

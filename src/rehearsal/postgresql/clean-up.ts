@@ -5,6 +5,7 @@ import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migra
 import { withEngineSession } from '../../engine/postgresql/engine-session.ts';
 import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
 import { readServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -133,7 +134,8 @@ async function restoreFilledDatabase(
     side: 'target',
     database: name,
     object,
-    statement: `DROP ${object} CASCADE`,
+    // The target writes the name.
+    statement: psqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
     reason,
   });
   try {

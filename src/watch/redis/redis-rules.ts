@@ -1,3 +1,4 @@
+import { formatRedisCommand } from '../../redis/quote.ts';
 import { compareConnectionProbes } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { Violation } from '../status-sample.ts';
@@ -84,7 +85,7 @@ const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
     {
       rule: 'full-sync-loop',
       observed: `${started} full synchronizations were started in ${formatElapsed((now.at - since) / 1000)}`,
-      hint: `raise repl-timeout and the client-output-buffer-limit of replicas (now: ${now.config.get('client-output-buffer-limit') ?? 'not readable'}): CONFIG SET client-output-buffer-limit "replica 0 0 0"`,
+      hint: `raise repl-timeout and the client-output-buffer-limit of replicas (now: ${now.config.get('client-output-buffer-limit') ?? 'not readable'}): CONFIG SET client-output-buffer-limit "replica BYTES 0 0", as far as the machine has memory`,
     },
   ];
 };
@@ -111,7 +112,7 @@ const configRule: RedisRule = ({ now, first }) =>
         {
           rule: `${name}-changed`,
           observed: `${name} changed from ${before === '' ? "''" : before} to ${after === '' ? "''" : after}`,
-          hint: `undo the change: CONFIG SET ${name} "${before}"`,
+          hint: `undo the change: ${formatRedisCommand('CONFIG', 'SET', name, before)}`,
         },
       ];
     },

@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { compareConnectionProbes } from '../../connection-probe.ts';
 import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
@@ -45,7 +46,7 @@ export const roleRule: WatchRule = ({ now, first }) => {
     violations.push({
       rule: 'role-changed',
       observed: `the role ${after.name} lost ${lost.join(', ')}`,
-      hint: `run ALTER ROLE "${after.name}" ${lost.join(' ')}`,
+      hint: `run ALTER ROLE ${quoteIdentifier(after.name)} ${lost.join(' ')}`,
     });
   }
   if (
@@ -59,7 +60,7 @@ export const roleRule: WatchRule = ({ now, first }) => {
         after.secondsLeft <= 0
           ? `the password of ${after.name} has expired`
           : `the password of ${after.name} expires within two weeks`,
-      hint: `run ALTER ROLE "${after.name}" VALID UNTIL 'infinity': the target logs in with it when it reconnects`,
+      hint: `run ALTER ROLE ${quoteIdentifier(after.name)} VALID UNTIL 'infinity': the target logs in with it when it reconnects`,
     });
   }
   if (

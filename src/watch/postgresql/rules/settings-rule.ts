@@ -45,8 +45,8 @@ function checkCounts({ now, first }: WatchRuleInput) {
           rule,
           observed: `${name} will change from ${setting.value} to ${next} at the next restart; ${used} slots exist`,
           hint: fatal
-            ? `DO NOT RESTART THE SOURCE: with more slots than this the server does not start (FATAL: too many replication slots active before shutdown). First run ALTER SYSTEM SET ${name} = ${setting.value}`
-            : `before the next restart run ALTER SYSTEM SET ${name} = ${setting.value}`,
+            ? `DO NOT RESTART THE SOURCE: with more slots than this the server does not start (FATAL: too many replication slots active before shutdown). First run ALTER SYSTEM SET ${name} = ${Number(setting.value)}`
+            : `before the next restart run ALTER SYSTEM SET ${name} = ${Number(setting.value)}`,
         },
       ];
     }
