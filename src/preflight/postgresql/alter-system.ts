@@ -19,7 +19,11 @@ export function alterSystemFix(
   const after = restart ? { restart } : { reload: true };
   const effectOf = (name: SettingName): FixEffect => ({ kind: 'setting', name, value: values[name]! });
   const listed = names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`).join(', ');
-  const reason = why === '' ? '' : ` ${why}`;
+  const advice = names.some((name) => standbySettings.has(name)) ? standbysFirst : '';
+  const reason = [why, advice]
+    .filter((one) => one !== '')
+    .map((one) => ` ${one}`)
+    .join('');
   if (service !== undefined) {
     const step = managedServiceFix[service](values);
     const observed = names.map((name) => `${name} = ${quoteLiteral(settings.get(name)?.value ?? '')}`).join(', ');
@@ -65,6 +69,17 @@ export function alterSystemFix(
         : `${fixed.join(', ')} ${fixed.length === 1 ? 'is' : 'are'} set on the command line of the server, which overrides every file: change it there (${listed}), then restart the server.${reason}`,
   };
 }
+
+/** A hot standby whose value is lower than that of its primary stops the replay, or ends (hot_standby in the manual). */
+const standbySettings: ReadonlySet<SettingName> = new Set([
+  'max_connections',
+  'max_locks_per_transaction',
+  'max_prepared_transactions',
+  'max_wal_senders',
+  'max_worker_processes',
+]);
+
+const standbysFirst = 'If the server has physical standbys, raise it there first: otherwise they stop replaying.';
 
 /** Sources of a value that ALTER SYSTEM does not override. */
 const fixedSources = new Set(['command line', 'environment variable']);

@@ -20,7 +20,7 @@ export const decodingMemCheck = serverCheck({
     return info(binarySizeText(bytes), {
       required: 'at least 64 MB; 256 MB for large transactions',
       detail: 'Larger transactions are written to disk under pg_replslot during decoding, once for each slot.',
-      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }),
+      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }, 'Each WAL sender can use as much memory.'),
     });
   },
 });

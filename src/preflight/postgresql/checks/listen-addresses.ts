@@ -22,7 +22,11 @@ export const listenAddressesCheck = serverCheck({
     const local = addresses.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
     const observed = value === '' ? 'none' : value;
     const used = connectedAddress(facts);
-    const fix = alterSystemFix(settings, { listen_addresses: '*' });
+    const fix = alterSystemFix(
+      settings,
+      { listen_addresses: '*' },
+      'Then pg_hba.conf and the firewall alone decide who may connect.',
+    );
     const impact = restartImpact(activity);
     if (!options.isOverInternet) {
       return warn(observed, {

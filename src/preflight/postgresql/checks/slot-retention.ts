@@ -23,7 +23,7 @@ export const slotRetentionCheck = serverCheck({
   severity: { continuous: 'blocker' },
   needs: 'connection',
   queries: { settings: settingsQuery, walHistory: walHistoryQuery },
-  evaluate({ settings, walHistory }, facts) {
+  evaluate({ settings, walHistory }, facts, { sourceDiskFree = Number.POSITIVE_INFINITY }) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
     const largest = facts.copy?.largest;
     if (idle > 0) {
@@ -65,7 +65,16 @@ export const slotRetentionCheck = serverCheck({
     return outcome(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
       required: `at least ${binarySizeText(needed)}`,
       detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
-      fix: alterSystemFix(settings, { max_slot_wal_keep_size: sizeSettingText(needed) }),
+      fix:
+        needed > sourceDiskFree
+          ? {
+              text: `Enlarge the disk of pg_wal first: ${binarySizeText(needed)} of WAL do not fit into the free space.`,
+            }
+          : alterSystemFix(
+              settings,
+              { max_slot_wal_keep_size: sizeSettingText(needed) },
+              'The disk of pg_wal needs as much free space.',
+            ),
     });
   },
 });
