@@ -9,7 +9,7 @@ import { createProgressReporter, type ProgressReporter } from './cli/progress.ts
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
-import { type ProfileSettings, resolveSettings, type SettingOverrides } from './config/settings.ts';
+import { type ProfileSettings, referToProfile, resolveSettings, type SettingOverrides } from './config/settings.ts';
 import { globalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
@@ -120,12 +120,14 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       known = undefined;
     }
   };
-  const storedSettings = (profile: string): ProfileSettings =>
-    resolveSettings({
+  const storedSettings = (profile: string): ProfileSettings => ({
+    ...resolveSettings({
       env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
       config: config(),
       profile,
-    });
+    }),
+    profile: referToProfile(profile, host.env, config()),
+  });
   const prompts = createPrompts({
     streams: { input: host.stdin, output: host.screen },
     noInput: globals.has('no-input'),
@@ -136,9 +138,9 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   });
   const store = (current: ProfileSettings): CredentialStore => {
     const at = place(current.profileName);
-    if (current.values.credential_store === 'file') return createFileStore(at);
+    if (current.values.credential_store === 'file') return createFileStore(at, undefined, current.profile);
     return createKeychainStore({
-      profile: current.profileName,
+      profile: current.profile,
       keychain: host.keychain,
       account: lazy(() => keychainAccount(at, host.random)),
       limit: prompts.interactive ? 60_000 : 3_000,

@@ -1,5 +1,6 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { type ProfileReference, profileOption } from '../config/settings.ts';
 
 /**
  * The command that resumes a batch. It repeats the options that shape requests, because the server may not accept larger
@@ -17,11 +18,10 @@ export function batchResumeCommand(ledgerPath: string, args: ParsedArgs, profile
 }
 
 /** Options with which another command selects the same profile and servers, quoted for a shell. */
-export function profileOptionArgs(globals: ParsedArgs, profileName: string): readonly string[] {
+export function profileOptionArgs(globals: ParsedArgs, profile: ProfileReference): readonly string[] {
   const urls = ['auth-url', 'base-url'].flatMap((option) => {
     const value = globals.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });
-  const profile = profileName === 'default' ? [] : ['--profile', profileName];
-  return [...profile, ...urls];
+  return [...profileOption(profile), ...urls];
 }

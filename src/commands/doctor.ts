@@ -96,7 +96,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
     isTerminal: host.stderr.isTTY,
     browser: host.env.BROWSER,
     hasOpener: hasOpener(host.env, host.platform),
-    profile: value.profileName,
+    profile: value.profile,
   };
   yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];
   yield [checkStateFolder(context, value)];
@@ -173,7 +173,7 @@ async function probeCredentialStore(context: Context, settings: ProfileSettings)
   if (settings.values.credential_store === 'file') return probeCredentialFolder(folder, value);
   return probeKeychain({
     keychain: host.keychain,
-    fileStoreCommand: profileCommand(settings.profileName, 'config set credential_store file'),
+    fileStoreCommand: profileCommand(settings.profile, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');
@@ -192,7 +192,7 @@ async function checkSession(
   const binding = sessionBindingOf(settings);
   if (binding === undefined) return [];
   const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
-  const hint = loginCommand(settings.profileName, undefined, flow);
+  const hint = loginCommand(settings.profile, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store is not available' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
@@ -210,7 +210,7 @@ async function checkSession(
   const state = sessionState(stored.record, context.host.clock.now());
   const until = `${state.replaceAll('_', ' ')}, until ${new Date(stored.record.expiresAt * 1000).toISOString()}`;
   if (state === 'needs_login') {
-    const again = loginCommand(settings.profileName, stored.record.scope, flow);
+    const again = loginCommand(settings.profile, stored.record.scope, flow);
     return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
   }
   return [secret, { id: 'session', status: 'ok', observed: until }];

@@ -7,6 +7,7 @@ import { isProfileKey, isProfileName, type Profile, type ProfileKey, profileKeys
 /** The settings of this run. Precedence: option > environment > profile > default. */
 export interface ProfileSettings {
   readonly profileName: string;
+  readonly profile: ProfileReference;
   /** config.json contains this profile. */
   readonly isProfileStored: boolean;
   /** An option, a variable or `current` in config.json names the profile; false for the built-in name `default`. */
@@ -15,6 +16,26 @@ export interface ProfileSettings {
   readonly clientSecret: Secret | undefined;
   /** `CLOUDCTL_ACCESS_TOKEN`, used instead of the stored session. */
   readonly accessToken: Secret | undefined;
+}
+
+/** A profile, for messages and for the commands that they suggest. */
+export interface ProfileReference {
+  readonly name: string;
+  /**
+   * A command without `--profile` selects it, by `current` in config.json or as `default`. Never with CLOUDCTL_PROFILE, which may
+   * be set for this one command.
+   */
+  readonly isDefault: boolean;
+}
+
+/** The words that select the profile in a suggested command; none if a command without them selects it. */
+export function profileOption({ name, isDefault }: ProfileReference): readonly string[] {
+  return isDefault ? [] : ['--profile', name];
+}
+
+export function referToProfile(name: string, env: Environment, config: Pick<ConfigFile, 'current'>): ProfileReference {
+  const isSelected = nonEmptyVariable(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
+  return { name, isDefault: isSelected };
 }
 
 /** Settings that were given as options, by profile key. The name of the option is used in errors. */
@@ -63,6 +84,7 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     );
   return {
     profileName,
+    profile: referToProfile(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // Every value was checked by the parser of its key, here or when the file was read.

@@ -35,7 +35,7 @@ export function createLoginDeps(
   const { host, place, store } = parts;
   const { profileName, values } = settings;
   return {
-    profile: profileName,
+    profile: settings.profile,
     binding,
     client,
     callbackUrls: values.callback_urls ?? [],
@@ -51,7 +51,7 @@ export function createLoginDeps(
     probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
     unreachableHint: unreachableHint(settings),
     isSpecServer: () => isSpecServer(host.folders, profileName, binding.authOrigin),
-    loginCommands: loginCommands(profileName, request, profileFlow),
+    loginCommands: loginCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
   };
 }

@@ -39,7 +39,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
       canContinue: true,
       showInstructions: (addresses, { isContinued }) =>
         showLoginInstructions(host, addresses, {
-          profile: profileName,
+          profile: settings.profile,
           runtimeEnvironment,
           canOpen,
           isContinued,

@@ -44,7 +44,7 @@ export function createStoredSession(
 ): ProfileSession {
   const { host, output, place, store, send } = parts;
   const session = createProfileSession({
-    profile: settings.profileName,
+    profile: settings.profile,
     binding,
     // The query form sends no client credentials at refresh (spec.md §5.3), so they are not read from the store.
     client: async () =>

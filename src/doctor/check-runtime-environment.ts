@@ -1,3 +1,4 @@
+import { type ProfileReference, profileOption } from '../config/settings.ts';
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { UnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
@@ -10,13 +11,13 @@ export interface RuntimeFacts {
   readonly browser: string | undefined;
   /** The program that opens pages (`xdg-open`) was found. */
   readonly hasOpener: boolean;
-  readonly profile: string;
+  readonly profile: ProfileReference;
 }
 
 /** How the sign-in page is opened. Never fails, because a login always prints the authorization URL. */
 export function checkBrowser({ runtime, isTerminal, browser, hasOpener, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
-  const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+  const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.ci)
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
@@ -41,7 +42,7 @@ export function checkRuntimeEnvironment({
   profile,
 }: Pick<RuntimeFacts, 'runtime' | 'profile'>): DoctorFinding {
   const id = 'surroundings';
-  const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+  const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
   if (runtime.ssh !== undefined)

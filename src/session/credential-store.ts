@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
@@ -30,7 +31,7 @@ export interface CredentialItems {
 }
 
 export interface CredentialStore {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly kind: 'keychain' | 'file';
   /** Where the store keeps the session, for `auth status`. */
   readonly location: string;
@@ -49,7 +50,7 @@ export interface CredentialStore {
 /** Throws `keychain_unavailable` for a store that failed: it must not be mistaken for an empty one. */
 export function requireAvailable<T extends { readonly kind: string }>(
   result: T | StoreUnavailable,
-  profile: string,
+  profile: ProfileReference,
 ): Exclude<T, StoreUnavailable> {
   if (isUnavailable(result)) throw storeUnavailableError(result, profile);
   return result as Exclude<T, StoreUnavailable>;
@@ -60,7 +61,7 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
 }
 
 /** The error `keychain_unavailable` (exit 1) with the hint for the reason. */
-export function storeUnavailableError({ why, reason }: StoreUnavailable, profile: string): CliError {
+export function storeUnavailableError({ why, reason }: StoreUnavailable, profile: ProfileReference): CliError {
   const { message, hint } = storeErrorTexts[why];
   return new CliError('keychain_unavailable', message, {
     detail: reason,

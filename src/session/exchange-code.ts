@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import type { ValidatedCode } from '../oauth/authorization-response.ts';
 import type { Pkce } from '../oauth/pkce.ts';
 import { exchangeRequest, type OAuthClient, processTokenResponse, sendTokenRequest } from '../oauth/token-endpoint.ts';
@@ -10,7 +11,7 @@ export interface ExchangeDeps {
   readonly client: OAuthClient;
   /** Each sender has a connection of its own. */
   readonly createSender: () => Promise<HttpSender>;
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly loginCommands: LoginCommands;
   /** The server certainly follows spec.md, which puts the credentials into the query. */
   readonly isSpecServer: () => boolean;

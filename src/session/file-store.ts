@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
 import { Secret } from '../secret.ts';
 import type { CredentialItemName, CredentialStore, StoreUnavailable } from './credential-store.ts';
@@ -12,11 +13,12 @@ import type { RefreshJournal } from './refresh-journal.ts';
 export function createFileStore(
   place: ProfilePaths,
   journal: RefreshJournal = createFileJournal(place),
+  profile: ProfileReference = { name: place.profile, isDefault: false },
 ): CredentialStore {
   const pathOf = (item: CredentialItemName): string =>
     item === 'credential' ? place.credentialFile : place.clientFile;
   return {
-    profile: place.profile,
+    profile,
     kind: 'file',
     location: place.credentialFile,
     maxLength: undefined,

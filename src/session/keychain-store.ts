@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import type { Keychain } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import { maxRecordLength } from './credential-record.ts';
@@ -5,7 +6,7 @@ import type { CredentialItemName, CredentialStore } from './credential-store.ts'
 import type { RefreshJournal } from './refresh-journal.ts';
 
 export interface KeychainStoreOptions {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly keychain: Keychain;
   /** `<profile>#<id>` (profile-paths.ts). */
   readonly account: () => string;

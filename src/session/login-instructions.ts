@@ -1,10 +1,12 @@
+import type { ProfileReference } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { LoginAddresses } from './response-receiver.ts';
+import { profileCommand } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly runtimeEnvironment: RuntimeEnvironment;
   /** A listener waits for the redirect; false with `--paste`. */
   readonly listening: boolean;
@@ -58,7 +60,7 @@ function remoteBrowserHint({
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = runtimeEnvironment;
-  const paste = `\`cloudctl auth login --paste${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+  const paste = profileCommand(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
     return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }

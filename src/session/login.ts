@@ -133,7 +133,7 @@ const personLimitMs = 300_000;
 function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
   const lock = tryLoginLock();
   if (lock !== undefined) return lock;
-  throw new CliError('busy', `another login of profile "${profile}" is in progress`, {
+  throw new CliError('busy', `another login of profile "${profile.name}" is in progress`, {
     hint: 'finish or interrupt the other login first',
   });
 }

@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
 import type { SessionBinding } from './credential-record.ts';
 import {
@@ -10,7 +11,7 @@ import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import { type FoundSession, readStoredSession, requireStoredSession, writeCredentialRecord } from './stored-session.ts';
 
 export interface RecoveryDeps extends FailpointObserver {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly binding: SessionBinding;
   readonly store: CredentialStore;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import type { CliError } from '../errors.ts';
 import { describeAccount } from '../identity.ts';
 import { scopeWords } from '../oauth/scope.ts';
@@ -10,7 +11,7 @@ import { type RevokeGrantDeps, revokeGrant } from './revoke-grant.ts';
 import { needsLoginError, writeCredentialRecord } from './stored-session.ts';
 
 export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'> {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly store: CredentialStore;
   readonly client: () => Promise<OAuthClient>;
   /** The option that selects the flow of this session for a login. */

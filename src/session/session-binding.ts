@@ -20,7 +20,7 @@ export function requireSessionBinding(settings: ProfileSettings, config: ConfigF
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
-    hint: loginCommand(settings.profileName),
+    hint: loginCommand(settings.profile),
   });
 }
 
@@ -41,7 +41,7 @@ export function unreachableHint({ profileName, values }: ProfileSettings): strin
 
 /** Hints for a refused request: the commands that log in, or how to stop using the token of the environment. */
 export function loginHints(settings: ProfileSettings, configFolder: string): LoginHints {
-  const { accessToken, profileName, values } = settings;
+  const { accessToken, profile, profileName, values } = settings;
   const unreachable = unreachableHint(settings);
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
@@ -49,9 +49,9 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Log
   }
   const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
   return {
-    login: loginCommand(profileName, undefined, flow),
-    write: `log in with write access: ${loginCommand(profileName, 'read write', flow)}`,
-    read: `see whose session it is: ${profileCommand(profileName, 'auth status')}`,
+    login: loginCommand(profile, undefined, flow),
+    write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
+    read: `see whose session it is: ${profileCommand(profile, 'auth status')}`,
     unreachable,
   };
 }

@@ -1,3 +1,4 @@
+import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import {
   type CredentialRecord,
@@ -63,21 +64,23 @@ export async function readStoredSession(
 }
 
 /** The stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is none to use. */
-export function requireStoredSession(stored: StoredSession, profile: string, location: string): FoundSession {
+export function requireStoredSession(stored: StoredSession, profile: ProfileReference, location: string): FoundSession {
   const known = requireAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
       return known;
     case 'absent':
       if (known.orphaned === true) throw needsLoginError(profile, `its item is missing in the store: ${location}`);
-      throw new CliError('not_logged_in', `profile "${profile}" is not logged in`, { hint: loginCommand(profile) });
+      throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
+        hint: loginCommand(profile),
+      });
     case 'damaged':
       throw new CliError('not_logged_in', 'the stored session is damaged or was written by a newer version', {
         detail: `the session was not changed: ${location}`,
         hint: loginCommand(profile),
       });
     case 'elsewhere':
-      throw new CliError('not_logged_in', `profile "${profile}" is logged in to other servers`, {
+      throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
         detail: `its session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
         hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
       });
@@ -86,7 +89,7 @@ export function requireStoredSession(stored: StoredSession, profile: string, loc
   }
 }
 
-export function requireRecord(stored: StoredSession, profile: string, location: string): CredentialRecord {
+export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): CredentialRecord {
   return requireStoredSession(stored, profile, location).record;
 }
 
@@ -135,7 +138,7 @@ export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFr
  * @param flow the option that selects its flow (`flowOption`)
  */
 export function needsLoginError(
-  profile: string,
+  profile: ProfileReference,
   detail: string,
   session?: EndedSession,
   flow: readonly string[] = [],
@@ -146,8 +149,8 @@ export function needsLoginError(
   });
 }
 
-export function sessionEnded(profile: string): string {
-  return `the session of profile "${profile}" has ended`;
+export function sessionEnded(profile: ProfileReference): string {
+  return `the session of profile "${profile.name}" has ended`;
 }
 
 /** The known properties of a session that has ended. */
@@ -159,7 +162,7 @@ export interface EndedSession {
 
 /** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */
 export function reauthenticateCommand(
-  profile: string,
+  profile: ProfileReference,
   session: EndedSession | undefined,
   flow: readonly string[],
 ): string {
@@ -183,7 +186,7 @@ export function accountHint(uuid: string | undefined): string | undefined {
 }
 
 /** The command that logs in. `scope`: the requested scope, which is named only if it differs from the default. */
-export function loginCommand(profile: string, scope?: string, flow: readonly string[] = []): string {
+export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
   return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
 }
 

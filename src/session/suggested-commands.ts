@@ -1,15 +1,16 @@
+import { type ProfileReference, profileOption } from '../config/settings.ts';
 import { personalContext } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
 import type { TokenParams } from '../oauth/token-endpoint.ts';
 
 /** A command for this profile, in backquotes. */
-export function profileCommand(profile: string, words: string): string {
-  return `\`cloudctl ${words}${profile === 'default' ? '' : ` --profile ${profile}`}\``;
+export function profileCommand(profile: ProfileReference, words: string): string {
+  return `\`cloudctl ${[words, ...profileOption(profile)].join(' ')}\``;
 }
 
 /** The command that selects another way to send the client credentials, for a server that does not find them. */
-export function otherTokenParamsCommand(profile: string, tokenParams: TokenParams): string {
+export function otherTokenParamsCommand(profile: ProfileReference, tokenParams: TokenParams): string {
   return profileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
@@ -53,7 +54,7 @@ export interface LoginCommands {
 
 /** `profileFlow`: the flow of a login without `--flow`. */
 export function loginCommands(
-  profile: string,
+  profile: ProfileReference,
   {
     flow,
     scope,

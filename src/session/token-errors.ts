@@ -1,4 +1,5 @@
 import { tlsHintFor } from '../api/client.ts';
+import type { ProfileReference } from '../config/settings.ts';
 import { CliError, type ErrorCode } from '../errors.ts';
 import type { TokenFailure, TokenParams } from '../oauth/token-endpoint.ts';
 import { type SendError, sendErrorCode } from '../platform/http-sender.ts';
@@ -13,7 +14,7 @@ export interface TokenErrorContext {
   readonly operation: TokenOperation;
   /** Origin of the authorization server. */
   readonly origin: string;
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly tokenParams: TokenParams;
   /** The server certainly follows spec.md, which puts the parameters into the query (spec.md §4.2). */
   readonly isSpecServer: boolean;

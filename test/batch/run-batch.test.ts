@@ -9,6 +9,7 @@ import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 import { apiOf, batchOf, batchResponse, fastClock, ledgerFor, respondCreated } from './batch-fixtures.ts';
 
 function ioOf(format: 'json' | 'ndjson' = 'json') {
@@ -88,7 +89,7 @@ it('the first signal ends the sending, the second one the waiting', () => {
 it('the resume command repeats sizes, --wait, profile and servers', () => {
   const args = argsFrom({ 'batch-size': ['2'], wait: [''] });
   const globals = argsFrom({ 'base-url': ['https://api.example'] });
-  expect(batchResumeCommand('/a b.jsonl', args, profileOptionArgs(globals, 'work'))).toBe(
+  expect(batchResumeCommand('/a b.jsonl', args, profileOptionArgs(globals, profileNamed('work')))).toBe(
     "cloudctl droplets create --resume '/a b.jsonl' --batch-size 2 --wait --profile work --base-url https://api.example",
   );
 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
 import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
-import { nonEmptyVariable, requireKnownProfile, resolveSettings } from '../../src/config/settings.ts';
+import {
+  nonEmptyVariable,
+  profileOption,
+  referToProfile,
+  requireKnownProfile,
+  resolveSettings,
+} from '../../src/config/settings.ts';
 import { thrownText } from '../cli/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -132,4 +138,18 @@ it('an empty variable counts as not set', () => {
     undefined,
     '0',
   ]);
+});
+
+it.each([
+  ['default', {}, undefined, true],
+  ['default', {}, 'work', false],
+  ['work', {}, 'work', true],
+  ['work', {}, undefined, false],
+  // It may be set for this one command.
+  ['work', { CLOUDCTL_PROFILE: 'work' }, 'work', false],
+  ['default', { CLOUDCTL_PROFILE: 'work' }, undefined, false],
+] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
+  const profile = referToProfile(name, env, { current });
+  expect(profile).toEqual({ name, isDefault: expected });
+  expect(profileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });

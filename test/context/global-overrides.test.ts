@@ -4,6 +4,7 @@ import { parseArgs } from '../../src/cli/parse-args.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
 import type { ProfileSettings } from '../../src/config/settings.ts';
 import { globalOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 function typed(given: Readonly<Record<string, string>> = {}) {
   return parseArgs([], specs, new Map(Object.entries(given).map(([name, value]) => [name, [value]])));
@@ -12,6 +13,7 @@ function typed(given: Readonly<Record<string, string>> = {}) {
 function settings(values: ProfileSettings['values'] = {}): ProfileSettings {
   return {
     profileName: 'default',
+    profile: profileNamed('default'),
     isProfileStored: false,
     isProfileNamed: false,
     values,

@@ -38,7 +38,7 @@ it('a login gets the locks, the store and the commands of its profile', async ()
     },
     { settings, binding, client, request: { ...request, pkce: true, listen: true, limit: 1 }, profileFlow: 'code' },
   );
-  expect(deps).toMatchObject({ profile: 'work', binding, client, callbackUrls: values.callback_urls });
+  expect(deps).toMatchObject({ profile: settings.profile, binding, client, callbackUrls: values.callback_urls });
   await deps.lock();
   expect(locked).toEqual([place.lock]);
   const held = deps.tryLoginLock();

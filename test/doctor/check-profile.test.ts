@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { ProfileSettings } from '../../src/config/settings.ts';
 import { checkClientSecret, checkProfile } from '../../src/doctor/check-profile.ts';
 import { createDoctorReport } from '../../src/doctor/doctor-finding.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const whole: ProfileSettings = {
   profileName: 'work',
+  profile: profileNamed('work'),
   isProfileStored: true,
   isProfileNamed: true,
   values: {

@@ -6,6 +6,7 @@ import {
   type RuntimeFacts,
 } from '../../src/doctor/check-runtime-environment.ts';
 import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const home: RuntimeEnvironment = {
   wsl: false,
@@ -15,7 +16,13 @@ const home: RuntimeEnvironment = {
   ci: false,
   display: true,
 };
-const seat: RuntimeFacts = { runtime: home, isTerminal: true, browser: undefined, hasOpener: true, profile: 'default' };
+const seat: RuntimeFacts = {
+  runtime: home,
+  isTerminal: true,
+  browser: undefined,
+  hasOpener: true,
+  profile: profileNamed('default'),
+};
 
 describe('the browser', () => {
   test.each<readonly [string, Partial<RuntimeFacts>, 'ok' | 'warning', RegExp | undefined]>([
@@ -43,7 +50,7 @@ describe('the surroundings', () => {
     ['container', { container: true }, 'warning'],
     ['Codespaces', { codespaces: true }, 'warning'],
   ])('%s', (_, change, status) => {
-    const finding = checkRuntimeEnvironment({ runtime: { ...home, ...change }, profile: 'work' });
+    const finding = checkRuntimeEnvironment({ runtime: { ...home, ...change }, profile: profileNamed('work') });
     expect(finding.status).toBe(status);
     if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
   });

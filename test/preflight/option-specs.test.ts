@@ -3,6 +3,7 @@ import type { OptionSpec } from '../../src/cli/command.ts';
 import { preflightOptionSpecs, readPreflightOptions } from '../../src/preflight/option-specs.ts';
 import type { PreflightOptions } from '../../src/preflight/preflight-options.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 type Engine = Parameters<typeof readPreflightOptions>[1];
 type Given = Readonly<Record<string, readonly string[]>>;
@@ -17,7 +18,13 @@ const specs = [...preflightOptionSpecs, ...sourceSpecs];
 function read(given: Given, engine: Engine = 'postgresql', baseUrl?: string): PreflightOptions {
   const values = baseUrl === undefined ? {} : { base_url: baseUrl };
   const settings = {
-    ...{ profileName: 'default', isProfileStored: false, isProfileNamed: false, values },
+    ...{
+      profileName: 'default',
+      profile: profileNamed('default'),
+      isProfileStored: false,
+      isProfileNamed: false,
+      values,
+    },
     ...{ clientSecret: undefined, accessToken: undefined },
   };
   return readPreflightOptions(argsFrom(given, [], specs), engine, settings, 1000);

@@ -4,12 +4,13 @@ import type { AuthorizationResult } from '../../src/oauth/authorization-response
 import { requireAuthorization } from '../../src/session/authorization-errors.ts';
 import { loginCommands } from '../../src/session/suggested-commands.ts';
 import { expectGolden } from '../fixtures/golden.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 function errorOf(result: AuthorizationResult, flow: 'code' | 'implicit', prompt?: string): CliError {
   try {
     requireAuthorization(result, {
       request: { prompt },
-      loginCommands: loginCommands('default', { flow, scope: undefined }, undefined),
+      loginCommands: loginCommands(profileNamed('default'), { flow, scope: undefined }, undefined),
     });
   } catch (error) {
     if (error instanceof CliError) return error;

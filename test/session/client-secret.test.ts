@@ -6,6 +6,7 @@ import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const binding = { authOrigin: 'https://auth.example', clientId: 'client-1' };
 
@@ -27,7 +28,7 @@ describe('a client secret', () => {
 
   it('in a keychain that cannot be asked is an error, not an absent one', async () => {
     const store = createKeychainStore({
-      profile: 'work',
+      profile: profileNamed('work'),
       keychain: memoryKeychain(new Map(), () => 'missing'),
       account: () => 'a',
       limit: 1,

@@ -9,6 +9,7 @@ import { existingKeychainAccount, keychainAccount, profilePaths } from '../../sr
 import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const stores: readonly (readonly [string, () => CredentialStore])[] = [
   ['file', () => createFileStore(profilePaths(testHost().folders.state, 'work'))],
@@ -21,7 +22,7 @@ function keychainStore(
   keychain = memoryKeychain(items, trouble),
 ) {
   return createKeychainStore({
-    profile: 'work',
+    profile: profileNamed('work'),
     keychain,
     account: () => 'work#abc',
     limit: 3_000,
@@ -79,7 +80,7 @@ describe('the file store', () => {
     ]);
     expect(read).toMatchObject({ kind: 'unavailable', why: 'file' });
     expect(written).toMatchObject({ kind: 'unavailable', why: 'file' });
-    expect(() => requireAvailable(read ?? { kind: 'absent' }, 'work')).toThrow(
+    expect(() => requireAvailable(read ?? { kind: 'absent' }, profileNamed('work'))).toThrow(
       expect.objectContaining({ code: 'keychain_unavailable', exitCode: 1 }),
     );
     chmodSync(place.folder, 0o700);
@@ -108,7 +109,7 @@ describe('the keychain store', () => {
       open: () => ({ ...memoryKeychain().open({ timeoutMs: 1 }), close }),
     };
     const store = createKeychainStore({
-      profile: 'a',
+      profile: profileNamed('a'),
       keychain,
       account: () => 'a',
       limit: 1,
@@ -144,7 +145,10 @@ describe('the keychain store', () => {
   ] as const)('that is %s has its own error, and never reads as empty', async (why, suggestsFile) => {
     const read = await keychainStore(new Map(), () => why).withItems((items) => items.read('credential'));
     expect(read).toMatchObject({ kind: 'unavailable', why });
-    const error = storeUnavailableError({ kind: 'unavailable', why, reason: 'reason-of-the-system' }, 'work');
+    const error = storeUnavailableError(
+      { kind: 'unavailable', why, reason: 'reason-of-the-system' },
+      profileNamed('work'),
+    );
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1, detail: 'reason-of-the-system' });
     expect(error.hint?.includes('`cloudctl config set credential_store file --profile work`')).toBe(suggestsFile);
     expectGolden('errors', `${error.message}\nhint: ${error.hint}`);

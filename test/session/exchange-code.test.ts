@@ -6,6 +6,7 @@ import { type ExchangeDeps, exchangeCode } from '../../src/session/exchange-code
 import { loginCommands } from '../../src/session/suggested-commands.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 function validatedCode() {
   const response = validateAuthorizationResponse(
@@ -22,10 +23,10 @@ function validatedCode() {
 
 function exchange(deps: Pick<ExchangeDeps, 'createSender'>, origin = 'https://cloud.example.com') {
   const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-  const commands = loginCommands('default', { flow: 'code', scope: undefined }, undefined);
+  const commands = loginCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
   const signal = new AbortController().signal;
   return exchangeCode(
-    { ...deps, client, profile: 'default', loginCommands: commands, isSpecServer: () => false },
+    { ...deps, client, profile: profileNamed('default'), loginCommands: commands, isSpecServer: () => false },
     { code: validatedCode(), redirectUri: 'http://127.0.0.1:1/callback', pkce: undefined, signal },
   );
 }

@@ -14,6 +14,7 @@ import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 import { refreshDeps } from '../fixtures/session.ts';
 
 const binding = {
@@ -38,7 +39,7 @@ function machineWith(fixture: string): {
     const paths = profilePaths(host.folders.state, profile);
     if (!isKeychain) return createFileStore(paths);
     return createKeychainStore({
-      profile,
+      profile: profileNamed(profile),
       keychain: host.keychain,
       account: () => existingKeychainAccount(paths) ?? '',
       limit: 1_000,

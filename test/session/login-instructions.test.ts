@@ -3,6 +3,7 @@ import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.
 import { canOpenBrowser, loginInstructions, showLoginInstructions } from '../../src/session/login-instructions.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const nowhere: RuntimeEnvironment = {
   wsl: false,
@@ -17,7 +18,7 @@ const authorizationUrl = 'https://cloud.example/v1/oauth/authorize?client_id=c&s
 
 function textWith(changes: Partial<Parameters<typeof loginInstructions>[0]> = {}): string {
   return loginInstructions({
-    profile: 'work',
+    profile: profileNamed('work'),
     authorizationUrl,
     callbackUrl: 'http://127.0.0.1:8765/callback',
     runtimeEnvironment: nowhere,
@@ -75,7 +76,7 @@ describe('the login instructions', () => {
   ])('open the browser (%s) at the one-time address %s: %s', async (canOpen, startUrl, isOpened) => {
     const host = testHost({ browse: () => undefined });
     const options = {
-      profile: 'work',
+      profile: profileNamed('work'),
       runtimeEnvironment: nowhere,
       listening: true,
       pasting: false,

@@ -14,6 +14,7 @@ import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { callApi, codeFor, MAYA, sandboxFor, send, tokenFor, userOf } from '../sandbox/requests.ts';
 
@@ -47,7 +48,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
     accounts,
     paste: (...more) => void lines.push(...more),
     deps: {
-      profile: 'default',
+      profile: profileNamed('default'),
       binding: bindingTo(sandbox),
       client: { authOrigin, clientId, clientSecret: new Secret(sandbox.ready.client_secret), tokenParams: 'query' },
       callbackUrls: [sandbox.ready.callback_url],
@@ -63,7 +64,7 @@ function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = 
       random: host.random,
       signals: host.signals,
       isSpecServer: () => false,
-      loginCommands: loginCommands('default', request, undefined),
+      loginCommands: loginCommands(profileNamed('default'), request, undefined),
       onOtherScope: 'refuse',
       canContinue: false,
       writeAccount: (account) => accounts.push(account),

@@ -4,6 +4,7 @@ import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { type SendRefreshOptions, sendRefresh } from '../../src/session/send-refresh.ts';
 import { testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const origin = 'http://127.0.0.1:1';
 const client = { authOrigin: origin, clientId: 'client-1', clientSecret: undefined, tokenParams: 'query' } as const;
@@ -11,7 +12,7 @@ const loginCommand = '`cloudctl auth login`';
 const errorContext = {
   operation: 'refresh',
   origin,
-  profile: 'default',
+  profile: profileNamed('default'),
   tokenParams: 'query',
   isSpecServer: false,
   loginCommand,

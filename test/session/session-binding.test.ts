@@ -54,7 +54,7 @@ describe('who is refused', () => {
 
   it('is told the commands of the profile', () => {
     const config = configOf({ work: whole });
-    expect(loginHints(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config)).toEqual(
+    expect(loginHints(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config)).toMatchObject(
       workLoginHints,
     );
   });
@@ -113,7 +113,9 @@ describe('a token of the environment', () => {
     const config = configOf({ default: whole });
     const wayOut = expect.stringContaining('unset');
     const { folders } = testHost();
-    expect(loginHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config)).toEqual({
+    expect(
+      loginHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
+    ).toMatchObject({
       login: wayOut,
       write: wayOut,
       read: wayOut,

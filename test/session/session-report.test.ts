@@ -12,6 +12,7 @@ import {
 } from '../../src/session/stored-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const { refreshToken: _with, ...bare } = record();
@@ -103,12 +104,14 @@ describe('what the store holds', () => {
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
     [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
   ])('%j is its own error', (stored, code, exitCode) => {
-    expect(() => requireRecord(stored, 'work', '/place')).toThrow(expect.objectContaining({ code, exitCode }));
+    expect(() => requireRecord(stored, profileNamed('work'), '/place')).toThrow(
+      expect.objectContaining({ code, exitCode }),
+    );
   });
 
   it('is told where it belongs when it belongs elsewhere, without a token', () => {
     try {
-      requireRecord({ kind: 'elsewhere', record: record() }, 'work', '/place');
+      requireRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
       throw new Error('it was taken');
     } catch (error) {
       expect(error).toMatchObject({
@@ -126,18 +129,20 @@ describe('what the store holds', () => {
     ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
     ['default', '$(rm -rf ~)', '`cloudctl auth login`'],
   ])('of %s with scope %s is had again by %s', (profile, scope, command) => {
-    expect(loginCommand(profile, scope)).toBe(command);
+    expect(loginCommand(profileNamed(profile), scope)).toBe(command);
   });
 });
 
 describe('the command that leads back to a session that has ended', () => {
   it('names its flow where a login of the profile would take another', () => {
-    expect(needsLoginError('work', 'it has expired', { scope: 'read' }, ['--flow implicit'])).toMatchObject({
+    expect(
+      needsLoginError(profileNamed('work'), 'it has expired', { scope: 'read' }, ['--flow implicit']),
+    ).toMatchObject({
       hint: '`cloudctl auth login --flow implicit --profile work`',
     });
     // The silent way exists in the code flow alone, which a profile of the implicit flow must be told.
     const session = { scope: 'read', accountUuid: 'a1b2c3d4' };
-    expect(needsLoginError('default', 'it has ended', session, ['--flow code'])).toMatchObject({
+    expect(needsLoginError(profileNamed('default'), 'it has ended', session, ['--flow code'])).toMatchObject({
       hint: '`cloudctl auth login --flow code --prompt none --account-hint a1b2c3 --scope read`',
     });
   });
@@ -169,7 +174,11 @@ describe('the command that leads back to a session that has ended', () => {
     ['default', { scope: 'read', accountUuid: 'not-a-uuid' }, '`cloudctl auth login`'],
     ['work', { scope: 'read write' }, '`cloudctl auth login --scope "read write" --profile work`'],
   ])('of %s after %j is %s', (profile, session, hint) => {
-    expect(needsLoginError(profile, 'it has ended', session)).toMatchObject({ code: 'needs_login', exitCode: 4, hint });
+    expect(needsLoginError(profileNamed(profile), 'it has ended', session)).toMatchObject({
+      code: 'needs_login',
+      exitCode: 4,
+      hint,
+    });
   });
 });
 
@@ -178,7 +187,7 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireRecordFits({ maxLength: 1280, profile: 'work' }, sized(size));
+        requireRecordFits({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
@@ -190,5 +199,5 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
     }
   })();
   expect(room).toBeGreaterThan(500);
-  requireRecordFits({ maxLength: undefined, profile: 'work' }, sized(100_000));
+  requireRecordFits({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
 });

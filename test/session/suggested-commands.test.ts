@@ -6,12 +6,13 @@ import {
   scopeOption,
   scopeOptionUnlessDefault,
 } from '../../src/session/suggested-commands.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 it.each([
   ['default', '`cloudctl auth setup`'],
   ['work', '`cloudctl auth setup --profile work`'],
 ])('a command for %s is %s', (profile, command) => {
-  expect(profileCommand(profile, 'auth setup')).toBe(command);
+  expect(profileCommand(profileNamed(profile), 'auth setup')).toBe(command);
 });
 
 it.each([
@@ -42,13 +43,13 @@ it.each([
 });
 
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
-  expect(loginCommands('default', { flow: 'code', scope: undefined }, undefined)).toEqual({
+  expect(loginCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined)).toEqual({
     flow: 'code',
     sameRequest: '`cloudctl auth login`',
     acceptAnyScope: '`cloudctl auth login --accept-scope`',
     otherFlow: '`cloudctl auth login --flow implicit`',
   });
-  expect(loginCommands('work', { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+  expect(loginCommands(profileNamed('work'), { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
     flow: 'implicit',
     sameRequest: '`cloudctl auth login --scope "read write" --profile work`',
     acceptAnyScope: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',

@@ -10,11 +10,12 @@ import {
   tokenRequestError,
 } from '../../src/session/token-errors.ts';
 import { expectGolden } from '../fixtures/golden.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 const context: TokenErrorContext = {
   operation: 'exchange',
   origin: 'https://cloud.example.com',
-  profile: 'default',
+  profile: profileNamed('default'),
   tokenParams: 'query',
   isSpecServer: false,
   loginCommand: '`cloudctl auth login`',

@@ -1,10 +1,11 @@
-import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
+import type { ProfileReference, ProfileSettings, SettingOverrides } from '../../config/settings.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/session-binding.ts';
+import { profileCommand } from '../../session/suggested-commands.ts';
 import { runSetup } from './setup.ts';
 
 /** The complete settings that a login needs. */
@@ -21,13 +22,13 @@ export async function completeLoginSettings(context: Context, typed: SettingOver
   const settings = context.settings(typed);
   if (!context.prompts.interactive) {
     requireKnownProfile(settings, context.config());
-    throw missingSettingsError(first.missing, settings.profileName);
+    throw missingSettingsError(first.missing, settings.profile);
   }
   await context.output.note(`Profile ${settings.profileName} is not complete yet.`);
   await runSetup(context, { typed });
   const second = await readLoginSettings(context, context.settings(typed));
   if (second.complete !== undefined) return second.complete;
-  throw missingSettingsError(second.missing, settings.profileName);
+  throw missingSettingsError(second.missing, settings.profile);
 }
 
 type LoginSettingsResult =
@@ -57,15 +58,11 @@ const settingSources: Readonly<Record<string, string>> = {
   'client secret': 'CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin to `cloudctl auth setup`',
 };
 
-function missingSettingsError(keys: readonly string[], profile: string): Error {
+function missingSettingsError(keys: readonly string[], profile: ProfileReference): Error {
   const reason = 'cannot prompt: standard input or standard error is not a terminal, or --no-input was given';
   const [first = 'setting'] = keys;
-  const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile}"`;
+  const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile.name}"`;
   if (keys.length === 1) return usageError(text, `pass ${settingSources[first]}`, reason);
   const each = keys.map((key) => `${key}: ${settingSources[key]}`);
-  return usageError(text, `run \`${setupCommand(profile)}\` in a terminal`, [reason, ...each].join('\n'));
-}
-
-function setupCommand(profile: string): string {
-  return profile === 'default' ? 'cloudctl auth setup' : `cloudctl auth setup --profile ${profile}`;
+  return usageError(text, `run ${profileCommand(profile, 'auth setup')} in a terminal`, [reason, ...each].join('\n'));
 }

@@ -1,5 +1,6 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import { readLines } from '../../cli/read-lines.ts';
+import type { ProfileReference } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
@@ -13,7 +14,7 @@ export type LoginDialog = Pick<
 >;
 
 export interface LoginDialogOptions {
-  readonly profile: string;
+  readonly profile: ProfileReference;
   readonly listen: boolean;
   /** The time limit as typed: `5m`. */
   readonly limit: string;

@@ -94,7 +94,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       {
         ...createLoginDeps(parts, { ...login, request, profileFlow }),
         ...createLoginDialog(context, args, {
-          profile: settings.profileName,
+          profile: settings.profile,
           listen: request.listen,
           limit: limitText,
         }),

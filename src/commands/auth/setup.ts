@@ -64,7 +64,7 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
   try {
     // Checked before the prompts, so that answers are not typed in vain.
     if (context.prompts.interactive)
-      requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profileName);
+      requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profile);
     await completeProfile(context, settings, input);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;
@@ -74,10 +74,10 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
 }
 
 /** The same error with a hint at --credential-store: `config set` cannot change a profile that does not exist yet. */
-function withFileStoreHint(error: CliError, { profileName }: ProfileSettings): CliError {
+function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = profileCommand(profileName, 'auth setup --credential-store file');
+  const command = profileCommand(profile, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `store sessions in files with mode 0600: ${command}` });
 }
 

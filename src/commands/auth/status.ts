@@ -41,7 +41,7 @@ export const authStatusCommand: CommandSpec<Context> = {
     const store = context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
-    const found = requireStoredSession(await loadStoredSession(store, binding), settings.profileName, store.location);
+    const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
     const now = context.host.clock.now();
     const state = sessionState(record, now, found.inDoubt);
@@ -69,7 +69,7 @@ export const authStatusCommand: CommandSpec<Context> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${needsLoginError(settings.profileName, '', record, flowOption(report.flow, settings.values.flow)).hint}.`,
+      `The session has ended. Log in with ${needsLoginError(settings.profile, '', record, flowOption(report.flow, settings.values.flow)).hint}.`,
     );
     return exitCodes.needs_login;
   },

@@ -98,7 +98,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     if (path === undefined && isDryRun) {
       const settings = context.settings();
       const { attributes, names } = await buildBatch(context, args, settings);
-      const profileOptions = profileOptionArgs(context.globals, settings.profileName);
+      const profileOptions = profileOptionArgs(context.globals, settings.profile);
       const options = { batchSize, baseUrl: settings.values.base_url, profileOptions };
       await output.list(dryRunRequests(names, attributes, options), dryRunView);
       return 0;
@@ -109,7 +109,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       if (path !== undefined) await requireSameBatch(context, args, batch);
       const settings = context.settings();
       requireSameProfile(settings, batch);
-      const profileOptions = profileOptionArgs(context.globals, settings.profileName);
+      const profileOptions = profileOptionArgs(context.globals, settings.profile);
       if (isDryRun) {
         const options = { batchSize, baseUrl: batch.base_url, profileOptions };
         await output.list(dryRunRequests(missing(), batch.attributes, options), dryRunView);
@@ -179,14 +179,14 @@ async function startLedger(context: Context, args: ParsedArgs): Promise<Ledger> 
 }
 
 /** How to continue a batch that another account or team started. */
-function ledgerLoginHint({ accessToken, profileName }: ProfileSettings, { account, team }: BatchEvent): string {
+function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
   const ended = {
     scope: 'read write',
     ...(account === undefined ? {} : { accountUuid: account }),
     ...(team === undefined ? {} : { team }),
   };
-  return `log in as the account that started it: ${reauthenticateCommand(profileName, ended, [])}`;
+  return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
 }
 
 /** With another server the lookups would find no droplet of the batch, and all would be created again. */

@@ -201,11 +201,11 @@ async function writeSandboxProfile(context: Context, ready: SandboxReady): Promi
     // A callback URL of another machine can be registered, but a login of this program cannot receive it.
     ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
-    // Everything that the sandbox has can then be tried after one login.
     scope: 'read write',
   } as const;
   const settings: ProfileSettings = {
     profileName: 'sandbox',
+    profile: { name: 'sandbox', isDefault: false },
     isProfileStored: true,
     isProfileNamed: true,
     values,

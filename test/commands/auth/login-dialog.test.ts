@@ -4,6 +4,7 @@ import { createLoginDialog } from '../../../src/commands/auth/login-dialog.ts';
 import type { Context } from '../../../src/context.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
+import { profileNamed } from '../../fixtures/profile.ts';
 
 /** A dialog with these options typed. */
 function dialogWith(options: readonly string[], isTerminal: boolean, interactive = isTerminal) {
@@ -22,7 +23,7 @@ function dialogWith(options: readonly string[], isTerminal: boolean, interactive
   } as unknown as Context;
   const args = { has: (name: string) => options.includes(name) } as never;
   const dialog = createLoginDialog(context, args, {
-    profile: 'default',
+    profile: profileNamed('default'),
     listen: !options.includes('paste'),
     limit: '5m',
   });

@@ -107,10 +107,10 @@ describe('two writers at once', () => {
   it('in processes of their own lose nothing', { timeout: 60_000 }, async () => {
     const host = testHost();
     host.writeConfig({ later: true, profiles: Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, {}])) });
-    const text = `import { runOnSystem } from './src/main.ts';
+    const text = `import { runOnThisMachine } from './src/main.ts';
       (async () => {
         for (const [key, value] of [['client_id', process.argv[2]], ['scope', 'read'], ['flow', 'code']]) {
-          process.exitCode ||= await runOnSystem(['config', 'set', key, value, '--profile', process.argv[2]]);
+          process.exitCode ||= await runOnThisMachine(['config', 'set', key, value, '--profile', process.argv[2]]);
         }
       })();`;
     const program = await bundleProgram({ text }, 'esm');

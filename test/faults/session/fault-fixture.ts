@@ -18,6 +18,7 @@ import { keychainAccount, type ProfilePaths, profilePaths } from '../../../src/s
 import { createWriteAheadJournal } from '../../../src/session/write-ahead-journal.ts';
 import { node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { profileNamed } from '../../fixtures/profile.ts';
 import type { SecretService } from '../../fixtures/secret-service.ts';
 import { admin, MAYA, tokenFor } from '../../sandbox/requests.ts';
 
@@ -129,7 +130,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     const at = profilePaths(folders.state, profile);
     if (store === 'file') return createFileStore(at);
     return createKeychainStore({
-      profile,
+      profile: profileNamed(profile),
       keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
       account: () => keychainAccount(at, randomBytes),
       limit: 5_000,
