@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
 import type { PostgresServer } from '../../scripts/postgres.mjs';
+import type { Postgres } from '../fixtures/postgres.ts';
 import { openAttacks } from './open-attacks.ts';
 
 /** What an attack leaves when it succeeds. hostile-owner.sql describes each. */
@@ -83,10 +84,10 @@ export interface PsqlRun {
 }
 
 /** Runs a script as its header says, as the superuser of a server, in a folder where a name may not become a file. */
-export function runByPsql(server: PostgresServer, script: string, folder: string, database = 'postgres'): PsqlRun {
+export function runByPsql(server: Postgres, script: string, folder: string, database = 'postgres'): PsqlRun {
   const path = join(folder, 'script.sql');
   writeFileSync(path, script);
-  const conninfo = `host=127.0.0.1 port=${server.port} user=postgres dbname=${database}`;
+  const conninfo = `host=127.0.0.1 port=${server.ownPort} user=postgres dbname=${database}`;
   const { status, stdout, stderr } = spawnSync('psql', ['-X', '-v', 'ON_ERROR_STOP=1', '-f', path, conninfo], {
     cwd: folder,
     encoding: 'utf8',
