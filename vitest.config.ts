@@ -18,7 +18,7 @@ const builtProgram = ['test/e2e/**', ...hard, ...adversary];
 /** Tests that leave their process as they found it, so that they can share one: starting a process takes longer than most of them run. */
 const shared = [
   'test/*.test.ts',
-  'test/{api,architecture,batch,cli,commands,config,context,doctor,loopback,oauth,session}/**/*.test.ts',
+  'test/{api,architecture,batch,cli,commands,config,context,doctor,loopback,oauth,sanitize,session}/**/*.test.ts',
   'test/preflight/formats/**/*.test.ts',
   'test/preflight/postgresql/function-body/**/*.test.ts',
   'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
