@@ -66,10 +66,11 @@ export function createMessageReader(
 
   const checkMessage = (message: Buffer): void => {
     const kind = message[0]!;
+    // A table may have millions of rows, and they are not kept.
+    if (kind === copyData && copy !== undefined) return;
     const body = message.subarray(5);
     if (kind === authentication) onAuthentication(body.length < 4 ? -1 : body.readInt32BE(0), body.subarray(4));
     const cost = checkMessageBody(kind, body);
-    if (kind === copyData && copy !== undefined) return;
     if (isLoggedIn) use.add(cost);
     else loginBytes += message.length;
     if (loginBytes > maxLogin) throw new Error('the server sends more than 1 MiB before the login');
@@ -112,7 +113,7 @@ export function createMessageReader(
       while (at + 5 <= chunk.length) {
         const end = at + checkHeader(chunk[at]!, chunk.readUInt32BE(at + 1));
         if (end > chunk.length) break;
-        checkMessage(chunk.subarray(at, end));
+        if (chunk[at] !== copyData || copy === undefined) checkMessage(chunk.subarray(at, end));
         at = end;
       }
     } finally {

@@ -26,7 +26,7 @@ export async function pinSession(session: PostgresqlSession): Promise<PinnedSess
   return {
     ...session,
     query: (text, limit) => session.query(messageOfPinnedSession(text), limit),
-    copyOut: (text, take) => session.copyOut(messageOfPinnedSession(text), take),
+    copyOut: (text, take, messages) => session.copyOut(messageOfPinnedSession(text), take, messages),
     copyIn: (text) => session.copyIn(messageOfPinnedSession(text)),
   };
 }

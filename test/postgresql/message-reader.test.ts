@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type CopyMessages, createMessageReader } from '../../src/postgresql/message-reader.ts';
 import { createResponseMemory } from '../../src/platform/response-memory.ts';
+import { type CopyMessages, createMessageReader } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
 /** What pg receives of these bytes when they arrive in chunks of this size. */
