@@ -5,6 +5,7 @@ import { processTokenResponse } from '../src/oauth/token-endpoint.ts';
 import { decodeBaseline } from '../src/preflight/baseline.ts';
 import { runCloudctl } from './commands/run-cloudctl.ts';
 import { reply, serverFor } from './fixtures/fake-server.ts';
+import { expectGolden } from './fixtures/golden.ts';
 import { testHost } from './fixtures/host.ts';
 import { sandboxFor, send, tokenFor } from './sandbox/requests.ts';
 
@@ -101,6 +102,11 @@ describe.each([maxJsonDepth + 1, 6_000, 20_000])('JSON of %i levels', (levels) =
       }
     }
   });
+});
+
+it('a response that is too deep is told in one sentence', async () => {
+  const ran = await runCloudctl(await hostWith(nested(maxJsonDepth + 1, 'lists')), ['api', 'GET', '/v2/x']);
+  expectGolden('api', ran.err);
 });
 
 describe.each(formats)('the deepest JSON that is accepted', (format) => {

@@ -139,12 +139,18 @@ function retryHint(requestId: string | undefined): string {
     : `try again; if it fails again, report the request id ${requestId} to the provider`;
 }
 
-/** The error for a response that could not be parsed: most likely the page of a proxy. @param reason of `parseJson` */
-export function notJsonError(response: ApiResponse, method: string, path: string, reason = 'is not JSON'): CliError {
+/** The error for a response that `parseJson` refused: most likely the page of a proxy. */
+export function notJsonError(
+  response: ApiResponse,
+  method: string,
+  path: string,
+  { reason, isTooDeep } = { reason: 'is not JSON', isTooDeep: false },
+): CliError {
   const requestId = response.requestId();
+  const isIncomplete = isDeclaredJson(response) && !isTooDeep;
   return new CliError('api_error', `could not parse the response of ${method} ${path}: it ${reason}`, {
-    detail: describeNonJson(response),
-    hint: isDeclaredJson(response) ? retryHint(requestId) : 'check base_url with `cloudctl config list`',
+    detail: isTooDeep ? `status ${response.status}, ${response.raw.size} bytes` : describeNonJson(response),
+    hint: isIncomplete ? retryHint(requestId) : 'check base_url with `cloudctl config list`',
     status: response.status,
     requestId,
   });

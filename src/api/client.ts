@@ -96,7 +96,7 @@ export function createApi(deps: ApiDeps): Api {
       const response = await success(call);
       if (response.raw.size === 0) return undefined;
       const json = parseExactJson(response.text());
-      if (!json.ok) throw notJsonError(response, call.method, withoutQuery(call.path), json.reason);
+      if (!json.ok) throw notJsonError(response, call.method, withoutQuery(call.path), json);
       return json.value;
     },
   };

@@ -31,7 +31,7 @@ export function parseListPage(
   const split = splitItems(response.raw.bytes(), splitter);
   const json = response.raw.size === 0 ? undefined : parseExactJson(split?.rest ?? response.text());
   const [plainPath = path] = path.split('?');
-  if (json?.ok === false) throw notJsonError(response, 'GET', plainPath, json.reason);
+  if (json?.ok === false) throw notJsonError(response, 'GET', plainPath, json);
   const page = json?.value;
   const list = isRecord(page) ? page[key] : undefined;
   if (!isRecord(page) || !Array.isArray(list)) {

@@ -61,7 +61,7 @@ export const apiCommand: CommandSpec<Context> = {
       return 0;
     }
     const json = parseExactJson(answer.text());
-    if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json.reason);
+    if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json);
     await context.output.data(json.value);
     return 0;
   },
