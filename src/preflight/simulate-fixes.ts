@@ -1,19 +1,8 @@
 import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts';
+import { withoutConflicts } from './fix-conflicts.ts';
 import type { FixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
-
-/** An effect with the database whose finding it corrects; undefined: the server. */
-export interface PlacedEffect {
-  readonly effect: FixEffect;
-  readonly database: string | undefined;
-}
-
-/** The findings that change with some effects, by `findingKey`. */
-export interface EvaluatedEffects {
-  readonly changed: ReadonlyMap<string, Finding>;
-  /** Why the server would not start after the restart; undefined: it would. */
-  readonly cannotStart?: string | undefined;
-}
+import { type EvaluatedEffects, findingKey, type Harm, type PlacedEffect, type SimulatedFix } from './simulated-fix.ts';
 
 export interface FixSimulation {
   /** The findings, without the statements of fixes that would make another finding worse, and without effects. */
@@ -50,7 +39,11 @@ export function simulateFixes(
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
   const offered = withoutConflicts(ordered, isOptional, evaluate, harms);
   const required = offered.filter((one) => !isOptional(one));
-  const isSafe = [required, offered].every((group) => harmOfAll(observed, expected, group, evaluate) === undefined);
+  const ofRequired = evaluate(effectsOf(required));
+  const isSafe =
+    harmOfAll(observed, expected, required, ofRequired) === undefined &&
+    (required.length === offered.length ||
+      harmOfAll(observed, expected, offered, evaluate(effectsOf(offered))) === undefined);
   if (!isSafe) dropHarmfulAdditions(observed, expected, offered, evaluate, harms);
   const kept = required.filter(({ finding }) => !harms.has(finding));
   const harmOfFix = new Map([...harms].map(([finding, harm]) => [fixKey(finding), harm]));
@@ -58,7 +51,7 @@ export function simulateFixes(
     finding.fix === undefined ? finding : { ...finding, fix: reportedFix(finding, harmOfFix.get(fixKey(finding))) },
   );
   const run = result.filter((finding) => isInFixScript(finding) && !isOptionalFix(finding, method));
-  const { changed } = evaluate(effectsOf(kept));
+  const { changed } = isSafe ? ofRequired : evaluate(effectsOf(kept));
   return {
     findings: result,
     after:
@@ -67,21 +60,6 @@ export function simulateFixes(
         : result.map((finding) => withoutEffects(changed.get(findingKey(finding)) ?? finding)),
     notSimulated: [...new Set(run.filter(({ fix }) => fix?.simulated === false).map(({ id }) => id))],
   };
-}
-
-export function findingKey({ id, database }: Pick<Finding, 'id' | 'database'>): string {
-  return database === undefined ? id : `${id} ${database}`;
-}
-
-type Harm =
-  | { readonly kind: 'worse'; readonly findings: readonly Finding[] }
-  | { readonly kind: 'start'; readonly why: string }
-  /** Another fix sets the same name to another value, which corrects this finding too, or does not. */
-  | { readonly kind: 'conflict'; readonly with: string; readonly isCorrected: boolean };
-
-interface SimulatedFix {
-  readonly finding: Finding;
-  readonly effects: readonly PlacedEffect[];
 }
 
 /** The same statements for the server may be the fix of many findings. */
@@ -113,9 +91,8 @@ function harmOfAll(
   observed: ReadonlyMap<string, Finding>,
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  evaluated: EvaluatedEffects,
 ): Harm | undefined {
-  const evaluated = evaluate(effectsOf(fixes));
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
   const keys = fixes.map(({ finding }) => findingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
@@ -144,45 +121,6 @@ function isWorse(before: Finding, after: Finding): boolean {
 
 const severityOf: Readonly<Record<FindingStatus, number>> = { pass: 0, info: 0, skip: 0, unknown: 1, warn: 2, fail: 3 };
 
-/** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
-function withoutConflicts(
-  fixes: readonly SimulatedFix[],
-  isOptional: (fix: SimulatedFix) => boolean,
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
-  harms: Map<Finding, Harm>,
-): readonly SimulatedFix[] {
-  const kept: SimulatedFix[] = [];
-  for (const fix of fixes) {
-    const other = kept.find((one) => isConflict(one, fix));
-    if (other === undefined) {
-      kept.push(fix);
-      continue;
-    }
-    const corrects = (one: SimulatedFix, { finding }: SimulatedFix) =>
-      evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
-    const isCorrected = corrects(other, fix);
-    if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
-      kept.splice(kept.indexOf(other), 1, fix);
-      harms.set(other.finding, { kind: 'conflict', with: fix.finding.id, isCorrected: true });
-    } else harms.set(fix.finding, { kind: 'conflict', with: other.finding.id, isCorrected });
-  }
-  return kept;
-}
-
-function isConflict(one: SimulatedFix, other: SimulatedFix): boolean {
-  return one.effects.some(({ effect: a }) =>
-    other.effects.some(({ effect: b }) => {
-      if (a.kind === 'setting' && b.kind === 'setting') {
-        // The script takes the larger of two numbers (fix-sections.ts).
-        const isMerged = /^\d+$/.test(a.value) && /^\d+$/.test(b.value);
-        return a.name === b.name && a.value !== b.value && !isMerged;
-      }
-      if (a.kind !== 'role-setting' || b.kind !== 'role-setting') return false;
-      return a.name === b.name && a.role === b.role && a.database === b.database && a.value !== b.value;
-    }),
-  );
-}
-
 /**
  * Adds one fix after the other. One that makes a finding worse together with those before it is dropped, or the one of those
  * without which it does not.
@@ -194,22 +132,30 @@ function dropHarmfulAdditions(
   evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
   harms: Map<Finding, Harm>,
 ): void {
+  const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
   let added: readonly SimulatedFix[] = [];
-  for (const fix of fixes) {
-    const together = [...added, fix];
-    const harm = harmOfAll(observed, expected, together, evaluate);
-    if (harm === undefined) {
+  const add = (group: readonly SimulatedFix[]): void => {
+    const together = [...added, ...group];
+    const harm = harmOf(together);
+    const [fix] = group;
+    if (harm === undefined || fix === undefined) {
       added = together;
-      continue;
+      return;
+    }
+    if (group.length > 1) {
+      // By halves: of hundreds of fixes a few are harmful.
+      const half = Math.ceil(group.length / 2);
+      add(group.slice(0, half));
+      add(group.slice(half));
+      return;
     }
     const isOwn = harm.kind === 'worse' && harm.findings.some((one) => findingKey(one) === findingKey(fix.finding));
     const without = (other: SimulatedFix) => together.filter((one) => one !== other);
-    const culprit = isOwn
-      ? added.find((one) => harmOfAll(observed, expected, without(one), evaluate) === undefined)
-      : undefined;
+    const culprit = isOwn ? added.find((one) => harmOf(without(one)) === undefined) : undefined;
     harms.set((culprit ?? fix).finding, harm);
     added = without(culprit ?? fix);
-  }
+  };
+  add(fixes);
 }
 
 /** The fix as the report has it. */

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Finding, Fix } from '../../src/preflight/finding.ts';
-import {
-  type EvaluatedEffects,
-  findingKey,
-  type PlacedEffect,
-  simulateFixes,
-} from '../../src/preflight/simulate-fixes.ts';
+import { simulateFixes } from '../../src/preflight/simulate-fixes.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../../src/preflight/simulated-fix.ts';
 
 function simulate(findings: readonly Finding[], evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects) {
   return simulateFixes(findings, 'continuous', evaluate);

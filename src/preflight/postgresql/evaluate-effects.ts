@@ -2,7 +2,7 @@ import type { Finding } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { knownValue, type QueryResults } from '../query.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulate-fixes.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulated-fix.ts';
 import { applyEffects, applyEffectsToFacts } from './apply-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
 import type { CollectedPostgresqlFacts } from './collect-facts.ts';

@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { DecodedQuery, Queries, QueryResult, QueryResults } from '../query.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulate-fixes.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulated-fix.ts';
 import type { RedisCheck } from './check.ts';
 import type { CollectedRedisFacts } from './collect-facts.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';

@@ -13,12 +13,8 @@ import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../src/preflight
 import { resultsForEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import {
-  type EvaluatedEffects,
-  findingKey,
-  type PlacedEffect,
-  simulateFixes,
-} from '../../../src/preflight/simulate-fixes.ts';
+import { simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
+import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../../../src/preflight/simulated-fix.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */

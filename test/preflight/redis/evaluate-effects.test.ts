@@ -17,11 +17,14 @@ async function simulate(server: Recorded, changes: Parameters<typeof evaluateRec
 
 const byId = (findings: readonly Finding[] | undefined, id: string) => findings?.find((one) => one.id === id);
 
-test('a larger backlog is not offered without the memory for it: a full cache would evict its keys', async () => {
-  const { findings, after } = await simulate(filled('allkeys-lru'), { facts: writing(1e6) });
-  const { fix } = byId(findings, 'repl-backlog')!;
-  if (fix?.sql !== undefined) expect(byId(after, 'source-memory')?.status).toBe('pass');
-  else expect(fix?.worsens).toEqual(['source-memory']);
+test('a larger backlog without the memory for it makes source-memory worse: a full cache would evict its keys', async () => {
+  const changes = { facts: writing(1e6) };
+  const evaluate = await effectsEvaluator(filled('allkeys-lru'), changes);
+  const effect = { kind: 'setting', name: 'repl-backlog-size', value: '268435456' } as const;
+  expect((await evaluateRecorded(filled('allkeys-lru'), changes)).get('source-memory')?.status).toBe('pass');
+  expect(evaluate([{ effect, database: undefined }]).changed.get('source-memory')?.status).toBe('warn');
+  const { after } = await simulate(filled('allkeys-lru'), changes);
+  expect(byId(after, 'source-memory')?.status).toBe('pass');
 });
 
 test('the findings after the fixes have the backlog and the memory that both fixes set', async () => {

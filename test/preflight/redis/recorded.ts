@@ -6,7 +6,7 @@ import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-check
 import { evaluateRedisEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
-import type { EvaluatedEffects, PlacedEffect } from '../../../src/preflight/simulate-fixes.ts';
+import type { EvaluatedEffects, PlacedEffect } from '../../../src/preflight/simulated-fix.ts';
 import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-command.ts';

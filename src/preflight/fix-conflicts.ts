@@ -1,0 +1,50 @@
+import type { Finding } from './finding.ts';
+import { type EvaluatedEffects, findingKey, type Harm, type PlacedEffect, type SimulatedFix } from './simulated-fix.ts';
+
+/** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
+export function withoutConflicts(
+  fixes: readonly SimulatedFix[],
+  isOptional: (fix: SimulatedFix) => boolean,
+  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  harms: Map<Finding, Harm>,
+): readonly SimulatedFix[] {
+  const kept = new Set<SimulatedFix>();
+  const byName = new Map<string, { readonly fix: SimulatedFix; readonly value: string }>();
+  const keep = (fix: SimulatedFix) => {
+    kept.add(fix);
+    for (const { name, value } of valuesSetBy(fix)) byName.set(name, { fix, value });
+  };
+  for (const fix of fixes) {
+    const other = valuesSetBy(fix)
+      .map(({ name, value }) => ({ value, known: byName.get(name) }))
+      .find(({ value, known }) => known !== undefined && kept.has(known.fix) && isConflict(value, known.value))
+      ?.known?.fix;
+    if (other === undefined) {
+      keep(fix);
+      continue;
+    }
+    const corrects = (one: SimulatedFix, { finding }: SimulatedFix) =>
+      evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
+    const isCorrected = corrects(other, fix);
+    if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
+      kept.delete(other);
+      keep(fix);
+      harms.set(other.finding, { kind: 'conflict', with: fix.finding.id, isCorrected: true });
+    } else harms.set(fix.finding, { kind: 'conflict', with: other.finding.id, isCorrected });
+  }
+  return [...kept];
+}
+
+/** The settings that a fix sets; the name says for which role and database. */
+function valuesSetBy({ effects }: SimulatedFix): readonly { readonly name: string; readonly value: string }[] {
+  return effects.flatMap(({ effect }) => {
+    if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
+    if (effect.kind !== 'role-setting') return [];
+    return [{ name: JSON.stringify([effect.role, effect.database, effect.name]), value: effect.value }];
+  });
+}
+
+/** The script takes the larger of two numbers (fix-sections.ts). */
+function isConflict(one: string, other: string): boolean {
+  return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));
+}

@@ -1,0 +1,30 @@
+import type { Finding } from './finding.ts';
+import type { FixEffect } from './fix-effect.ts';
+
+/** An effect with the database whose finding it corrects; undefined: the server. */
+export interface PlacedEffect {
+  readonly effect: FixEffect;
+  readonly database: string | undefined;
+}
+
+/** The findings that change with some effects, by `findingKey`. */
+export interface EvaluatedEffects {
+  readonly changed: ReadonlyMap<string, Finding>;
+  /** Why the server would not start after the restart; undefined: it would. */
+  readonly cannotStart?: string | undefined;
+}
+
+export type Harm =
+  | { readonly kind: 'worse'; readonly findings: readonly Finding[] }
+  | { readonly kind: 'start'; readonly why: string }
+  /** Another fix sets the same name to another value, which corrects this finding too, or does not. */
+  | { readonly kind: 'conflict'; readonly with: string; readonly isCorrected: boolean };
+
+export interface SimulatedFix {
+  readonly finding: Finding;
+  readonly effects: readonly PlacedEffect[];
+}
+
+export function findingKey({ id, database }: Pick<Finding, 'id' | 'database'>): string {
+  return database === undefined ? id : `${id} ${database}`;
+}
