@@ -144,6 +144,13 @@ export const findings: readonly Finding[] = [
 ];
 
 export const report: PreflightReport = {
+  verdict_after_fixes: {
+    verdict: 'dump',
+    ok: false,
+    proven: false,
+    reasons: ['large-objects'],
+    not_simulated: ['tablespaces'],
+  },
   schema_version: 1,
   engine: 'postgresql',
   verdict: 'dump',
