@@ -7,7 +7,7 @@ import { compileJmespath } from './cli/jmespath-query.ts';
 import { createOutput, type Output } from './cli/output.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
-import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
+import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
 import { type ProfileSettings, referToProfile, resolveSettings, type SettingOverrides } from './config/settings.ts';
 import { globalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
@@ -69,7 +69,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => {
-    known ??= readConfig(host.folders.config);
+    known ??= readConfigIfHome(host.folders);
     return known;
   };
   const settings = (options: SettingOverrides = {}): ProfileSettings =>

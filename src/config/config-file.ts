@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { isRecord, type JsonRecord, parseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
+import type { Folders } from '../platform/host.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
 /** The decoded config.json. `raw` keeps the keys of a newer version, so that they are not lost when the file is written. */
@@ -115,4 +116,16 @@ function writeConfig(folder: string, json: JsonRecord): void {
       cause: error,
     });
   }
+}
+
+/** Without a home folder there is no config.json; variables and options may name everything that a command needs. */
+export function readConfigIfHome(folders: Pick<Folders, 'config'>): ConfigFile {
+  let folder: string;
+  try {
+    folder = folders.config;
+  } catch (error) {
+    if (error instanceof CliError) return { path: 'config.json', current: undefined, profiles: new Map(), raw: {} };
+    throw error;
+  }
+  return readConfig(folder);
 }

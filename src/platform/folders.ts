@@ -1,5 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
+import { CliError } from '../errors.ts';
 import type { Environment, Folders } from './host.ts';
 
 /**
@@ -8,13 +9,28 @@ import type { Environment, Folders } from './host.ts';
  * state folder (it is `log` on Linux and `data` elsewhere).
  */
 export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
-  // With an empty HOME the password database is used, never the working directory.
-  const home = (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir() || userInfo().homedir;
-  const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'](env, home);
+  const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
+  const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME);
   return {
-    config: absolute(env.CLOUDCTL_CONFIG_DIR, platform) ?? standard.config,
-    state: absolute(env.CLOUDCTL_STATE_DIR, platform) ?? standard.state,
+    get config() {
+      return absolute(env.CLOUDCTL_CONFIG_DIR, platform) ?? standard.config(env, home);
+    },
+    get state() {
+      return absolute(env.CLOUDCTL_STATE_DIR, platform) ?? standard.state(env, home);
+    },
   };
+}
+
+/** With an empty HOME the password database is used, never the working directory. Throws `config_invalid` without either. */
+function homeFolder(variable: string | undefined): string {
+  try {
+    return variable || homedir() || userInfo().homedir;
+  } catch (cause) {
+    throw new CliError('config_invalid', 'no home folder: HOME is not set, and the system does not know this user', {
+      hint: 'set HOME, or both CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR',
+      cause,
+    });
+  }
 }
 
 /** Absolute, so that a suggested command with this path works in every working directory. */
@@ -27,19 +43,19 @@ function absolute(folder: string | undefined, platform: NodeJS.Platform): string
 const name = 'cloudctl';
 
 const tables = {
-  darwin: (_env: Environment, home: string): Folders => ({
-    config: posix.join(home, 'Library', 'Preferences', name),
-    state: posix.join(home, 'Library', 'Application Support', name),
-  }),
-  win32: (env: Environment, home: string): Folders => ({
-    config: win32.join(env.APPDATA || win32.join(home, 'AppData', 'Roaming'), name, 'Config'),
-    state: win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), name, 'Data'),
-  }),
-  other: (env: Environment, home: string): Folders => ({
-    config: posix.join(xdg(env.XDG_CONFIG_HOME) ?? posix.join(home, '.config'), name),
-    state: posix.join(xdg(env.XDG_STATE_HOME) ?? posix.join(home, '.local', 'state'), name),
-  }),
-};
+  darwin: {
+    config: (_env, home) => posix.join(home(), 'Library', 'Preferences', name),
+    state: (_env, home) => posix.join(home(), 'Library', 'Application Support', name),
+  },
+  win32: {
+    config: (env, home) => win32.join(env.APPDATA || win32.join(home(), 'AppData', 'Roaming'), name, 'Config'),
+    state: (env, home) => win32.join(env.LOCALAPPDATA || win32.join(home(), 'AppData', 'Local'), name, 'Data'),
+  },
+  other: {
+    config: (env, home) => posix.join(xdg(env.XDG_CONFIG_HOME) ?? posix.join(home(), '.config'), name),
+    state: (env, home) => posix.join(xdg(env.XDG_STATE_HOME) ?? posix.join(home(), '.local', 'state'), name),
+  },
+} satisfies Record<string, Record<keyof Folders, (env: Environment, home: () => string) => string>>;
 
 /** A relative path in these variables is invalid and to be ignored (XDG Base Directory Specification 0.8, Basics). */
 function xdg(folder: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import { AsyncEntry } from '@napi-rs/keyring';
+import type { AsyncEntry } from '@napi-rs/keyring';
 import { classifyKeychainError } from './classify-keychain-error.ts';
 import type { Environment, KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
 import { keychainService } from './keychain-service.ts';
@@ -19,15 +19,17 @@ export async function readKeychainItem(
   account: string,
   { env, platform }: KeychainHost,
 ): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
+  let direct: KeychainUnavailable | undefined;
   if (platform === 'linux') {
     const read = await readSecret(env, attributesOf(account), new AbortController().signal);
     if (read.kind !== 'unavailable') return read;
+    direct = read;
   }
   try {
-    const value = (await keyringEntry(account).getPassword()) ?? null;
+    const value = (await (await openKeyringEntry(account)).getPassword()) ?? null;
     return value === null ? { kind: 'absent' } : { kind: 'found', value };
   } catch (error) {
-    return classifyKeychainError(error);
+    return nativeFailure(error, direct);
   }
 }
 
@@ -41,7 +43,7 @@ export async function writeKeychainItem(
   const failure = await attempt(
     machine,
     () => writeSecret(machine.env, item),
-    () => keyringEntry(account).setPassword(value),
+    async () => (await openKeyringEntry(account)).setPassword(value),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
@@ -56,7 +58,7 @@ export async function removeKeychainItem(
   const failure = await attempt(
     machine,
     () => removeSecret(machine.env, attributesOf(account)),
-    () => keyringEntry(account).deletePassword(),
+    async () => (await openKeyringEntry(account)).deletePassword(),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
@@ -67,8 +69,22 @@ export async function removeKeychainItem(
 /** After these failures no item is read back, which would only show the same prompt again. */
 const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['locked', 'missing']);
 
-function keyringEntry(account: string): AsyncEntry {
-  return new AsyncEntry(keychainService, account, keyringOptions);
+/** The native client has no binary: dependencies were installed without optional ones, or for another system. */
+class NativeClientMissingError extends Error {}
+
+/** Loaded on first use: without its binary the Secret Service can still be used directly. */
+async function openKeyringEntry(account: string): Promise<AsyncEntry> {
+  const loaded = await import('@napi-rs/keyring').catch((cause: unknown) => {
+    const text = 'the package @napi-rs/keyring has no binary for this system: install it without `--omit=optional`';
+    throw new NativeClientMissingError(text, { cause });
+  });
+  return new loaded.AsyncEntry(keychainService, account, keyringOptions);
+}
+
+/** @param direct what the Secret Service said, which tells more than a native client that is missing */
+function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined): KeychainUnavailable {
+  if (!(error instanceof NativeClientMissingError)) return classifyKeychainError(error);
+  return direct ?? { kind: 'unavailable', why: 'missing', reason: error.message };
 }
 
 /** Explicit on Linux: otherwise the library falls back to the kernel keyring, which is lost at the next boot. */
@@ -84,12 +100,17 @@ async function attempt(
   directly: () => Promise<KeychainDone | KeychainUnavailable>,
   natively: () => Promise<unknown>,
 ): Promise<KeychainUnavailable | undefined> {
-  if (platform === 'linux' && (await directly()).kind === 'done') return undefined;
+  let direct: KeychainUnavailable | undefined;
+  if (platform === 'linux') {
+    const written = await directly();
+    if (written.kind === 'done') return undefined;
+    direct = written;
+  }
   try {
     await natively();
     return undefined;
   } catch (error) {
-    return classifyKeychainError(error);
+    return nativeFailure(error, direct);
   }
 }
 

@@ -1,20 +1,16 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { writeProfile } from '../../config/config-file.ts';
-import { forgetSandbox, recordSandbox } from '../../config/sandbox-connection.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
-import { checkCallbackUrl } from '../../config/urls.ts';
+import { forgetSandbox } from '../../config/sandbox-connection.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { StateError } from '../../sandbox/state/state-error.ts';
-import { Secret } from '../../secret.ts';
-import { writeClientSecret } from '../../session/client-secret.ts';
-import { readStoredSession } from '../../session/stored-session.ts';
 import { exposedPasswordWarning, readClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
+
+import { recordSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 
 type SandboxReady = Sandbox['ready'];
 
@@ -81,6 +77,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
     if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
     const { host, output } = context;
+    let isRecorded = false;
     let deaf = (): void => {};
     const stopped = new Promise<void>((resolve) => {
       deaf = host.signals.listen(() => {
@@ -91,8 +88,8 @@ export const sandboxStartCommand: CommandSpec<Context> = {
     try {
       const consent = args.value('consent');
       if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
-      recordSandbox(host.folders.state, ready);
       if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
+      isRecorded = recordSandboxOrWarn(context, ready, args.has('no-profile'));
       await output.text(
         output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : startText(ready),
       );
@@ -105,8 +102,10 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       deaf();
       // First, because the open ports would keep the process running if a later step failed.
       await sandbox.close();
-      forgetSandbox(host.folders.state, ready);
-      await forgetEndedSandboxes(context);
+      if (isRecorded) {
+        forgetSandbox(host.folders.state, ready);
+        await forgetEndedSandboxes(context);
+      }
     }
   },
 };
@@ -189,41 +188,6 @@ function unsavedStateError(failure: Error, state: string | undefined): CliError 
     hint: 'free disk space and start the sandbox again',
     cause: failure,
   });
-}
-
-/** Writes the profile `sandbox` with the file store, which needs no keychain, and removes a session of an earlier sandbox. */
-async function writeSandboxProfile(context: Context, ready: SandboxReady): Promise<void> {
-  const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
-  const values = {
-    auth_url: ready.auth_url,
-    base_url: ready.base_url,
-    client_id: ready.client_id,
-    // A callback URL of another machine can be registered, but a login of this program cannot receive it.
-    ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
-    credential_store: 'file',
-    scope: 'read write',
-  } as const;
-  const settings: ProfileSettings = {
-    profileName: 'sandbox',
-    profile: { name: 'sandbox', isDefault: false },
-    isProfileStored: true,
-    isProfileNamed: true,
-    values,
-    clientSecret: undefined,
-    accessToken: undefined,
-  };
-  const store = context.store(settings);
-  const lock = await context.lock(context.profilePaths('sandbox').lock);
-  try {
-    await store.withItems(async (items) => {
-      const stored = await readStoredSession(store, items, binding);
-      if (stored.kind === 'elsewhere' || stored.kind === 'damaged') await items.remove('credential');
-    });
-  } finally {
-    lock.release();
-  }
-  await writeClientSecret(store, binding, new Secret(ready.client_secret));
-  await context.changeConfig((config) => writeProfile(context.host.folders.config, config, 'sandbox', values));
 }
 
 function startText(ready: SandboxReady): string {

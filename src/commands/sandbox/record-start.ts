@@ -1,0 +1,63 @@
+import { writeProfile } from '../../config/config-file.ts';
+import { recordSandbox } from '../../config/sandbox-connection.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
+import { checkCallbackUrl } from '../../config/urls.ts';
+import type { Context } from '../../context.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { Secret } from '../../secret.ts';
+import { writeClientSecret } from '../../session/client-secret.ts';
+import { readStoredSession } from '../../session/stored-session.ts';
+
+type SandboxReady = Sandbox['ready'];
+
+/**
+ * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a machine without a home
+ * folder, or with one that cannot be written, is not an error; false then.
+ */
+export function recordSandboxOrWarn({ host, output }: Context, ready: SandboxReady, isOptional: boolean): boolean {
+  try {
+    recordSandbox(host.folders.state, ready);
+    return true;
+  } catch (error) {
+    if (!isOptional) throw error;
+    void output.warn(
+      'this sandbox is not recorded; other commands need CLOUDCTL_SANDBOX_ADMIN_URL and CLOUDCTL_SANDBOX_ADMIN_TOKEN',
+    );
+    return false;
+  }
+}
+
+/** Writes the profile `sandbox` with the file store, which needs no keychain, and removes a session of an earlier sandbox. */
+export async function writeSandboxProfile(context: Context, ready: SandboxReady): Promise<void> {
+  const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
+  const values = {
+    auth_url: ready.auth_url,
+    base_url: ready.base_url,
+    client_id: ready.client_id,
+    // A callback URL of another machine can be registered, but a login of this program cannot receive it.
+    ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
+    credential_store: 'file',
+    scope: 'read write',
+  } as const;
+  const settings: ProfileSettings = {
+    profileName: 'sandbox',
+    profile: { name: 'sandbox', isDefault: false },
+    isProfileStored: true,
+    isProfileNamed: true,
+    values,
+    clientSecret: undefined,
+    accessToken: undefined,
+  };
+  const store = context.store(settings);
+  const lock = await context.lock(context.profilePaths('sandbox').lock);
+  try {
+    await store.withItems(async (items) => {
+      const stored = await readStoredSession(store, items, binding);
+      if (stored.kind === 'elsewhere' || stored.kind === 'damaged') await items.remove('credential');
+    });
+  } finally {
+    lock.release();
+  }
+  await writeClientSecret(store, binding, new Secret(ready.client_secret));
+  await context.changeConfig((config) => writeProfile(context.host.folders.config, config, 'sandbox', values));
+}
