@@ -148,7 +148,7 @@ export const report: PreflightReport = {
     verdict: 'dump',
     ok: false,
     proven: false,
-    reasons: ['large-objects'],
+    reasons: ['encoding'],
     not_simulated: ['tablespaces'],
   },
   schema_version: 1,
