@@ -13,6 +13,10 @@ export const commandTree: CommandTree<Context> = {
       'show the account and the expiry of the session',
       async () => (await import('./auth/status.ts')).authStatusCommand,
     ),
+    whoami: lazyCommand(
+      'show the account and the expiry of the session, as `auth status` does',
+      async () => (await import('./auth/status.ts')).authStatusCommand,
+    ),
     token: lazyCommand(
       'print the access token, refreshed first if it has expired',
       async () => (await import('./auth/token.ts')).authTokenCommand,

@@ -18,6 +18,7 @@ import {
   type FoundSession,
   loginCommand,
   needsLoginError,
+  notRenewableError,
   reauthenticateCommand,
   writeCredentialRecord,
 } from './stored-session.ts';
@@ -74,6 +75,8 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   } else if (!isRefreshDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
+    if (cause.kind === 'forced' && secondsUntilExpiry(record, deps.clock.now()) > 0)
+      throw notRenewableError(deps.profile, record, deps.flowOption(record.sid), deps.clock.now());
     if (cause.kind === 'due' && secondsUntilExpiry(record, deps.clock.now()) > 0) return found;
     throw await missingRefreshTokenError(deps, items, record, cause, deadline);
   }

@@ -18,6 +18,7 @@ import {
   storeUnavailableError,
 } from './credential-store.ts';
 import { profileCommand, scopeOption, scopeOptionUnlessDefault, teamOption } from './suggested-commands.ts';
+import { describeLifetime } from './token-lifetime.ts';
 
 /** The content of the store for a profile, compared with the present settings of the profile. */
 export type StoredSession =
@@ -147,6 +148,23 @@ export function needsLoginError(
     detail,
     hint: reauthenticateCommand(profile, session, flow),
   });
+}
+
+/** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
+export function notRenewableError(
+  profile: ProfileReference,
+  record: CredentialRecord,
+  flow: readonly string[],
+  nowMs: number,
+): CliError {
+  return new CliError(
+    'needs_login',
+    `cannot refresh the session of profile "${profile.name}": it has no refresh token`,
+    {
+      detail: `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
+      hint: `log in again before that: ${loginCommand(profile, record.scope, flow)}`,
+    },
+  );
 }
 
 export function sessionEnded(profile: ProfileReference): string {

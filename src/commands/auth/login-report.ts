@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
 import { sessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
+import { describeLifetime } from '../../session/token-lifetime.ts';
 import { sessionView } from './session-view.ts';
 
 /** Saves in the profile the options that later commands need to find and refresh the session. */
@@ -45,7 +46,7 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
       : `, team ${account.team_name}`;
   const lines = [
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
-    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, until ${shown.expires_at}.`,
+    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeLifetime(record.expiresAt, context.host.clock.now())}.`,
     ...(result.isLifetimeAssumed
       ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
       : []),

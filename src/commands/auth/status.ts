@@ -25,6 +25,7 @@ export const authStatusCommand: CommandSpec<Context> = {
   ],
   examples: [
     { text: 'Show the account', command: 'cloudctl auth status' },
+    { text: 'The same under another name', command: 'cloudctl auth whoami' },
     {
       text: 'Test in a script whether the session is valid',
       command: 'cloudctl auth status --check --quiet >/dev/null',
@@ -55,10 +56,6 @@ export const authStatusCommand: CommandSpec<Context> = {
       sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
     };
     await context.output.object(report, statusView);
-    if (store.kind === 'file')
-      await context.output.note(
-        `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`,
-      );
     if (found.pending)
       await context.output.note(
         `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use it.`,

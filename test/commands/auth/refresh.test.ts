@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { writeAccount } from '../../../src/session/account.ts';
+import { encodeRecord } from '../../../src/session/credential-record.ts';
+import { createFileStore } from '../../../src/session/file-store.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { callApi, sandboxFor } from '../../sandbox/requests.ts';
-import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
+import { recordedRequests, runCloudctl, sandboxEnvironment, stableText } from '../run-cloudctl.ts';
 
 describe('auth refresh', () => {
   it('renews the session now and prints its shape without a token', async () => {
@@ -37,6 +41,29 @@ describe('auth refresh', () => {
     expect(ran.err).toMatch(/POST http:\S+\/v1\/oauth\/token\?grant_type&refresh_token 200 \d+ ms/);
     expect(ran.err).not.toContain(grant.refresh_token);
   });
+
+  it.each([
+    ['implicit', ' --flow implicit'],
+    ['code', ''],
+  ] as const)(
+    'of a valid session without a refresh token, flow %s, says so and how long it lasts',
+    async (flow, option) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { record, place, stored } = await seedSession(host, sandbox);
+      const { refreshToken: _none, ...bare } = record;
+      await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+      const { sid, scope } = record;
+      writeAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
+      const ran = await runCloudctl(host, ['auth', 'refresh', '-o', 'json']);
+      expect(ran).toMatchObject({ code: 4, out: '' });
+      expect(ran.error()).toMatchObject({ code: 'needs_login', hint: expect.stringContaining(`auth login${option}`) });
+      expect(await recordedRequests(sandbox)).toEqual([]);
+      expect(stored()).toEqual(bare);
+      expectGolden('auth', stableText(await runCloudctl(host, ['auth', 'refresh'])));
+      host.clock.advance(31 * 86_400_000);
+      expect((await runCloudctl(host, ['auth', 'refresh'])).err).toContain('has ended');
+    },
+  );
 
   it('with CLOUDCTL_ACCESS_TOKEN is a usage error', async () => {
     const ran = await runCloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'refresh']);

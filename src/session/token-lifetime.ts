@@ -1,0 +1,23 @@
+const daySeconds = 86_400;
+
+/**
+ * How long an access token is valid, for a person: `for 30 days (20 Dec)`, `for 5 hours (until 14:05)`, in local time.
+ * `expiresAt` in seconds since the epoch.
+ */
+export function describeLifetime(expiresAt: number, nowMs: number): string {
+  const left = Math.max(0, expiresAt - Math.floor(nowMs / 1000));
+  const end = new Date(expiresAt * 1000);
+  if (left >= 2 * daySeconds) {
+    const year = end.getFullYear() === new Date(nowMs).getFullYear() ? '' : ` ${end.getFullYear()}`;
+    return `for ${count(left / daySeconds, 'day')} (${end.getDate()} ${months[end.getMonth()]}${year})`;
+  }
+  const clock = [end.getHours(), end.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+  return `for ${left >= 7200 ? count(left / 3600, 'hour') : count(left / 60, 'minute')} (until ${clock})`;
+}
+
+function count(exact: number, unit: string): string {
+  const rounded = Math.round(exact);
+  return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
