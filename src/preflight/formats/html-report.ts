@@ -71,7 +71,7 @@ function facts(report: PreflightReport): string {
     ],
     ['Estimated duration', estimate],
     ['Recommendation', ignoreAdviceSentence(report)],
-    ['Fix script', verdictAfterFixesSentence(report)],
+    ['After the fixes', verdictAfterFixesSentence(report)],
     ['Not migrated', report.data_loss.length === 0 ? undefined : report.data_loss.join('; ')],
     [
       'Findings',
