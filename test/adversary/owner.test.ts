@@ -5,6 +5,7 @@ import { type Ran, run, start } from '../fixtures/cli.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
+import { controlCharacters } from './bad-bytes.ts';
 import { attack, type Canaries, makeCanaries, runByPsql, strangeSuperusers, withOptionalParts } from './canaries.ts';
 
 /** The owner of databases attacks a superuser, and a role without rights, who looks at the server. */
@@ -133,6 +134,21 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
   });
 
   if (version === 18) {
+    attack('names forge nothing in any report', async () => {
+      const paths = ['md', 'html', 'xml', 'sarif', 'json'].map((type) => join(folders.work, `report.${type}`));
+      const ran = await preflight('names', 'postgres', ...paths.flatMap((path) => ['--report', path]));
+      const texts = [ran.stdout, ran.stderr, ...paths.map((path) => readFileSync(path, 'utf8'))];
+      for (const format of ['json', 'yaml', 'ndjson', 'csv']) {
+        texts.push((await preflight('names', 'postgres', '-o', format)).stdout);
+      }
+      for (const text of texts) {
+        expect(text).not.toMatch(controlCharacters);
+        expect(text).not.toMatch(/^\s*(::error|\\! touch)/m);
+      }
+      expect(texts[3]).not.toContain('<script>alert');
+      expect(texts[4]).not.toContain('<script>alert');
+    });
+
     attack('a superuser starts its migration', async () => {
       const service = await serverFor((_seen, response) =>
         reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
