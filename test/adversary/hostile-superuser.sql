@@ -72,7 +72,7 @@ ALTER ROLE postgres IN DATABASE shop SET search_path = evil, public;
 
 -- Definitions that say more than the object: what reads them and executes them runs the rest.
 CREATE FUNCTION evil.payload() RETURNS text LANGUAGE sql AS $$
-  SELECT format('; DO %L; --', format('BEGIN EXECUTE format(''COPY (SELECT %%L) TO PROGRAM %%L'', %L || current_setting(''port'') || '' database='', %L); EXCEPTION WHEN OTHERS THEN NULL; END',
+  SELECT format('; DO %L;', format('BEGIN EXECUTE format(''COPY (SELECT %%L) TO PROGRAM %%L'', %L || current_setting(''port'') || '' database='', %L); EXCEPTION WHEN OTHERS THEN NULL; END',
     'attack=a_definition port=', 'cat >> ' || evil.canary_path()))
 $$;
 SELECT format('CREATE FUNCTION evil.command() RETURNS text LANGUAGE sql AS %L', format('SELECT %L::text', E'"\n\\! touch ' || :'file' || E'\n"')) \gexec
@@ -84,8 +84,8 @@ BEGIN
     SELECT p.oid, proname, pg_get_function_identity_arguments(p.oid) AS arguments, pronargs, format_type(prorettype, NULL) AS result
     FROM pg_proc p
     WHERE pronamespace = 'pg_catalog'::regnamespace AND provariadic = 0 AND proname IN (
-      'quote_ident', 'quote_literal', 'quote_nullable', 'pg_get_viewdef', 'pg_get_indexdef', 'pg_get_constraintdef', 'pg_get_triggerdef',
-      'pg_get_ruledef', 'pg_get_functiondef', 'pg_get_partkeydef', 'pg_get_statisticsobjdef', 'obj_description', 'col_description')
+      'quote_ident', 'quote_literal', 'quote_nullable', 'pg_get_indexdef', 'pg_get_triggerdef',
+      'pg_get_ruledef', 'pg_get_functiondef', 'pg_get_statisticsobjdef', 'obj_description', 'col_description')
       AND prorettype = 'text'::regtype
   LOOP
     EXECUTE format('ALTER FUNCTION pg_catalog.%I(%s) RENAME TO %I', f.proname, f.arguments, 'real_' || f.proname);

@@ -29,6 +29,7 @@ describe.each([
     ]);
     canaries.infect(source, `hostile-${kind}.sql`);
     await dropOthers();
+    if (kind === 'superuser') await dropRefused();
   });
 
   afterAll(async () => {
@@ -48,11 +49,27 @@ describe.each([
     for (const { drop } of rows) await source.query(drop);
   }
 
+  /** Objects that only a superuser can create on the target: a rehearsal that is not allowed to ends there. */
+  async function dropRefused(): Promise<void> {
+    const triggers = await source.query<{ drop: string }>(
+      "SET adversary.setup = 'on'; SET search_path = pg_catalog; SELECT format('DROP EVENT TRIGGER %I', evtname) AS drop FROM pg_event_trigger",
+      database,
+    );
+    for (const { drop } of triggers) await source.query(`SET adversary.setup = 'on'; ${drop}`, database);
+    await source.query(
+      "SET adversary.setup = 'on'; DROP FUNCTION public.leak; DROP FUNCTION evil.fire_event",
+      database,
+    );
+    if (from >= 17) await source.query("SET adversary.setup = 'on'; DROP FUNCTION evil.prepare_session", database);
+  }
+
   const nobodySang = async () => {
     const lines = canaries.asSuperuser();
     // A superuser of the source may run what he wants there.
     expect(kind === 'owner' ? lines : lines.filter((line) => !line.includes(`port=${source.port} `))).toEqual([]);
     if (kind === 'owner') expect(canaries.asSomebody(source)).toEqual([]);
+    // It did run there, as the owner of the target database.
+    expect(canaries.asSomebody(target)).not.toEqual([]);
     expect(await strangeSuperusers(target)).toEqual([]);
     expect(await target.query('SELECT setrole::regrole, setconfig FROM pg_db_role_setting')).toEqual([]);
     expect(canaries.wasExecuted()).toBe(false);
