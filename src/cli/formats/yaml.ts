@@ -16,12 +16,15 @@ export async function yamlDocument(data: unknown): Promise<string> {
   visit(document, {
     Scalar(_, node) {
       // Only a double-quoted scalar can contain escapes.
-      if (typeof node.value === 'string' && escapeUnprintable(node.value) !== node.value)
+      if (typeof node.value === 'string' && (node.value.includes('\n') || escapeUnprintable(node.value) !== node.value))
         node.type = Scalar.QUOTE_DOUBLE;
     },
   });
-  return escapeUnprintable(document.toString({ lineWidth: 0 }));
+  return escapeUnprintable(document.toString(oneLineScalars));
 }
+
+/** A line of a text never stands alone: in the log of a continuous integration, `::error` at the beginning of one is a command. */
+const oneLineScalars = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
 
 // Secrets and dates define `toJSON`, which YAML has to respect too.
 function toJsonValue(data: unknown): unknown {

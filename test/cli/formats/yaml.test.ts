@@ -40,3 +40,14 @@ test('a secret does not print, and shared objects are written out', async () => 
     's: "[secret]"\nx:\n  a: 1\ny:\n  a: 1\n',
   );
 });
+
+test('a line of a text is never a line of the document', async () => {
+  const names = [
+    'g\n::error file=x::owned, in a text of more than forty characters',
+    'q "\n\n::error x',
+    "'\n::error x",
+  ];
+  const text = await yamlDocument({ names });
+  expect(text.split('\n').filter((line) => line.trim().startsWith('::'))).toEqual([]);
+  expect(parse(text)).toEqual({ names });
+});
