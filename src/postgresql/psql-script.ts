@@ -6,10 +6,17 @@ import { quoteIdentifier } from './quote.ts';
  * looks for the end of a quote (`ALTER DATABASE … SET client_encoding`): in GBK the last byte of `€` hides the quote after it.
  */
 
-/** Run first in each session: names without a schema are those of the system, whatever the database sets, and no lock is waited for long. */
+/** Waits for a lock hold up the application, since its queries wait behind them. */
+export const limitLockWait = "SET lock_timeout = '2s';";
+
+/**
+ * Run first in each session: whatever a database or a role sets, the session can write, and names without a schema are those of
+ * the system.
+ */
 export const psqlSessionStatements: readonly string[] = [
+  'SET default_transaction_read_only = off;',
   'SET search_path = pg_catalog, pg_temp;',
-  "SET lock_timeout = '2s';",
+  limitLockWait,
 ];
 
 /**

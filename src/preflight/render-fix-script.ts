@@ -1,4 +1,4 @@
-import { psqlConnectCommand, psqlSessionStatements, psqlStatement } from '../postgresql/psql-script.ts';
+import { limitLockWait, psqlConnectCommand, psqlSessionStatements, psqlStatement } from '../postgresql/psql-script.ts';
 import { maxTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
@@ -23,7 +23,7 @@ function script(
 ): string | undefined {
   if (sections.length === 0) return undefined;
   const isRedis = report.engine === 'redis';
-  const language = isRedis ? redisLanguage : psqlLanguage(isReadOnly(report));
+  const language = isRedis ? redisLanguage : psqlLanguage;
   const { host, port } = report.source;
   const needed = sections.filter(({ isOptional }) => !isOptional);
   const optional = sections.filter(({ isOptional }) => isOptional);
@@ -41,17 +41,14 @@ function script(
     ...(section === optional[0] ? optionalHead(report, language.mark).concat('') : []),
     ...sectionText(section, at + 1, language),
   ]);
-  const text = `${comments(head, language.mark).join('\n')}\n\n${isRun && !isRedis ? `${preamble(body)}\n\n` : ''}${body
+  const text = `${comments(head, language.mark).join('\n')}\n\n${isRun && !isRedis ? `\\set ON_ERROR_STOP on\n${encoding}\n\n` : ''}${body
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
   return text;
 }
 
-/** Comments may have names in any language; a server that gets such a comment with a statement must know its encoding. */
-function preamble(body: readonly (readonly string[])[]): string {
-  const isAscii = body.flat().every((line) => /^[\x20-\x7e]*$/.test(line));
-  return ['\\set ON_ERROR_STOP on', ...(isAscii ? [] : ['\\encoding UTF8'])].join('\n');
-}
+/** Comments have names in any language, and psql may send them with a statement. */
+const encoding = '\\encoding UTF8';
 
 function optionalHead({ method }: PreflightReport, mark: string): readonly string[] {
   return comments(
@@ -85,41 +82,30 @@ function isRedisLine(line: string): boolean {
   return /^[A-Z][\x20-\x7e]*$/.test(line);
 }
 
-function psqlLanguage(isRoleReadOnly: boolean): ScriptLanguage {
-  return {
-    mark: '--',
-    howToRun:
-      'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
-    reviewAdvice:
-      'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
-    statements: ({ kind, database, lines }) => {
-      const connect = database === undefined ? [] : [psqlConnectCommand(database)];
-      if (connect.includes(undefined)) return [unquotable];
-      // Sessions of the role are read-only, so the script could not run without this setting.
-      const writable = isRoleReadOnly ? ['SET default_transaction_read_only = off;'] : [];
-      const settings = kind === 'reload' ? psqlSessionStatements.slice(0, 1) : psqlSessionStatements;
-      return [
-        ...connect.filter((line) => line !== undefined),
-        ...writable,
-        ...settings,
-        ...lines.flatMap((line) => withLockTimeout(psqlStatement(line) ?? unquotable)),
-      ];
-    },
-  };
-}
+const psqlLanguage: ScriptLanguage = {
+  mark: '--',
+  howToRun:
+    'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
+  reviewAdvice:
+    'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
+  statements: ({ kind, database, lines }) => {
+    const connect = database === undefined ? undefined : psqlConnectCommand(database);
+    if (database !== undefined && connect === undefined) return [unquotable];
+    return [
+      ...(connect === undefined ? [] : [connect, encoding]),
+      ...psqlSessionStatements.filter((line) => kind !== 'reload' || line !== limitLockWait),
+      ...lines.flatMap((line) => withLockTimeout(psqlStatement(line) ?? unquotable)),
+    ];
+  },
+};
 
 const unquotable = '-- A statement with unexpected text of the server is left out.';
 
 /** A statement with CONCURRENTLY waits for old transactions; cancelled by lock_timeout it leaves an invalid index. */
 function withLockTimeout(statement: string): readonly string[] {
   return /^(CREATE|DROP|REINDEX)\b[^"']* CONCURRENTLY /.test(statement)
-    ? ['SET lock_timeout = 0;', statement, ...psqlSessionStatements.slice(1)]
+    ? ['SET lock_timeout = 0;', statement, limitLockWait]
     : [statement];
-}
-
-/** Sessions of the role are read-only. */
-function isReadOnly({ findings }: PreflightReport): boolean {
-  return findings.some(({ id, status }) => id === 'role-readonly' && status === 'fail');
 }
 
 function sectionText(section: FixSection, number: number, language: ScriptLanguage): readonly string[] {

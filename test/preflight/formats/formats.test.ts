@@ -75,7 +75,7 @@ describe('the report as', () => {
       'finding fail',
       'finding warn',
       'finding info',
-      'Fix script',
+      '<h2>Fix script',
     ];
     const places = order.map((text) => html.indexOf(text));
     expect(places).toEqual([...places].sort((a, b) => a - b));
