@@ -3,6 +3,7 @@ import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
 import { plainTransaction, type SchemaTransaction } from './create-parts.ts';
 import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
 import { type LastObject, readLastObjects } from './last-objects.ts';
+import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
 import { superuserObjectsQuery } from './superuser-objects.ts';
 
@@ -51,7 +52,7 @@ export function withSchemaWriter(
     const { owner, allowObjects } = superuser;
     const extensions = await readExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
-    const special = await queryColumn(source.session, superuserObjectsQuery, 'name');
+    const special = (await queryColumn(source.session, superuserObjectsQuery, 'name')).map(unquoteName);
     const last = await readLastObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),

@@ -12,7 +12,7 @@ export function withoutStatements(script: string, isLeftOut: (statement: string)
 const leadingComments = /^(?:\s+|--[^\n]*\n)*/;
 
 /** Quotes are doubled in a string, so `'a''b'` is read as two strings. */
-const token = /'[^']*'|"[^"]*"|--[^\n]*|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|;/g;
+const token = /'[^']*'?|"[^"]*"?|--[^\n]*|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|;/g;
 
 /** Parts that end with a semicolon outside of quotes and comments; together they are the script. */
 function splitStatements(script: string): readonly string[] {
