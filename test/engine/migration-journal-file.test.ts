@@ -21,6 +21,12 @@ const entry: MigrationJournalEntry = {
   target: { ...door, password: undefined },
   targetSystem: '7',
 };
+/** Entries of earlier versions have no former owner. */
+const owned: MigrationJournalEntry = {
+  ...entry,
+  name: 'cloudctl_1_3',
+  former: { owner: 'Own er', publicOwner: 'postgres', hasSettings: false },
+};
 const redis: MigrationJournalEntry = {
   engine: 'redis',
   name: 'redis 1',
@@ -34,15 +40,16 @@ test('entries that were not removed are read by the next process, with their pas
   const first = openMigrationJournal(path);
   first.recordIntent(entry);
   first.recordIntent(redis);
+  first.recordIntent(owned);
   first.recordIntent({ ...entry, name: 'gone' });
   first.recordRemoved('gone');
   first.close();
   const second = openMigrationJournal(path);
-  expect(second.pending()).toEqual([entry, redis]);
+  expect(second.pending()).toEqual([entry, redis, owned]);
   expect(second.pending()[0]?.source.password?.reveal()).toBe('pa"ss\nword');
   second.recordRemoved(entry.name);
   second.close();
-  expect(openMigrationJournal(path).pending()).toEqual([redis]);
+  expect(openMigrationJournal(path).pending()).toEqual([redis, owned]);
 });
 
 test('only this user can read it, and it shrinks to what is pending when it is opened', () => {

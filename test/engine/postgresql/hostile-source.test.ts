@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
+import { Secret } from '../../../src/secret.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import {
   beginMigration,
@@ -59,6 +61,7 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
       const copied = fired();
       await source.query('INSERT INTO goods (id, email) SELECT max(id) + 1, $$a@b$$ FROM public.goods', 'shop');
       await waitUntil(async () => fired() > copied, 'the row');
+      expect(await target.query(`SELECT subname FROM pg_subscription WHERE subconninfo ~ 'evil'`)).toEqual([]);
       expect(await migration.stop()).toEqual([]);
     }
     const state = await migration.ended;
@@ -93,4 +96,34 @@ test('the canary is written by a superuser', async () => {
   expect(ran.some(({ superuser }) => superuser)).toBe(true);
   expect(readFileSync(join(server.folder, 'canary'), 'utf8')).not.toBe('');
   expect(await server.query("SELECT 1 AS one FROM pg_roles WHERE rolname = 'canary'")).toEqual([{ one: 1 }]);
+});
+
+test('a target without a superuser is written to by the role that was given', async () => {
+  const [source, target] = await Promise.all([startSource({ version: 14 }), startTarget({ version: 17 })]);
+  await source.query('CREATE DATABASE shop');
+  await source.query('CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)', 'shop');
+  await target.query("CREATE ROLE manager LOGIN CREATEDB CREATEROLE PASSWORD 'manager-word'");
+  const login = postgresEndpointOf(target, { username: 'manager', password: new Secret('manager-word') });
+  const job = makePostgresJob(postgresEndpointOf(source), login, { method: 'dump', ignoreDbs: ['postgres'] });
+  const migration = beginMigration(job, testEngineDependencies({ schemaCopy: copiers.pg_dump }));
+  expect(await migration.ended).toMatchObject({ status: 'done', leftovers: [] });
+  expect(
+    await target.query("SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE relname = 't'", 'shop'),
+  ).toEqual([{ owner: 'manager' }]);
+  expect(await target.query("SELECT rolname FROM pg_roles WHERE rolname ~ '^cloudctl_'")).toEqual([]);
+});
+
+test('a target whose host rules admit the superuser alone is an error that says so, and nothing is left', async () => {
+  const [source, target] = await Promise.all([startSource({ version: 14 }), startTarget({ version: 17 })]);
+  await source.query('CREATE DATABASE shop');
+  await target.rules('host all postgres all scram-sha-256');
+  const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), { ignoreDbs: ['postgres'] });
+  const migration = beginMigration(job, testEngineDependencies({ schemaCopy: copiers.pg_dump }));
+  const { databases, leftovers } = await migration.ended;
+  expect(leftovers).toEqual([]);
+  expectGolden('db-migrate', (databases[0]?.error ?? '').replace(/cloudctl_\w+/, 'cloudctl_ID'));
+  expect(await target.query("SELECT rolname FROM pg_roles WHERE rolname ~ '^cloudctl_'")).toEqual([]);
+  expect(await target.query("SELECT pg_get_userbyid(datdba) AS o FROM pg_database WHERE datname = 'shop'")).toEqual([
+    { o: 'postgres' },
+  ]);
 });

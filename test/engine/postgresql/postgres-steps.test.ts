@@ -95,6 +95,27 @@ test('a database is made as it is on the source, once, and roles without rights 
   ]);
 });
 
+test('a role that the target had before gets no member, and before 16 no role gets CREATEROLE', async () => {
+  await source.query('CREATE ROLE keeper; CREATE ROLE guest IN ROLE keeper; CREATE ROLE maker CREATEROLE');
+  await target.query('CREATE ROLE keeper SUPERUSER');
+  const older = await startTarget({ version: 15 });
+  const warnings: string[] = [];
+  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
+    for (const server of [target, older]) {
+      await withEngineSession(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
+        warnings.push(...(await copyRoles(from, to, randomBytes)));
+        // What the first time created is there before the second time.
+        if (server === older) warnings.push(...(await copyRoles(from, to, randomBytes)));
+      });
+    }
+  });
+  expectGolden('db-migrate', warnings.join('\n'));
+  const held =
+    "SELECT pg_has_role('guest', 'keeper', 'member') AS held, rolcreaterole FROM pg_roles WHERE rolname = 'maker'";
+  expect(await target.query(held)).toEqual([{ held: false, rolcreaterole: true }]);
+  expect(await older.query(held)).toEqual([{ held: true, rolcreaterole: false }]);
+});
+
 test('a slot has caught up when it has confirmed all that was written up to the look before', async () => {
   await source.query("SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
   await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
