@@ -83,7 +83,7 @@ function superuserTransaction(owner: string): SchemaTransaction {
   const role = quoteIdentifier(owner);
   return {
     begin: `BEGIN; ALTER ROLE ${role} SUPERUSER; SET LOCAL ROLE ${role}`,
-    end: `RESET ROLE; ALTER ROLE ${role} NOSUPERUSER; COMMIT`,
+    end: `SET LOCAL ROLE none; ALTER ROLE ${role} NOSUPERUSER; COMMIT`,
   };
 }
 

@@ -24,14 +24,15 @@ export const canaryPlaces = {
  * Statements of a database whose every expression is an attack on the server that it is copied to. On that server the canary
  * reports itself, tries to return to the role of the session, and as a superuser creates a role and writes a file.
  */
-export function hostileDatabase(victim: Postgres): readonly string[] {
+export async function hostileDatabase(victim: Postgres): Promise<readonly string[]> {
+  const [system] = await victim.query('SELECT system_identifier::text AS id FROM pg_control_system()');
   const file = join(victim.folder, 'canary');
   return [
     'CREATE SCHEMA evil',
     `CREATE FUNCTION evil.act(place text) RETURNS boolean LANGUAGE plpgsql AS $body$
      DECLARE name text;
      BEGIN
-       IF pg_catalog.current_setting('port') <> '${victim.port}' THEN RETURN true; END IF;
+       IF (SELECT system_identifier FROM pg_catalog.pg_control_system()) <> ${system?.id} THEN RETURN true; END IF;
        BEGIN EXECUTE 'RESET ROLE'; EXCEPTION WHEN OTHERS THEN NULL; END;
        BEGIN EXECUTE 'RESET SESSION AUTHORIZATION'; EXCEPTION WHEN OTHERS THEN NULL; END;
        RAISE LOG 'canary in %, superuser %', place,
@@ -44,7 +45,8 @@ export function hostileDatabase(victim: Postgres): readonly string[] {
        FOR name IN SELECT subname FROM pg_catalog.pg_subscription LOOP
          BEGIN
            EXECUTE pg_catalog.format('ALTER SUBSCRIPTION %I CONNECTION %L', name,
-             'host=${victim.folder} port=${victim.port} user=postgres dbname=shop application_name=evil');
+             'host=${victim.folder} user=postgres dbname=shop application_name=evil port='
+               || pg_catalog.current_setting('port'));
          EXCEPTION WHEN OTHERS THEN NULL; END;
        END LOOP;
        RETURN true;

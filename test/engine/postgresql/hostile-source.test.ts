@@ -36,7 +36,7 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
   beforeAll(async () => {
     [source, target] = await Promise.all([startSource({ version: 14 }), startTarget({ version })]);
     await source.query('CREATE DATABASE shop');
-    for (const statement of hostileDatabase(target)) await source.query(statement, 'shop');
+    for (const statement of await hostileDatabase(target)) await source.query(statement, 'shop');
   });
   afterAll(async () => {
     await Promise.all([source?.stop(), target?.stop()]);
@@ -90,7 +90,7 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
 test('the canary is written by a superuser', async () => {
   const server = await startTarget({ version: 17 });
   await server.query('CREATE DATABASE shop');
-  for (const statement of hostileDatabase(server)) await server.query(statement, 'shop').catch(() => {});
+  for (const statement of await hostileDatabase(server)) await server.query(statement, 'shop').catch(() => {});
   await server.query("INSERT INTO public.goods (id, email) VALUES (1000, 'a@b')", 'shop').catch(() => {});
   const ran = canaryOf(server.log());
   expect(ran.some(({ superuser }) => superuser)).toBe(true);
