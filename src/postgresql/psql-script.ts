@@ -10,10 +10,11 @@ import { quoteIdentifier } from './quote.ts';
 export const limitLockWait = "SET lock_timeout = '2s';";
 
 /**
- * Run first in each session: whatever a database or a role sets, the session can write, and names without a schema are those of
- * the system.
+ * Run first in each session: whatever a database stores for its sessions, they have the rights of the login and can write, and
+ * names without a schema are those of the system.
  */
 export const psqlSessionStatements: readonly string[] = [
+  'SET role = none;',
   'SET default_transaction_read_only = off;',
   'SET search_path = pg_catalog, pg_temp;',
   limitLockWait,

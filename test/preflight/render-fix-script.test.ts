@@ -86,10 +86,11 @@ describe('the fix script', () => {
 
   it('begins each session with the same settings', () => {
     const lines = (renderFixScript(report) ?? '').split('\n');
-    const after = lines.flatMap((line, at) => (line.startsWith('\\connect ') ? [lines.slice(at + 1, at + 5)] : []));
+    const after = lines.flatMap((line, at) => (line.startsWith('\\connect ') ? [lines.slice(at + 1, at + 6)] : []));
     expect(after).toEqual([
       [
         '\\encoding UTF8',
+        'SET role = none;',
         'SET default_transaction_read_only = off;',
         'SET search_path = pg_catalog, pg_temp;',
         "SET lock_timeout = '2s';",

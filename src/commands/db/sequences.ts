@@ -97,15 +97,12 @@ function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
   return statements.map((statement) => ({ database, statement }));
 }
 
-/** A role or a read-only mode that the target stores for its database would refuse setval. */
-const writingSession = ['SET role = none;', 'SET default_transaction_read_only = off;'];
-
 /** A psql script: `\\connect` switches between the databases. */
 function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)
     .map(({ database, statements }) =>
-      [psqlConnectCommand(database), ...writingSession, ...psqlSessionStatements, ...statements].join('\n'),
+      [psqlConnectCommand(database), ...psqlSessionStatements, ...statements].join('\n'),
     );
   return parts.length === 0 ? '-- no sequences to set' : ['\\set ON_ERROR_STOP on', ...parts].join('\n\n');
 }
