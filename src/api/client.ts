@@ -135,7 +135,7 @@ async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): 
       const raw = await bufferBody(response, maxResponseBytes);
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
-      const again = safe && (status === 408 || status === 502 || status === 503 || status === 504);
+      const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
       if (!again || last) return toApiResponse(response, raw, deps.clock.now(), token);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
+import { parseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { Api } from './client.ts';
 import { createListCompleteness, type ItemId, type ListCompleteness } from './list-completeness.ts';
@@ -128,7 +130,9 @@ async function* readOnePass<T>(
       completeness.isFirstPass && demand.left > size ? nextPathFromTail(api.baseOrigin, answered.raw, path) : undefined;
     const early: RequestedPage | undefined =
       soon === undefined || visited.has(soon) ? undefined : await requestPage(api, soon, pause);
-    const page = parseListPage(api.baseOrigin, { key: list.key, path }, answered, splitter);
+    const parse = (response: ApiResponse): ListPage =>
+      parseListPage(api.baseOrigin, { key: list.key, path }, response, splitter);
+    const page = await parseOrReadAgain(parse, answered, async () => (await requestPage(api, path, pause)).answer);
     const { next, total } = page;
     demand.total = total;
     demand.since ??= (page.date ?? Number.POSITIVE_INFINITY) - clockToleranceMs;
@@ -154,6 +158,27 @@ async function* readOnePass<T>(
       );
   }
 }
+
+/** A body that is not JSON, such as one that was cut off, is read again like a server error: a long list would else be lost. */
+async function parseOrReadAgain(
+  parse: (response: ApiResponse) => ListPage,
+  first: ApiResponse,
+  readAgain: () => Promise<ApiResponse>,
+): Promise<ListPage> {
+  let response = first;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return parse(response);
+    } catch (error) {
+      const isNotJson = !parseJson(response.text()).ok;
+      if (!isNotJson || attempt === maxPageReads) throw error;
+    }
+    await setTimeout(250 * 2 ** attempt);
+    response = await readAgain();
+  }
+}
+
+const maxPageReads = 3;
 
 interface RequestedPage {
   readonly path: string;

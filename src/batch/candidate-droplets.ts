@@ -1,5 +1,6 @@
 import type { Droplet } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, stringField } from '../json.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { BatchState } from './batch-state.ts';
 import { batchTag, type DropletAttributes } from './droplet-requests.ts';
 
@@ -70,16 +71,58 @@ export function findOlderDroplets(
     .map(({ id }) => id);
 }
 
+/** A droplet of this name that appeared since the request, with other attributes than those that were sent. */
+export interface DifferentDroplet {
+  readonly id: number;
+  /** Such as `region nyc3 instead of nyc`. */
+  readonly difference: string;
+}
+
+/**
+ * Droplets that appeared since the request and differ from it. A server may store other values than it received (a region
+ * prefix, an alias of a size), so they may be those of the request: they are not adopted, and the name is not sent again.
+ */
+export function findDifferentDroplets(
+  name: string,
+  droplets: readonly Droplet[],
+  criteria: CandidateCriteria,
+): readonly DifferentDroplet[] {
+  if (criteria.mark !== undefined) return [];
+  return droplets
+    .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
+    .filter(({ raw }) => !hasTagOfABatch(raw))
+    .flatMap(({ id, raw }) => {
+      const difference = describeDifference(raw, criteria.attributes);
+      return difference === '' ? [] : [{ id, difference }];
+    });
+}
+
+/** `--mark` of another batch. */
+function hasTagOfABatch({ tags }: JsonRecord): boolean {
+  return Array.isArray(tags) && tags.some((tag) => typeof tag === 'string' && /^cloudctl-[0-9a-f]{12}$/i.test(tag));
+}
+
+function isNew({ id, name }: Droplet, criteria: CandidateCriteria): boolean {
+  return !criteria.belongsToBatch(id) && !criteria.existing(name).includes(id);
+}
+
 function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boolean {
   if (criteria.belongsToBatch(id)) return false;
   if (criteria.mark !== undefined) return Array.isArray(raw.tags) && raw.tags.includes(criteria.mark);
   if (criteria.existing(name).includes(id)) return false;
-  const { region, size, image } = criteria.attributes;
-  return (
-    isCompatible(region, [slugOf(raw.region)]) &&
-    isCompatible(size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]) &&
-    isCompatible(image, imageIdentifiers(raw, image))
-  );
+  return describeDifference(raw, criteria.attributes) === '';
+}
+
+function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
+  const compared = [
+    ['region', region, [slugOf(raw.region)]],
+    ['size', size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]],
+    ['image', image, imageIdentifiers(raw, image)],
+  ] as const;
+  return compared
+    .filter(([, sent, returned]) => !isCompatible(sent, returned))
+    .map(([what, sent, returned]) => `${what} ${sanitizeLine(String(returned[0]))} instead of ${sent}`)
+    .join(', ');
 }
 
 /** With the tag of `--mark` times are not compared. */

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { BatchTimings } from './batch-timings.ts';
-import { candidateCriteria, findCandidates, findOlderDroplets } from './candidate-droplets.ts';
+import { candidateCriteria, findCandidates, findDifferentDroplets, findOlderDroplets } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
@@ -136,8 +136,15 @@ async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps
       deps.ending,
     );
     const found = names.map((name) => [name, findCandidates(name, droplets.get(name) ?? [], criteria)] as const);
-    const older = names.map((name) => [name, findOlderDroplets(name, droplets.get(name) ?? [], criteria)] as const);
-    return { at, conclusive, found: new Map(found), olderDroplets: new Map(older.filter(([, ids]) => ids.length > 0)) };
+    const byName = <T>(find: (name: string) => readonly T[]): ReadonlyMap<string, readonly T[]> =>
+      new Map(names.map((name) => [name, find(name)] as const).filter(([, some]) => some.length > 0));
+    return {
+      at,
+      conclusive,
+      found: new Map(found),
+      olderDroplets: byName((name) => findOlderDroplets(name, droplets.get(name) ?? [], criteria)),
+      differentDroplets: byName((name) => findDifferentDroplets(name, droplets.get(name) ?? [], criteria)),
+    };
   } catch (error) {
     // Server errors are retried. An ended session, or the rate limit, stops the batch.
     const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;

@@ -1,5 +1,5 @@
 import type { BatchTimings } from './batch-timings.ts';
-import type { CandidateDroplet } from './candidate-droplets.ts';
+import type { CandidateDroplet, DifferentDroplet } from './candidate-droplets.ts';
 
 /** The result of one lookup of all names of a group. */
 export interface GroupLookup {
@@ -10,6 +10,8 @@ export interface GroupLookup {
   readonly found: ReadonlyMap<string, readonly CandidateDroplet[]>;
   /** Ids of droplets that did not exist before the batch but are older than the request, by name. */
   readonly olderDroplets?: ReadonlyMap<string, readonly number[]>;
+  /** Droplets that appeared since the request with other attributes, by name. */
+  readonly differentDroplets?: ReadonlyMap<string, readonly DifferentDroplet[]>;
 }
 
 /** A request without a complete response, and the lookups since. */
@@ -130,6 +132,9 @@ function stepWhenNoneFound(
       `a droplet with this name exists that is older than the request by the server's clock (${older})`,
       true,
     );
+  const different = formatDifferences(last.differentDroplets ?? new Map());
+  if (different !== '')
+    return unknownStep(`a droplet with this name exists that differs from the request (${different})`, true);
   if (uncertain.sends >= maxSends) return unknownStep(`sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
 }
@@ -162,6 +167,12 @@ function summarizeLookup({ names, marked }: UncertainCase, lookup: GroupLookup, 
 
 function formatIds(ids: ReadonlyMap<string, readonly number[]>): string {
   return [...ids].map(([name, some]) => `${name}: ${some.join(', ')}`).join('; ');
+}
+
+function formatDifferences(droplets: ReadonlyMap<string, readonly DifferentDroplet[]>): string {
+  return [...droplets]
+    .flatMap(([name, some]) => some.map(({ id, difference }) => `${name}: ${id}, ${difference}`))
+    .join('; ');
 }
 
 function isInconclusive(lookups: readonly GroupLookup[], closedAt: number): boolean {

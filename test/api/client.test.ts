@@ -205,7 +205,7 @@ describe('a refused token', () => {
 });
 
 describe('another try', () => {
-  it.each([408, 502, 503, 504])('is made for a GET after %d, twice at most', async (status) => {
+  it.each([408, 500, 502, 503, 504])('is made for a GET after %d, twice at most', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     const { api, waits } = apiWith();
     expect((await api.request(get)).status).toBe(status);
@@ -224,13 +224,13 @@ describe('another try', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  it.each([500, 501, 400, 409, 422, 429])('is not made after %d', async (status) => {
+  it.each([501, 505, 400, 409, 422, 429])('is not made after %d', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     expect((await apiWith().api.request(get)).status).toBe(status);
     expect(seen).toHaveLength(1);
   });
 
-  it.each([408, 502, 503, 504])('is not made for a POST after %d', async (status) => {
+  it.each([408, 500, 502, 503, 504])('is not made for a POST after %d', async (status) => {
     const seen = answering(() => HttpResponse.json({}, { status }));
     await apiWith().api.request(post);
     expect(seen).toHaveLength(1);

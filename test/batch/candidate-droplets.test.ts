@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Droplet, decodeDroplet } from '../../src/api/droplets.ts';
-import { type CandidateCriteria, findCandidates, findOlderDroplets } from '../../src/batch/candidate-droplets.ts';
+import {
+  type CandidateCriteria,
+  findCandidates,
+  findDifferentDroplets,
+  findOlderDroplets,
+} from '../../src/batch/candidate-droplets.ts';
 
 const since = Date.parse('2026-01-01T12:00:00Z');
 
@@ -105,5 +110,34 @@ describe('with a mark', () => {
 
   it('a droplet of another row stays there', () => {
     expect(isCandidate({ id: 3, tags: ['cloudctl-b'] }, { mark: 'cloudctl-b' })).toBe(false);
+  });
+});
+
+describe('a droplet that appeared since the request with other attributes', () => {
+  const found = (changes: object, more: Partial<CandidateCriteria> = {}) =>
+    findDifferentDroplets('a', [droplet(changes)], { ...wanted, ...more });
+
+  it.each([
+    [{ region: { slug: 'nyc2' } }, 'region nyc2 instead of nyc3'],
+    [
+      { size_slug: 's-2', image: { id: 77, slug: 'ubuntu' } },
+      'size s-2 instead of s-1, image ubuntu instead of debian',
+    ],
+  ])('is named with its difference: %j', (changes, difference) => {
+    expect(found(changes)).toEqual([{ id: 10, difference }]);
+  });
+
+  it.each([
+    ['agrees', {}],
+    ['was there before', { id: 2, size_slug: 's-2' }],
+    ['belongs to another row', { id: 3, size_slug: 's-2' }],
+    ['is older', { created_at: '2026-01-01T11:59:00Z', size_slug: 's-2' }],
+    ['belongs to another batch', { tags: ['cloudctl-0123456789ab'], size_slug: 's-2' }],
+  ])('is not one that %s', (_what, changes) => {
+    expect(found(changes)).toEqual([]);
+  });
+
+  it('is none with --mark, where the tag decides', () => {
+    expect(found({ size_slug: 's-2' }, { mark: 'cloudctl-x' })).toEqual([]);
   });
 });

@@ -14,9 +14,7 @@ const MAX_NAMES = 10;
 /** Decodes the body of a creation request; a string is the error message for one field. Unknown attributes are ignored. */
 export function decodeDropletCreation(value: unknown): DropletCreation | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
-  const given = new Map(
-    Object.entries(value).filter(([, one]) => one !== null && !(Array.isArray(one) && one.length === 0)),
-  );
+  const given = new Map(Object.entries(value).filter(([key, one]) => one !== null && !isEmptyValue(key, one)));
   const decodedNames = decodeNames(given.get('name'), given.get('names'));
   if (typeof decodedNames === 'string') return decodedNames;
   const size = given.get('size');
@@ -24,8 +22,9 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
   if (typeof size !== 'string' || !SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
   const image = decodeImage(given.get('image'));
   if (typeof image === 'string') return image;
-  const region = given.get('region') ?? DEFAULT_REGION;
-  if (typeof region !== 'string' || !REGIONS.has(region)) return `region ${shown(region)} is not a region slug.`;
+  const sentRegion = given.get('region') ?? DEFAULT_REGION;
+  const region = typeof sentRegion === 'string' ? findRegion(sentRegion) : undefined;
+  if (region === undefined) return `region ${shown(sentRegion)} is not a region slug.`;
   const invalid = [...TYPES].find(([field, isValid]) => given.has(field) && !isValid(given.get(field)));
   if (invalid !== undefined) return `${invalid[0]} ${shown(given.get(invalid[0]))} has the wrong type.`;
   const tags = given.get('tags') ?? [];
@@ -41,6 +40,20 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
       ...(typeof vpc === 'string' ? { vpc } : {}),
     },
   };
+}
+
+/** Public clients send `"region": ""` and empty lists for attributes without a value. */
+function isEmptyValue(key: string, value: unknown): boolean {
+  return (Array.isArray(value) && value.length === 0) || (key === 'region' && value === '');
+}
+
+/** A slug, or its letters alone (`nyc`), which mean the newest region of that place. */
+function findRegion(text: string): string | undefined {
+  if (REGIONS.has(text)) return text;
+  return [...REGIONS.keys()]
+    .filter((slug) => slug.replace(/\d+$/, '') === text)
+    .toSorted()
+    .at(-1);
 }
 
 function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'names' | 'isSingle'> | string {

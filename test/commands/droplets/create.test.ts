@@ -653,3 +653,28 @@ describe('wrong words', () => {
     expectGolden('droplets', messages(ran.err));
   });
 });
+
+describe('a server that stores other attributes than it received', () => {
+  it.each(['a', 'a,b'])(
+    'is never sent the names %s twice: their status is unknown, with id and difference',
+    async (names) => {
+      const { host, sandbox } = await loggedIn();
+      const fast = { ...host, clock: fastClock() };
+      sandbox.faults.add({ match: { method: 'POST', path: '/v2/droplets' }, action: 'commit_then_drop', nth: 1 });
+      const words = ['droplets', 'create', '--names', names, ...like, '--region', 'nyc', '-o', 'json'];
+      const ran = await runCloudctl(fast, words);
+      const rows = ran.json<Row[]>();
+      expect(rows.map(({ status }) => status)).toEqual(names.split(',').map(() => 'unknown'));
+      for (const { error } of rows) expect(error).toMatch(/\d+, region nyc3 instead of nyc/);
+      const resumed = await runCloudctl(fast, ['droplets', 'create', '--resume', ledgerOf(ran.err), '-o', 'json']);
+      expect(resumed.json<Row[]>().every(({ status }) => status === 'unknown')).toBe(true);
+      const list = await runCloudctl(host, ['droplets', 'list', '?', '-o', 'json']);
+      expect(
+        list
+          .json<Row[]>()
+          .map(({ name }) => name)
+          .toSorted(),
+      ).toEqual(names.split(','));
+    },
+  );
+});
