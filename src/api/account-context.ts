@@ -3,31 +3,50 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
 import type { Api } from './client.ts';
 
+/** An account with the names that are displayed. */
+export interface AccountDetails extends AccountContext {
+  readonly name?: string;
+  readonly email?: string;
+  readonly teamName?: string;
+}
+
 const path = '/v2/account';
+
+/** A collection that always exists and that every scope may read (spec.md §4.5). */
+const collectionPath = '/v2/actions?page=1&per_page=1';
+
+/** Whose access token it is, as far as the server says it. Throws `token_refused` if the server does not accept the token. */
+export async function readTokenAccount(api: Api, loginHints: LoginHints): Promise<AccountDetails> {
+  const account = await readAccountContext(api, loginHints);
+  if (account.accountUuid === undefined) await api.json({ method: 'GET', path: collectionPath });
+  return account;
+}
 
 /**
  * The account of the access token, by `GET /v2/account`. spec.md does not list it, so a server may have none; the result is
  * then empty. `team: null` is the personal context; without the member the context is not known.
  */
-export async function readAccountContext(api: Api, loginHints: LoginHints): Promise<AccountContext> {
+export async function readAccountContext(api: Api, loginHints: LoginHints): Promise<AccountDetails> {
   const response = await api.request({ method: 'GET', path });
   if (missingStatuses.has(response.status)) return {};
   if (response.status < 200 || response.status >= 300) throw toApiError(response, 'GET', path, loginHints);
-  return decodeAccountContext(response);
+  return decodeAccount(response);
 }
 
 /** No such endpoint, or none for this token. */
 const missingStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 421, 501]);
 
-function decodeAccountContext(response: Pick<ApiResponse, 'text'>): AccountContext {
+function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {
   const json = parseJson(response.text());
   const account = json.ok && isRecord(json.value) ? json.value.account : undefined;
   if (!isRecord(account)) return {};
-  const accountUuid = stringField(account, 'uuid');
-  const team = isRecord(account.team)
-    ? stringField(account.team, 'uuid')
-    : account.team === null
-      ? personalContext
-      : undefined;
-  return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
+  const team = isRecord(account.team) ? account.team : undefined;
+  const fields = [
+    ['accountUuid', stringField(account, 'uuid')],
+    ['team', team === undefined ? (account.team === null ? personalContext : undefined) : stringField(team, 'uuid')],
+    ['name', stringField(account, 'name')],
+    ['email', stringField(account, 'email')],
+    ['teamName', team === undefined ? undefined : stringField(team, 'name')],
+  ] as const;
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

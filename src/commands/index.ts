@@ -33,6 +33,10 @@ export const commandTree: CommandTree<Context> = {
       'list profiles and the state of their sessions',
       async () => (await import('./auth/list.ts')).authListCommand,
     ),
+    remove: lazyCommand(
+      'end the session of a profile and remove the profile',
+      async () => (await import('./auth/remove.ts')).authRemoveCommand,
+    ),
     switch: lazyCommand('switch the current profile', async () => (await import('./auth/switch.ts')).authSwitchCommand),
   }),
   actions: commandGroup(

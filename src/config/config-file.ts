@@ -53,17 +53,24 @@ export function readConfig(folder: string): ConfigFile {
   return { path, current, profiles: decoded, raw: json.value };
 }
 
-/** Replaces one profile, or removes it if `profile` is undefined; sets the current profile if `current` is given. */
+/** Replaces one profile; sets the current profile if `current` is given. */
 export function writeProfile(
   folder: string,
   config: ConfigFile,
   name: string,
-  profile: Profile | undefined,
+  profile: Profile,
   current?: string,
 ): void {
   const { [name]: old, ...others } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
-  const profiles = profile === undefined ? others : { ...others, [name]: { ...keepUnknownKeys(old), ...profile } };
+  const profiles = { ...others, [name]: { ...keepUnknownKeys(old), ...profile } };
   writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
+}
+
+/** Removes one profile. If it was the current one, none is current afterwards. */
+export function removeProfile(folder: string, config: ConfigFile, name: string): void {
+  const { [name]: _removed, ...profiles } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
+  const { current, ...others } = config.raw;
+  writeConfig(folder, { ...(current === undefined || current === name ? {} : { current }), ...others, profiles });
 }
 
 export function writeCurrentProfile(folder: string, config: ConfigFile, current: string): void {

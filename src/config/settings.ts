@@ -104,6 +104,17 @@ export function requireKnownProfile(settings: ProfileSettings, config: ConfigFil
   });
 }
 
+/** Throws `profile_unknown` if config.json does not contain the profile. */
+export function requireStoredProfile(config: ConfigFile, name: string): void {
+  if (config.profiles.has(name)) return;
+  const known = [...config.profiles.keys()].join(', ');
+  throw new CliError('profile_unknown', `unknown profile "${name}"`, {
+    detail: known === '' ? 'config.json has no profile' : `known profiles: ${known}`,
+    hint:
+      known === '' ? `create it: \`cloudctl auth setup --profile ${name}\`` : 'list the profiles: `cloudctl auth list`',
+  });
+}
+
 /** The value of a variable; undefined if it is empty. */
 export function nonEmptyVariable(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value;

@@ -16,7 +16,11 @@ function read(status: number, body: unknown) {
 }
 
 it.each([
-  [200, { account: { uuid, team: { uuid: 't', name: 'Ops' } } }, { accountUuid: uuid, team: 't' }],
+  [
+    200,
+    { account: { uuid, team: { uuid: 't', name: 'Ops' }, name: 'Ada', email: 7 } },
+    { accountUuid: uuid, team: 't', name: 'Ada', teamName: 'Ops' },
+  ],
   [200, { account: { uuid, team: null } }, { accountUuid: uuid, team: 'personal' }],
   [200, { account: { uuid } }, { accountUuid: uuid }],
   [200, { account: { uuid: 7, team: 'x' } }, {}],

@@ -1,7 +1,13 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configPath, readConfig, writeCurrentProfile, writeProfile } from '../../src/config/config-file.ts';
+import {
+  configPath,
+  readConfig,
+  removeProfile,
+  writeCurrentProfile,
+  writeProfile,
+} from '../../src/config/config-file.ts';
 import { testHost } from '../fixtures/host.ts';
 
 function written(folder: string): unknown {
@@ -56,10 +62,12 @@ describe('config.json', () => {
 
   it('loses a profile only when it is removed', () => {
     const host = testHost();
-    host.writeConfig({ profiles: { work: {}, other: {} } });
+    host.writeConfig({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 }, third: {} } });
     const { config: folder } = host.folders;
-    writeProfile(folder, readConfig(folder), 'work', undefined);
-    expect(written(folder)).toEqual({ profiles: { other: {} } });
+    removeProfile(folder, readConfig(folder), 'third');
+    expect(written(folder)).toEqual({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 } } });
+    removeProfile(folder, readConfig(folder), 'work');
+    expect(written(folder)).toEqual({ later: 1, profiles: { other: { later: 2 } } });
   });
 
   it('is written for this user alone, in a folder for this user alone', () => {

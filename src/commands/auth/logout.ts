@@ -38,7 +38,7 @@ async function logoutCurrentProfile(context: Context, settings: ProfileSettings,
   // An unknown profile without a session is a mistake; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && sessionBindingOf(settings) === undefined)
     requireKnownProfile(settings, context.config());
-  await context.output.note(outcomeText(outcome, settings.profileName));
+  await context.output.note(logoutText(outcome, settings.profileName));
 }
 
 /** Logs out of every profile, and of the one that only environment variables define. A failure does not stop the others. */
@@ -50,7 +50,7 @@ async function logoutAllProfiles(context: Context, current: ProfileSettings, loc
     if (outcome.kind === 'unproven') {
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
-    } else await context.output.note(outcomeText(outcome, name));
+    } else await context.output.note(logoutText(outcome, name));
   }
   if (first !== undefined) throw first;
 }
@@ -60,7 +60,11 @@ function unprovenOutcome(thrown: unknown): LogoutOutcome {
   throw thrown;
 }
 
-async function logoutProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<LogoutOutcome> {
+export async function logoutProfile(
+  context: Context,
+  settings: ProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
   return endSession(
@@ -109,7 +113,7 @@ async function probeTokenAcceptance(context: Context, record: CredentialRecord):
   }
 }
 
-function outcomeText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {
+export function logoutText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {
   switch (outcome.kind) {
     case 'nothing':
       return `Profile ${profile} was not logged in.`;

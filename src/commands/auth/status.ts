@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-connection.ts';
 import type { Context } from '../../context.ts';
-import { CliError, exitCodes } from '../../errors.ts';
+import { exitCodes } from '../../errors.ts';
 import { readAccount } from '../../session/account.ts';
 import { requireSessionBinding } from '../../session/session-binding.ts';
 import {
@@ -12,11 +12,12 @@ import {
 } from '../../session/session-report.ts';
 import { loadStoredSession, needsLoginError, requireStoredSession } from '../../session/stored-session.ts';
 import { flowOption } from '../../session/suggested-commands.ts';
+import { reportEnvironmentToken } from './environment-token.ts';
 import { statusView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<Context> = {
   description:
-    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it.',
+    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN the resource API is asked for the account of that token.',
   options: [
     {
       name: 'check',
@@ -34,9 +35,8 @@ export const authStatusCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
-      throw new CliError('usage', 'cannot show the session: CLOUDCTL_ACCESS_TOKEN is set', {
-        hint: 'unset CLOUDCTL_ACCESS_TOKEN',
-      });
+      await reportEnvironmentToken(context, settings);
+      return 0;
     }
     const binding = requireSessionBinding(settings, context.config());
     const store = context.store(settings);

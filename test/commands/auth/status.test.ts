@@ -7,7 +7,7 @@ import { createWriteAheadJournal } from '../../../src/session/write-ahead-journa
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { admin, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
 import {
   createSandboxHost,
   recordedRequests,
@@ -155,7 +155,7 @@ describe('auth status', () => {
     expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
   });
 
-  it('with CLOUDCTL_ACCESS_TOKEN says that no stored session is in use', async () => {
+  it('with CLOUDCTL_ACCESS_TOKEN and without a server is a usage error', async () => {
     const ran = await runCloudctl(testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x' } }), ['auth', 'status']);
     expect(ran).toMatchObject({ code: 2, out: '' });
   });
@@ -186,5 +186,60 @@ describe('auth status --check', () => {
     expect(ran).toMatchObject({ code: 4, out: '' });
     expect(ran.error()).toMatchObject({ code: 'needs_login' });
     expect((await runCloudctl(host, ['auth', 'status'])).code).toBe(4);
+  });
+});
+
+describe('auth status with CLOUDCTL_ACCESS_TOKEN', () => {
+  async function tokenHost(context: object = {}) {
+    const sandbox = await sandboxFor();
+    const { access_token: token } = await tokenFor(sandbox, { user: TOMAS, ...context });
+    const env = { CLOUDCTL_ACCESS_TOKEN: token, CLOUDCTL_BASE_URL: sandbox.ready.base_url };
+    return { sandbox, token, host: testHost({ env }) };
+  }
+
+  it.each(['status', 'whoami'])('asks the server whose it is, and prints no token: auth %s', async (word) => {
+    const { sandbox, token, host } = await tokenHost();
+    const ran = await runCloudctl(host, ['auth', word, '-o', 'json', '--trace']);
+    expect(ran.code).toBe(0);
+    expect(ran.json()).toEqual({
+      source: 'CLOUDCTL_ACCESS_TOKEN',
+      base_url: sandbox.ready.base_url,
+      name: 'Tomás Okafor',
+      email: TOMAS,
+      uuid: userOf(sandbox, TOMAS).uuid,
+      state: 'valid',
+      renewable: false,
+    });
+    expect(ran.out + ran.err).not.toContain(token);
+    expect(await recordedRequests(sandbox)).toEqual(['GET /v2/account']);
+    expectGolden('auth', stableText(await runCloudctl(host, ['auth', word])));
+  });
+
+  it('names the team', async () => {
+    const sandbox = await sandboxFor();
+    const [team] = userOf(sandbox, TOMAS).teams;
+    const { access_token: token } = await tokenFor(sandbox, { user: TOMAS, team: team?.uuid });
+    const env = { CLOUDCTL_ACCESS_TOKEN: token, CLOUDCTL_BASE_URL: sandbox.ready.base_url };
+    const ran = await runCloudctl(testHost({ env }), ['auth', 'status', '-o', 'json']);
+    expect(ran.json()).toMatchObject({ team_name: 'Harbour Works', team_uuid: team?.uuid });
+  });
+
+  it('asks a collection where the server does not name the account', async () => {
+    const { sandbox, host } = await tokenHost();
+    sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404 });
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran.code).toBe(0);
+    expect(ran.json()).not.toHaveProperty('uuid');
+    expect(await recordedRequests(sandbox)).toEqual(expect.arrayContaining(['GET /v2/account', 'GET /v2/actions']));
+  });
+
+  it.each([[], ['/v2/account']])('is exit 4 if the server refuses it; missing: %j', async (...missing) => {
+    const { sandbox, token, host } = await tokenHost();
+    for (const path of missing) sandbox.faults.add({ match: { path }, action: 'status', status: 403 });
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token });
+    const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
+    expect(ran).toMatchObject({ code: 4, out: '' });
+    expect(ran.error()).toMatchObject({ code: 'token_refused' });
+    expectGolden('auth', stableText(ran));
   });
 });

@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import type { HeldLock } from '../platform/file-lock.ts';
+import { listFolder, removeDurably } from '../platform/files.ts';
+import { type CredentialStore, requireAvailable } from './credential-store.ts';
+import type { ProfilePaths } from './profile-paths.ts';
+
+/** Deletes the client secret of the profile, if there is one. Throws `keychain_unavailable`. */
+export async function removeClientSecret(store: CredentialStore, lock: HeldLock): Promise<void> {
+  await store.withItems(async (items) => {
+    const item = requireAvailable(await items.read('client'), store.profile);
+    if (item.kind === 'found') requireAvailable(await items.remove('client'), store.profile);
+  }, lock);
+}
+
+/**
+ * Deletes write-ahead files and temporary files that an interrupted command has left. Profile names contain no dot, so no
+ * other profile matches. The lock files stay: they are empty, and another process may hold them.
+ */
+export function removeSessionFiles({ folder, profile }: ProfilePaths): void {
+  for (const name of listFolder(folder)) {
+    const isWriteAheadFile = name.startsWith(`${profile}.`) && /\.wal(\.next)?$/.test(name);
+    const isTemporary = name.startsWith(`.${profile}.`) && name.endsWith('.tmp');
+    if (isWriteAheadFile || isTemporary) removeDurably(join(folder, name));
+  }
+}
