@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { createOutput, type OutputFormat, type OutputOptions } from '../../src/cli/output.ts';
-import { maxTextLength } from '../../src/sanitize/terminal-text.ts';
 import { usageError } from '../../src/errors.ts';
+import { maxTextLength } from '../../src/sanitize/terminal-text.ts';
 import { fakeSink } from './sink.ts';
 
 interface Droplet {

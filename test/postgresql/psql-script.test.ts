@@ -48,7 +48,7 @@ describe.skipIf(lacks('psql'))('the real psql', () => {
   beforeAll(async () => {
     server = await startPostgres({ version: 18 });
     for (const name of hostileNames) await server.query(`CREATE DATABASE ${quoteIdentifier(name)}`);
-  });
+  }, 120_000);
   afterAll(() => server?.stop());
 
   test.each(hostileNames)('connects to the database %j, and finds its names there', async (name) => {

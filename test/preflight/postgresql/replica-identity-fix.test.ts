@@ -25,7 +25,7 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
          $$BEGIN RAISE LOG 'CANARY %', current_user; RETURN 1; END$$`,
       ],
     });
-  });
+  }, 120_000);
   afterAll(() => server?.stop());
 
   const statement = (name: string, index: string) =>
