@@ -3,7 +3,7 @@ import { readBodyText } from '../platform/buffered-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
 import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
-import { decodeGrant, type TokenGrant } from './token-grant.ts';
+import { decodeGrant, decodePartialGrant, type PartialGrant, type TokenGrant } from './token-grant.ts';
 
 /** The registered application (RFC 6749 §2). */
 export interface OAuthClient {
@@ -26,7 +26,13 @@ export type TokenResult = { readonly kind: 'granted'; readonly grant: TokenGrant
 /** A response that is not a grant. `reason` quotes no value of the response. */
 export type TokenFailure =
   | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
-  | { readonly kind: 'malformed'; readonly reason: string; readonly status: number };
+  | {
+      readonly kind: 'malformed';
+      readonly reason: string;
+      readonly status: number;
+      /** A success that contains a new refresh token all the same: the old one is no longer valid. */
+      readonly partial?: PartialGrant;
+    };
 
 /** A response of the token endpoint that was read completely and is not decoded yet. A refresh saves the body before it decodes it. */
 export interface TokenResponse {
@@ -126,7 +132,9 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
     // Without its description, because secrets are removed only from responses with an error status.
     if (error !== undefined) return { kind: 'refused', status, error };
     const grant = decodeGrant(json.value);
-    return grant.ok ? { kind: 'granted', grant: grant.value } : { kind: 'malformed', status, reason: grant.reason };
+    if (grant.ok) return { kind: 'granted', grant: grant.value };
+    const partial = decodePartialGrant(json.value);
+    return { kind: 'malformed', status, reason: grant.reason, ...(partial === undefined ? {} : { partial }) };
   }
   const error = isRecord(json.value) ? stringField(json.value, 'error') : undefined;
   if (error === undefined)

@@ -14,6 +14,13 @@ export interface TokenGrant {
   readonly info?: AccountInfo;
 }
 
+/** The usable parts of an answer that is not a valid grant, but contains a new refresh token. */
+export interface PartialGrant {
+  readonly refreshToken: Secret;
+  readonly accessToken?: Secret;
+  readonly info?: AccountInfo;
+}
+
 /** Lifetime in seconds if the response names none (spec.md §8). A token that expires earlier is refused and then refreshed. */
 export const assumedLifetimeSeconds = 2_592_000;
 
@@ -68,6 +75,19 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
       ...(scope === '' ? {} : { scope }),
       ...(info === undefined ? {} : { info }),
     },
+  };
+}
+
+/** undefined when the answer contains an error, or no refresh token that can be sent. */
+export function decodePartialGrant(json: unknown): PartialGrant | undefined {
+  if (!isRecord(json) || json.error !== undefined) return undefined;
+  const [refreshToken, accessToken] = [stringField(json, 'refresh_token'), stringField(json, 'access_token')];
+  if (refreshToken === undefined || !isTokenText(refreshToken)) return undefined;
+  const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
+  return {
+    refreshToken: new Secret(refreshToken),
+    ...(accessToken === undefined || !isTokenText(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
+    ...(info === undefined ? {} : { info }),
   };
 }
 

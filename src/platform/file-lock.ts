@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
-import { ensureFolder } from './files.ts';
+import { ensureFolder, isSameFile } from './files.ts';
 import { type FileLocker, flockLocker } from './flock.ts';
 import type { Clock } from './host.ts';
 
@@ -68,12 +68,6 @@ function open(path: string): number {
   } catch (error) {
     throw lockError(path, error);
   }
-}
-
-function isSameFile(path: string, descriptor: number): boolean {
-  const ours = fstatSync(descriptor, { bigint: true });
-  const named = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
 }
 
 let cachedLocker: FileLocker | undefined;

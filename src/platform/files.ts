@@ -1,8 +1,8 @@
 import {
   closeSync,
   fdatasyncSync,
+  fstatSync,
   fsyncSync,
-  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -62,52 +62,22 @@ export function readBytesIfPresent(path: string): Buffer | undefined {
 
 /** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */
 export function writeAtomically(path: string, text: string): void {
-  prepareFileReplacement(path, 0).commit(text);
-}
-
-/** A replacement with reserved disk space, so that committing it does not fail on a full disk. */
-export interface FileReplacement {
-  /** Durable when it returns. Also after an error no temporary file remains. `onStage` is called after the write and after the sync. */
-  commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
-  abandon(): void;
-}
-
-export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
   const target = resolveLinks(path);
   // A device or pipe must not be replaced.
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${target} is not a regular file`);
   const { descriptor, temporary } = createTemporary(target);
-  const discard = () => {
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+    renameSync(temporary, target);
+  } catch (error) {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
-  };
-  try {
-    writeFileSync(descriptor, Buffer.alloc(reserve));
-    fsyncSync(descriptor);
-  } catch (error) {
-    discard();
     throw error;
   }
-  return {
-    commit(text, onStage) {
-      try {
-        const bytes = Buffer.from(text, 'utf8');
-        writeAllAt(descriptor, bytes, 0);
-        onStage?.('written');
-        ftruncateSync(descriptor, bytes.length);
-        fsyncSync(descriptor);
-        onStage?.('synced');
-        renameSync(temporary, target);
-      } catch (error) {
-        discard();
-        throw error;
-      }
-      closeSync(descriptor);
-      syncFolder(dirname(target));
-    },
-    abandon: discard,
-  };
+  closeSync(descriptor);
+  syncFolder(dirname(target));
 }
 
 /** A new file with a header and reserved disk space after it. */
@@ -117,6 +87,8 @@ export interface PreallocatedFile {
    * which fails on a full disk.
    */
   fill(bytes: Uint8Array, onWritten?: () => void): void;
+  /** The path still names this file: no other process has replaced or removed it. */
+  isAt(path: string): boolean;
   close(): void;
 }
 
@@ -139,8 +111,22 @@ export function createPreallocatedFile(path: string, head: string, room: number)
       onWritten?.();
       fdatasyncSync(descriptor);
     },
+    isAt(other) {
+      try {
+        return isSameFile(other, descriptor);
+      } catch {
+        return false;
+      }
+    },
     close: () => closeSync(descriptor),
   };
+}
+
+/** Whether the path names the open file. */
+export function isSameFile(path: string, descriptor: number): boolean {
+  const ours = fstatSync(descriptor, { bigint: true });
+  const named = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
 }
 
 /** Removes the file durably. A missing file is not an error. */
@@ -181,7 +167,8 @@ function withRealFolder(path: string): string {
 
 let temporaries = 0;
 
-function createTemporary(target: string): { descriptor: number; temporary: string } {
+/** A new file of mode 0600 beside the target: `.<target>.<pid>.<number>.tmp`. */
+export function createTemporary(target: string): { descriptor: number; temporary: string } {
   for (;;) {
     temporaries += 1;
     const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}.tmp`);
@@ -189,18 +176,18 @@ function createTemporary(target: string): { descriptor: number; temporary: strin
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {
       // Left by a killed process with the same process ID.
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (fileErrorCode(error) !== 'EEXIST') throw error;
     }
   }
 }
 
-function writeAllAt(descriptor: number, bytes: Uint8Array, position: number): void {
+export function writeAllAt(descriptor: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(descriptor, bytes, done, bytes.length - done, position + done);
   }
 }
 
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   // Windows cannot open a folder; its file system journals the rename.
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
@@ -215,11 +202,11 @@ function unlessMissing<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (fileErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-function codeOf(error: unknown): unknown {
+export function fileErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

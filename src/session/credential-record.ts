@@ -104,6 +104,10 @@ export function decodeRecord(text: string): CredentialRecord | undefined {
   };
 }
 
+export function isSameRecord(one: CredentialRecord, other: CredentialRecord): boolean {
+  return encodeRecord(one).reveal() === encodeRecord(other).reveal();
+}
+
 export function isBoundTo(record: CredentialRecord, binding: SessionBinding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&

@@ -14,6 +14,8 @@ export interface StoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
   readonly reason: string;
+  /** In place of the hint for `why`. */
+  readonly hint?: string;
 }
 
 export type ItemReadResult =
@@ -37,6 +39,8 @@ export interface CredentialStore {
   readonly location: string;
   /** Longest item in UTF-16 units; undefined: no limit. */
   readonly maxLength: number | undefined;
+  /** The reason why the store cannot take a record; absent where only a write can tell. */
+  readonly checkWritable?: () => StoreUnavailable | undefined;
   /** The files beside the item during a refresh. */
   readonly journal: RefreshJournal;
   /**
@@ -61,11 +65,15 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
 }
 
 /** The error `keychain_unavailable` (exit 1) with the hint for the reason. */
-export function storeUnavailableError({ why, reason }: StoreUnavailable, profile: ProfileReference): CliError {
+export function storeUnavailableError(
+  { why, reason, hint: other }: StoreUnavailable,
+  profile: ProfileReference,
+): CliError {
   const { message, hint } = storeErrorTexts[why];
+  const usual = typeof hint === 'string' ? hint : hint(profileCommand(profile, 'config set credential_store file'));
   return new CliError('keychain_unavailable', message, {
     detail: reason,
-    hint: typeof hint === 'string' ? hint : hint(profileCommand(profile, 'config set credential_store file')),
+    hint: other ?? usual,
   });
 }
 

@@ -1,8 +1,9 @@
 import type { ProfileReference } from '../config/settings.ts';
-import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
+import { adoptTemporary, InsecureFileError, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
 import { Secret } from '../secret.ts';
 import type { CredentialItemName, CredentialStore, StoreUnavailable } from './credential-store.ts';
-import { createFileJournal } from './file-store-journal.ts';
+import { createFileJournal, temporariesWithText } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
@@ -23,11 +24,19 @@ export function createFileStore(
     location: place.credentialFile,
     maxLength: undefined,
     journal,
+    checkWritable: () => {
+      const checked = catchFileErrors(() => {
+        ensureFolder(place.folder);
+        prepareFileReplacement(place.credentialFile, reservedForLogin).abandon();
+        return { kind: 'done' as const };
+      });
+      return checked.kind === 'unavailable' ? checked : undefined;
+    },
     withItems: (work) =>
       work({
         read: async (item) =>
           catchFileErrors(() => {
-            const text = readTextIfPresent(pathOf(item));
+            const text = readSecretText(pathOf(item));
             return text === undefined
               ? { kind: 'absent' as const }
               : { kind: 'found' as const, value: new Secret(text.trimEnd()) };
@@ -35,7 +44,7 @@ export function createFileStore(
         write: async (item, value) =>
           catchFileErrors(() => {
             ensureFolder(place.folder);
-            writeAtomically(pathOf(item), `${value.reveal()}\n`);
+            writeItem(place, pathOf(item), `${value.reveal()}\n`);
             return { kind: 'done' as const };
           }),
         remove: async (item) =>
@@ -47,11 +56,49 @@ export function createFileStore(
   };
 }
 
+/** Bytes: more than the record of a login needs. */
+const reservedForLogin = 8192;
+
+/** After an error what is stored decides. A temporary file with the whole text stays until the text is in its place. */
+function writeItem(place: ProfilePaths, path: string, text: string): void {
+  const kept = path === place.credentialFile ? temporariesWithText(place, text) : [];
+  for (const temporary of kept) {
+    try {
+      adoptTemporary(temporary, path, text);
+      return;
+    } catch {
+      // A new file may be possible.
+    }
+  }
+  const replacement = prepareFileReplacement(path, Buffer.byteLength(text));
+  try {
+    replacement.commit(text);
+  } catch (error) {
+    if (isStored(path, text)) return;
+    if (kept.length > 0 || path !== place.credentialFile) replacement.abandon();
+    throw error;
+  }
+}
+
+function isStored(path: string, text: string): boolean {
+  try {
+    return readSecretText(path) === text;
+  } catch {
+    return false;
+  }
+}
+
 /** A full disk or a missing permission is an unavailable store; the reason is the system's message. */
 function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
   try {
     return work();
   } catch (error) {
-    return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
+    return fileUnavailable(error);
   }
+}
+
+function fileUnavailable(error: unknown): StoreUnavailable {
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof InsecureFileError ? { hint: error.hint } : {};
+  return { kind: 'unavailable', why: 'file', reason, ...hint };
 }

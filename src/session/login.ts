@@ -12,7 +12,7 @@ import {
 } from './authorization-attempt.ts';
 import { requireAuthorization } from './authorization-errors.ts';
 import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
-import { requireAvailable } from './credential-store.ts';
+import { requireAvailable, storeUnavailableError } from './credential-store.ts';
 import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
@@ -141,6 +141,8 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
 /** A locked or missing keychain is reported before a person goes through the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
   requireAvailable(await store.withItems((items) => items.read('credential')), profile);
+  const failure = store.checkWritable?.();
+  if (failure !== undefined) throw storeUnavailableError(failure, profile);
 }
 
 async function obtainGrant(

@@ -11,6 +11,7 @@ import type { Secret } from '../secret.ts';
 import { type CredentialRecord, decodeRecord } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
+import { newestRecord } from './stored-session.ts';
 import { profileCommand } from './suggested-commands.ts';
 import { revokeInPanel, tokenError, tokenRequestError } from './token-errors.ts';
 
@@ -68,7 +69,7 @@ async function deleteSession({ journal, profile }: CredentialStore, items: Crede
   if (item.kind === 'absent') return { kind: 'nothing' };
   const stored = decodeRecord(item.value.reveal());
   // What is revoked is the newest there is: the tokens of an older record are dead already.
-  const newest = stored === undefined ? undefined : journal.inspect(stored).record;
+  const newest = stored === undefined ? undefined : newestRecord(journal, stored);
   requireAvailable(await items.remove('credential'), profile);
   if (stored !== undefined) journal.removeSession(stored.sid);
   return { kind: 'ended', record: newest };

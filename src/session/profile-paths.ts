@@ -51,13 +51,13 @@ export function writeAheadPath(place: ProfilePaths, sid: string, gen: number): s
 
 /** The name under which a write-ahead file is created when it replaces another one. */
 export function writeAheadDraftPath(path: string): string {
-  return `${path}.next`;
+  return `${path}.${process.pid}.next`;
 }
 
 /** Drafts that an interrupted command has left. */
 export function listTemporaryWriteAheadFiles(place: ProfilePaths): readonly string[] {
   return listFolder(place.folder)
-    .filter((name) => name.startsWith(`${place.profile}.`) && name.endsWith('.wal.next'))
+    .filter((name) => name.startsWith(`${place.profile}.`) && /\.wal\.(\d+\.)?next$/.test(name))
     .map((name) => join(place.folder, name));
 }
 

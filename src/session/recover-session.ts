@@ -8,7 +8,8 @@ import {
   storeUnavailableError,
 } from './credential-store.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
-import { type FoundSession, readStoredSession, requireStoredSession, writeCredentialRecord } from './stored-session.ts';
+import { writeUnlessSuperseded } from './guarded-write.ts';
+import { type FoundSession, readStoredSession, requireStoredSession } from './stored-session.ts';
 
 export interface RecoveryDeps extends FailpointObserver {
   readonly profile: ProfileReference;
@@ -27,13 +28,16 @@ export async function recoverSession(deps: RecoveryDeps, items: CredentialItems)
   const found = requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
   if (found.pending && found.needsRecovery) {
     reachFailpoint(deps, 'R-promoting');
-    const written = await writeCredentialRecord(store, items, found.record);
+    const written = await writeUnlessSuperseded(store, items, found.record, found.record);
     if (isUnavailable(written)) {
       await deps.warn(
         `could not move the refreshed session into the ${store.kind}: ${storeUnavailableError(written, deps.profile).message}`,
       );
       return found;
     }
+    // Another process has changed the store since it was read: its record is the current one.
+    if (written.kind === 'superseded')
+      return requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
     reachFailpoint(deps, 'R-promoted');
     store.journal.removeCommitted(found.record);
   }

@@ -10,9 +10,9 @@ export interface RefreshJournal {
   inspect(item: CredentialRecord): JournalState;
   /** Journal files exist although the store has no item. */
   isOrphaned(): boolean;
-  /** Reserves disk space for the response to a refresh of `record`. Throws the error of the disk; nothing may be sent then. */
+  /** Reserves disk space for the response to a refresh of `record`. Throws the error of the disk, also for a file that may contain a newer record and cannot be read; nothing may be sent then. */
   reserve(record: CredentialRecord, options: ReservationOptions): JournalReservation;
-  /** Removes files that are obsolete for the item `stored`; the file of a refresh in doubt stays. */
+  /** Removes files that are obsolete for the item `stored`; newer records and the file of a refresh in doubt stay. */
   removeObsolete(stored: CredentialRecord, nowMs: number): void;
   /** After `stored` was committed: removes its journal files and older ones. */
   removeCommitted(stored: CredentialRecord): void;
@@ -37,6 +37,13 @@ export interface ReservationOptions extends FailpointObserver {
 }
 
 export interface JournalReservation {
+  /** The file that keeps the response. */
+  readonly path: string;
+  /**
+   * Another process has prepared a refresh of the same record at the same time: the locks of the folder are not shared (a
+   * network file system), or a process was killed.
+   */
+  hasRival(): boolean;
   /** Writes the body of a successful response to the disk as soon as its last byte was read; false when that failed. */
   persistResponse(body: string): boolean;
   /** Stores the record by `write`, unless it is stored already. After `unavailable` the persisted response stays. */

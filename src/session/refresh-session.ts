@@ -2,25 +2,35 @@ import { CliError } from '../errors.ts';
 import { type OAuthClient, processTokenResponse, refreshRequest, type TokenResponse } from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
+import { fileErrorCode } from '../platform/files.ts';
 import type { Signals } from '../platform/host.ts';
+import { InsecureFileError } from '../platform/secret-file.ts';
 import { timeoutWhileRunning } from '../platform/timeout-while-running.ts';
 import type { Secret } from '../secret.ts';
 import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
 import { type CredentialItems, isUnavailable, storeUnavailableError } from './credential-store.ts';
+import { awaitNewerRecord, sessionEndedContext, storeEndedSession } from './end-session.ts';
 import { reachFailpoint } from './failpoints.ts';
+import { writeUnlessSuperseded } from './guarded-write.ts';
 import type { TokenAcceptance } from './probe-token.ts';
 import { type RecoveryDeps, recoverSession } from './recover-session.ts';
 import type { JournalReservation } from './refresh-journal.ts';
 import { endOtherGrant, type RefreshedGrantDeps, reportRefreshedGrant } from './refreshed-grant.ts';
-import { isRefreshDue, type RefreshCause, renewedRecord, withoutRefreshToken } from './renewed-record.ts';
+import {
+  isRefreshDue,
+  type RefreshCause,
+  recordFromAnswer,
+  renewedRecord,
+  withoutRefreshToken,
+} from './renewed-record.ts';
 import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKept } from './send-refresh.ts';
 import {
   type FoundSession,
   loginCommand,
   needsLoginError,
   notRenewableError,
-  reauthenticateCommand,
-  writeCredentialRecord,
+  readStoredSession,
+  requireStoredSession,
 } from './stored-session.ts';
 import { type TokenErrorContext, tokenError } from './token-errors.ts';
 
@@ -112,16 +122,21 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
 }
 
 /** Ensures before anything is sent that the response can be stored. */
-function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number): JournalReservation {
+function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number, attempt = 1): JournalReservation {
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
+    // Another process, whose lock is not shared, has removed the file as left over.
+    if (fileErrorCode(error) === 'ENOENT' && attempt < 3) return reserveSpace(deps, record, now, attempt + 1);
     throw new CliError(
       'keychain_unavailable',
       'could not refresh the session: no disk space could be reserved for the response',
       {
         detail: `${error instanceof Error ? error.message : String(error)}; nothing was sent, and the session was kept`,
-        hint: 'make the state folder writable for your user and free disk space, then run the command again',
+        hint:
+          error instanceof InsecureFileError
+            ? error.hint
+            : 'make the state folder writable for your user and free disk space, then run the command again',
         cause: error,
       },
     );
@@ -150,40 +165,26 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
     await reportRefreshedGrant(deps, found.record, record, result.grant);
     return { record, inDoubt: false };
   }
+  const partial = recordFromAnswer(found.record, result, ongoing.sentAt);
+  if (partial !== undefined) {
+    const record = await commitRefresh(ongoing, partial);
+    if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
+    throw tokenError(result, { ...errorContext, consequence: newTokenKept });
+  }
+  const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
+  const newer = isEnded ? await awaitNewerRecord(deps, items, found.record, reservation) : undefined;
   // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
-  if (found.inDoubt || isSuccessStatus(raw)) reservation.close();
+  if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
-  if (result.kind !== 'refused' || result.error !== 'invalid_grant') throw tokenError(result, errorContext);
+  if (newer !== undefined) return { record: newer, inDoubt: false };
+  if (!isEnded) throw tokenError(result, errorContext);
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
-  await storeEndedSession(deps, items, ended);
+  await storeEndedSession(deps, items, ended, found.record);
   throw tokenError(result, sessionEndedContext(deps, ended, errorContext));
 }
 
-async function storeEndedSession(
-  { store }: RefreshDeps,
-  items: CredentialItems,
-  ended: CredentialRecord,
-): Promise<void> {
-  const written = await writeCredentialRecord(store, items, ended);
-  if (!isUnavailable(written)) store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
-}
-
-/** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
-function sessionEndedContext(
-  { profile, flowOption }: RefreshDeps,
-  ended: CredentialRecord,
-  context: TokenErrorContext,
-): TokenErrorContext {
-  const { consequence: _kept, ...rest } = context;
-  const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
-  return {
-    ...rest,
-    loginCommand: reauthenticateCommand(profile, ended, flowOption(ended.sid)),
-    ...(mayMissCredentials
-      ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
-      : {}),
-  };
-}
+/** For the detail of an error. */
+const newTokenKept = 'the new refresh token of the answer was stored, and the next command sends it';
 
 /** The error for a session without a refresh token. When the API refuses its access token again, the session is stored as ended. */
 async function missingRefreshTokenError(
@@ -198,7 +199,7 @@ async function missingRefreshTokenError(
     ? 'the server refused the access token, and the session has no refresh token'
     : 'the session has no refresh token';
   if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
-    await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()));
+    await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);
   return needsLoginError(deps.profile, detail, record, deps.flowOption(record.sid));
 }
 
@@ -210,22 +211,36 @@ function probeAccessToken(
   return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
 }
 
+/** Returns the record of the store: another one than `next` when it was superseded. Throws when only this process has the grant. */
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
-  const { deps, items, reservation, isKept } = ongoing;
-  const written = await reservation.commit(next, () => writeCredentialRecord(deps.store, items, next));
+  const { deps, items, found, reservation, isKept } = ongoing;
+  const written = await reservation.commit(next, () => writeUnlessSuperseded(deps.store, items, next, found.record));
   reservation.close();
   if (isUnavailable(written)) {
-    const { message, hint } = storeUnavailableError(written, deps.profile);
+    const { message, detail, hint } = storeUnavailableError(written, deps.profile);
+    if (isKept && deps.store.kind === 'keychain') {
+      const consequence = 'an encrypted copy in the state folder is used by later commands';
+      await deps.warn(`could not store the refreshed session in the keychain: ${message}; ${consequence}; ${hint}`);
+      return next;
+    }
     const consequence = isKept
-      ? 'an encrypted copy in the state folder is used by later commands'
-      : 'the session ends with this command';
-    await deps.warn(
-      `could not store the refreshed session in the ${deps.store.kind}: ${message}; ${consequence}; ${hint}`,
-    );
-    return next;
+      ? `the new tokens are kept in ${reservation.path}, and later commands use them`
+      : 'the new tokens are lost with this command, and the next one needs a login';
+    throw new CliError('keychain_unavailable', `could not store the refreshed session in the ${storeName(deps)}`, {
+      detail: `${detail}; ${consequence}`,
+      hint,
+    });
+  }
+  if (written.kind === 'superseded') {
+    const stored = await readStoredSession(deps.store, items, deps.binding);
+    return requireStoredSession(stored, deps.profile, deps.store.location).record;
   }
   reachFailpoint(deps, 'K10-stored');
   deps.store.journal.removeCommitted(next);
   reachFailpoint(deps, 'K10-cleared');
   return next;
+}
+
+function storeName({ store }: RefreshDeps): string {
+  return store.kind === 'file' ? 'credential file' : store.kind;
 }

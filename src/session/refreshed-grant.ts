@@ -7,8 +7,9 @@ import type { AccountInfo, TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, isUnavailable } from './credential-store.ts';
+import { writeUnlessSuperseded } from './guarded-write.ts';
 import { type RevokeGrantDeps, revokeGrant } from './revoke-grant.ts';
-import { needsLoginError, writeCredentialRecord } from './stored-session.ts';
+import { needsLoginError } from './stored-session.ts';
 
 export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'> {
   readonly profile: ProfileReference;
@@ -36,8 +37,8 @@ export async function endOtherGrant(
     const isRevoked = await revokeGrant({ client: await deps.client(), createSender: deps.createSender }, record);
     const { refreshToken: _other, ...rest } = record;
     const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
-    const written = await writeCredentialRecord(deps.store, items, ended);
-    if (!isUnavailable(written)) deps.store.journal.removeCommitted(ended);
+    const written = await writeUnlessSuperseded(deps.store, items, ended, record);
+    if (!isUnavailable(written) && written.kind === 'done') deps.store.journal.removeCommitted(ended);
     return otherGrantError(deps, ended);
   }
   return otherGrantError(deps, record);

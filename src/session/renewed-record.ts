@@ -1,4 +1,5 @@
 import { compareAccounts } from '../identity.ts';
+import type { TokenResult } from '../oauth/token-endpoint.ts';
 import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
@@ -49,6 +50,33 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
     obtainedAt: sentAt,
     scope: grant.scope ?? old.scope,
   };
+}
+
+/**
+ * The record that an answer to a refresh creates; undefined when the answer contains no new token. The old refresh token is
+ * no longer valid after the answer, so a new one is stored also when the rest of the answer cannot be used: the record then has
+ * expired, and the next refresh sends the new refresh token.
+ */
+export function recordFromAnswer(
+  old: CredentialRecord,
+  answer: TokenResult,
+  sentAt: number,
+): CredentialRecord | undefined {
+  if (answer.kind === 'granted') return renewedRecord(old, answer.grant, sentAt);
+  if (answer.kind !== 'malformed' || answer.partial === undefined) return undefined;
+  const { accessToken = old.accessToken, ...rest } = answer.partial;
+  return renewedRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
+}
+
+/**
+ * Whether a refresh that sent the token of `sent` may replace the stored record. Without the lock (a network file system that
+ * does not share locks) another process may have stored a newer grant or another session, which must not be overwritten.
+ */
+export function canReplace(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
+  if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
+  // An ended record may be replaced by a grant: another process sent the same refresh token and was refused.
+  const isEnded = stored.refreshToken === undefined;
+  return stored.gen < sent.gen || isEnded || stored.refreshToken?.reveal() === sent.refreshToken?.reveal();
 }
 
 /** After the refresh token was rejected: the access token stays valid until it expires, unless the API refused it. */

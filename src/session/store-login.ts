@@ -7,7 +7,7 @@ import { type Account, accountFromGrant } from './account.ts';
 import { type CredentialRecord, decodeRecord, isBoundTo, type SessionBinding } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
-import { requireRecordFits, writeCredentialRecord } from './stored-session.ts';
+import { newestRecord, requireRecordFits, writeCredentialRecord } from './stored-session.ts';
 
 export interface StoreLoginDeps {
   readonly binding: SessionBinding;
@@ -84,7 +84,7 @@ async function replaceStoredRecord(
   requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
   const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
   if (old === undefined) return undefined;
-  const newest = isBoundTo(old, binding) ? store.journal.inspect(old).record : undefined;
+  const newest = isBoundTo(old, binding) ? newestRecord(store.journal, old) : undefined;
   store.journal.removeSession(old.sid);
   return newest;
 }

@@ -90,6 +90,15 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
   }
 }
 
+/** The newest record of the session; the stored one when its journal cannot be read, which keeps no login or logout from ending. */
+export function newestRecord(journal: CredentialStore['journal'], stored: CredentialRecord): CredentialRecord {
+  try {
+    return journal.inspect(stored).record;
+  } catch {
+    return stored;
+  }
+}
+
 export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): CredentialRecord {
   return requireStoredSession(stored, profile, location).record;
 }

@@ -2,6 +2,7 @@ import { processTokenResponse } from '../oauth/token-endpoint.ts';
 import {
   createPreallocatedFile,
   ensureFolder,
+  fileErrorCode,
   type PreallocatedFile,
   readBytesIfPresent,
   removeDurably,
@@ -26,7 +27,7 @@ import {
   writeAheadPath,
 } from './profile-paths.ts';
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
-import { renewedRecord } from './renewed-record.ts';
+import { recordFromAnswer } from './renewed-record.ts';
 
 /** The file operations of write-ahead files; a test replaces them to make them fail. */
 export interface WriteAheadFileOperations {
@@ -111,7 +112,8 @@ function recordFromResponse(
 ): CredentialRecord | undefined {
   if (opened.kind !== 'opens') return undefined;
   const answer = processTokenResponse({ status: 200, contentType: '', body: opened.body.reveal() });
-  return answer.kind === 'granted' ? { ...renewedRecord(old, answer.grant, opened.head.sentAt), gen } : undefined;
+  const next = recordFromAnswer(old, answer, opened.head.sentAt);
+  return next === undefined ? undefined : { ...next, gen };
 }
 
 function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRecord): boolean {
@@ -120,7 +122,7 @@ function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRec
   );
 }
 
-/** A file that cannot be read, or whose header does not match its name, is treated as torn. */
+/** A file that cannot be read, or whose header does not match its name, is treated as torn; `reserve` replaces none that cannot be read. */
 function readWriteAheadFile(
   disk: WriteAheadFileOperations,
   { path, sid, gen }: WriteAheadFile,
@@ -172,11 +174,16 @@ function reserve(
   });
   const size = reservedBytes(record);
   ensureFolder(place.folder);
-  const file = createWriteAheadFile(disk, path, head, size, hasWriteAheadFile(place, path));
+  const isPrepared = hasWriteAheadFile(place, path);
+  // Throws for a file that cannot be read: it may contain the newest record, and the refresh token of the item may be used.
+  if (isPrepared) disk.read(path);
+  const { file, hasReplaced } = createWriteAheadFile(disk, path, head, size, isPrepared);
   // The first use of the cipher is slow, so it happens now and not between the last byte of the response and the disk.
   encryptJournal(head, record.journalKey, '', size, options.random(12));
   const nonce = options.random(12);
   return {
+    path,
+    hasRival: () => hasReplaced || !file.isAt(path),
     persistResponse(body) {
       try {
         const bytes = encryptJournal(head, record.journalKey, body, size, nonce);
@@ -193,28 +200,34 @@ function reserve(
       return write();
     },
     discard() {
+      // The file of another process may have taken its place.
+      const isFileAt = file.isAt(path);
       file.close();
-      remove(path);
+      if (isFileAt) remove(path);
     },
     close: () => file.close(),
   };
 }
 
-/** The file of an earlier attempt is replaced only by a complete one. */
+/** The file of an earlier attempt, or of another process whose lock is not shared, is replaced only by a complete one. */
 function createWriteAheadFile(
   disk: WriteAheadFileOperations,
   path: string,
   head: string,
   size: number,
   again: boolean,
-): PreallocatedFile {
-  if (!again) return disk.create(path, head, size);
+): { readonly file: PreallocatedFile; readonly hasReplaced: boolean } {
+  try {
+    if (!again) return { file: disk.create(path, head, size), hasReplaced: false };
+  } catch (error) {
+    if (fileErrorCode(error) !== 'EEXIST') throw error;
+  }
   const draft = writeAheadDraftPath(path);
   disk.remove(draft);
   const file = disk.create(draft, head, size);
   try {
     disk.rename(draft, path);
-    return file;
+    return { file, hasReplaced: true };
   } catch (error) {
     file.close();
     disk.remove(draft);

@@ -22,6 +22,7 @@ const revealing: readonly string[] = [
   'src/session/client-secret.ts',
   'src/session/stored-session.ts',
   'src/session/file-store-journal.ts',
+  'src/session/guarded-write.ts',
   'src/session/write-ahead-journal.ts',
   'src/session/revoke-grant.ts',
   'src/session/store-login.ts',

@@ -3,12 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import {
-  createPreallocatedFile,
-  prepareFileReplacement,
-  removeDurably,
-  renameDurably,
-} from '../../src/platform/files.ts';
+import { createPreallocatedFile, removeDurably, renameDurably } from '../../src/platform/files.ts';
+import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -54,7 +50,8 @@ const folderSynced = process.platform === 'win32' ? [] : ['sync .'];
 it('what replaces a file has its room and its text on the disk before it is renamed, and the folder after', () => {
   const path = join(folder, 'record');
   const deeds = deedsOf(() => prepareFileReplacement(path, 4096).commit('new'));
-  expect(deeds).toEqual(['sync temporary', 'sync temporary', 'rename temporary to record', ...folderSynced]);
+  const prepared = ['sync temporary', 'rename temporary to temporary', ...folderSynced];
+  expect(deeds).toEqual([...prepared, 'sync temporary', 'rename temporary to record', ...folderSynced]);
 });
 
 it('a file with room is on the disk, and its folder after it, before anything is written into it', () => {

@@ -18,12 +18,12 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import {
   createPreallocatedFile,
   ensureFolder,
-  prepareFileReplacement,
   readTextIfPresent,
   readTextIfReadable,
   removeDurably,
   writeAtomically,
 } from '../../src/platform/files.ts';
+import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
 import { bundleProgram } from './bundle.ts';
 
 let folder = '';
@@ -168,7 +168,8 @@ const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', t
 describe.skipIf(!canMount)('a disk', () => {
   const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
-    import { createPreallocatedFile, prepareFileReplacement, readTextIfPresent, writeAtomically } from './src/platform/files.ts';
+    import { createPreallocatedFile, readTextIfPresent, writeAtomically } from './src/platform/files.ts';
+    import { prepareFileReplacement } from './src/platform/secret-file.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
     const results = mode === 'full' ? (() => {

@@ -1,4 +1,5 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readAccount } from '../../src/session/account.ts';
@@ -35,6 +36,9 @@ function machineWith(fixture: string): {
   const host = testHost({ keychain: memoryKeychain(new Map(Object.entries(items))) });
   cpSync(`${folder}/config`, host.folders.config, { recursive: true });
   cpSync(`${folder}/state`, host.folders.state, { recursive: true });
+  // git keeps no modes; the program wrote its files for its user alone.
+  const { folder: sessions } = profilePaths(host.folders.state, 'default');
+  for (const name of readdirSync(sessions)) chmodSync(join(sessions, name), 0o600);
   const store = (profile = 'default'): CredentialStore => {
     const paths = profilePaths(host.folders.state, profile);
     if (!isKeychain) return createFileStore(paths);

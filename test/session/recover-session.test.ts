@@ -98,8 +98,19 @@ describe('the current record', () => {
 
   it('that was sealed is not granted is in doubt', async () => {
     const { machine } = await keychainMachine(unexpired());
-    leave(machine, { grants: 2, extra: { access_token: '' } });
+    leave(machine, { grants: 2, extra: { access_token: '', refresh_token: '' } });
     expect(await loadStoredSession(machine.store, binding(machine))).toMatchObject({ pending: false, inDoubt: true });
+  });
+});
+
+describe('an answer with a new refresh token and no access token', () => {
+  it('is promoted: the next refresh sends the new refresh token', async () => {
+    const { server, machine } = await keychainMachine(unexpired());
+    server.generation = 2;
+    leave(machine, { grants: 2, extra: { access_token: undefined } });
+    expectAlive(await createProfileSession(machine.deps).record(), server);
+    expect(machine.stored()?.gen).toBe(3);
+    expect(machine.traces()).toEqual([]);
   });
 });
 

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { prepareFileReplacement } from '../../src/platform/files.ts';
 import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
 import { SendError } from '../../src/platform/http-sender.ts';
+import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
 import { Secret } from '../../src/secret.ts';
 import { type CredentialRecord, encodeRecord } from '../../src/session/credential-record.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { createFileJournal, type PrepareFileReplacement } from '../../src/session/file-store-journal.ts';
-import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { listCredentialTemporaries, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -243,13 +243,8 @@ describe('an answer that is no grant', () => {
       { code: 'api_error' },
     ],
     [
-      'a grant without a token',
-      (_, response) => reply(response, 200, { ...granted, access_token: '' }),
-      { code: 'api_error' },
-    ],
-    [
-      'a grant that has expired',
-      (_, response) => reply(response, 200, { ...granted, expires_in: 0 }),
+      'a grant without tokens',
+      (_, response) => reply(response, 200, { ...granted, access_token: '', refresh_token: '' }),
       { code: 'api_error' },
     ],
     ['a redirect', (_, response) => reply(response, 307, '', { location: '/' }), { code: 'api_error', status: 307 }],
@@ -271,6 +266,30 @@ describe('an answer that is no grant', () => {
     expect(seen).toHaveLength(1);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
     expect(stored()?.gen).toBe(1);
+  });
+});
+
+describe('an answer with a new refresh token that is no grant', () => {
+  it.each([
+    ['without an access token', { access_token: undefined }],
+    ['with an empty access token', { access_token: '' }],
+    ['with a negative lifetime', { expires_in: -1 }],
+    ['with no lifetime left', { expires_in: 0 }],
+    ['with another token type', { token_type: 'mac' }],
+    ['with a number as scope', { scope: 7 }],
+  ])('%s is stored first and reported then: the next refresh sends the new one', async (what, changes) => {
+    const sent: unknown[] = [];
+    const { origin } = await serverFor((request, response) => {
+      sent.push(new URL(request.url, 'http://server').searchParams.get('refresh_token'));
+      reply(response, 200, sent.length === 1 ? { ...granted, ...changes } : { ...granted, refresh_token: 'rt-3' });
+    });
+    const { deps, stored } = await ground(origin);
+    const error = await refreshSession(deps, due).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'api_error', exitCode: 1 });
+    if (what === 'without an access token') expectGolden('auth', errorText(error));
+    expect([stored()?.gen, stored()?.refreshToken?.reveal()]).toEqual([2, 'rt-2']);
+    await refreshSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), sent]).toEqual([3, 'rt-3', ['rt-1', 'rt-2']]);
   });
 });
 
@@ -479,6 +498,36 @@ describe('the commit of a refresh', () => {
     expect(readdirSync(`${host.folders.state}/sessions`).sort()).toEqual(['default.credential.json', 'default.lock']);
   });
 
+  it('that cannot be put in its place is an error, and the grant is used by the next command', async () => {
+    const { origin, seen } = await serverFor(grants);
+    const { deps, stored, place, host, record } = await ground(origin);
+    const stuck = createFileJournal(place, (path, reserve) => {
+      const real = prepareFileReplacement(path, reserve);
+      const commit: typeof real.commit = (text) => {
+        // As with a file that was mounted in the meantime.
+        rmSync(path);
+        mkdirSync(`${path}/x`, { recursive: true });
+        real.commit(text);
+      };
+      return { ...real, commit };
+    });
+    const error = await refreshSession({ ...deps, store: createFileStore(place, stuck) }, due).catch(
+      (caught) => caught,
+    );
+    expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+    const [temporary = ''] = listCredentialTemporaries(place);
+    expect(error.detail).toContain(temporary);
+    const bare = errorText(error)
+      .replaceAll(host.folders.state, '/state')
+      .replace(/\d+\.\d+\.ready/g, '1.1.ready');
+    expectGolden('auth', bare);
+    rmSync(place.credentialFile, { recursive: true });
+    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(record)));
+    await refreshSession(deps, due);
+    expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
+    expect(listCredentialTemporaries(place)).toEqual([]);
+  });
+
   it('in a folder that went away is told as well', async () => {
     const { origin } = await serverFor((_, response) => {
       rmSync(`${host.folders.state}/sessions/default.credential.json`);
@@ -486,8 +535,7 @@ describe('the commit of a refresh', () => {
       reply(response, 200, granted);
     });
     const { deps, host } = await ground(origin);
-    await refreshSession(deps, due);
-    expect(deps.warnings).toHaveLength(1);
+    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
   });
 });
 

@@ -1,0 +1,198 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { createTemporary, fileErrorCode, syncFolder, writeAllAt } from './files.ts';
+
+/** A file or folder with secrets that another user could have planted, could read or could change. */
+export class InsecureFileError extends Error {
+  override readonly name = 'InsecureFileError';
+  /** The command that repairs it. */
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/**
+ * The text of a file with secrets; undefined when it is missing. Throws InsecureFileError when it is a symbolic link, belongs to
+ * another user, or can be read by others: another user may have put it there.
+ */
+export function readSecretText(path: string): string | undefined {
+  const descriptor = openWithoutLink(path);
+  if (descriptor === undefined) return undefined;
+  try {
+    requireSecret(path, fstatSync(descriptor));
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A replacement of a file with secrets: reserved disk space that becomes the file. */
+export interface FileReplacement {
+  /** The temporary file. */
+  readonly path: string;
+  /**
+   * Durable when it returns. After an error the temporary file stays, because it may hold the only copy of the text.
+   * `onStage` is called after the write and after the sync.
+   */
+  commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
+  /** The temporary file contains the whole text. */
+  hasText(): boolean;
+  /** Removes the temporary file. */
+  abandon(): void;
+}
+
+/**
+ * Reserves disk space beside the file, and proves that `commit` can replace the file: every system call that it makes was made
+ * once before. Throws the error of the system, and then leaves nothing.
+ */
+export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
+  requireReplaceable(path);
+  const { descriptor, temporary: created } = createTemporary(path);
+  const temporary = created.replace(/\.tmp$/, '.ready.tmp');
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
+  };
+  try {
+    writeAllAt(descriptor, Buffer.alloc(reserve), 0);
+    ftruncateSync(descriptor, reserve);
+    fsyncSync(descriptor);
+    requireSameMount(path, created);
+    renameSync(created, temporary);
+    syncFolder(dirname(path));
+  } catch (error) {
+    close();
+    for (const left of [created, temporary]) rmSync(left, { force: true });
+    throw error;
+  }
+  let hasText = false;
+  return {
+    path: temporary,
+    commit(text, onStage) {
+      try {
+        const bytes = Buffer.from(text, 'utf8');
+        writeAllAt(descriptor, bytes, 0);
+        hasText = true;
+        onStage?.('written');
+        ftruncateSync(descriptor, bytes.length);
+        fsyncSync(descriptor);
+        onStage?.('synced');
+        renameSync(temporary, path);
+      } finally {
+        close();
+      }
+      syncFolder(dirname(path));
+    },
+    hasText: () => hasText,
+    abandon() {
+      close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+/** Makes a temporary file that holds the whole text the file at `path`. */
+export function adoptTemporary(temporary: string, path: string, text: string): void {
+  requireReplaceable(path);
+  const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
+  try {
+    // Zeros that were reserved may follow the text.
+    ftruncateSync(descriptor, Buffer.byteLength(text));
+    fsyncSync(descriptor);
+    renameSync(temporary, path);
+  } finally {
+    closeSync(descriptor);
+  }
+  syncFolder(dirname(path));
+}
+
+const noFollow = constants.O_NOFOLLOW ?? 0;
+
+function openWithoutLink(path: string): number | undefined {
+  try {
+    // A pipe would block the program until somebody writes to it.
+    return openSync(path, constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return undefined;
+    throw fileErrorCode(error) === 'ELOOP' ? symbolicLinkError(path) : error;
+  }
+}
+
+interface FileFacts {
+  readonly uid: number;
+  readonly mode: number;
+  isFile(): boolean;
+}
+
+function requireSecret(path: string, file: FileFacts): void {
+  if (!file.isFile()) throw new InsecureFileError(`${path} is not a regular file`, `remove it: \`rm ${path}\``);
+  // Windows has other permissions.
+  const user = process.geteuid?.();
+  if (user === undefined) return;
+  if (file.uid !== user && file.uid !== 0)
+    throw new InsecureFileError(
+      `${path} belongs to another user (uid ${file.uid})`,
+      `remove it and log in again: \`rm ${path}\``,
+    );
+  if ((file.mode & 0o077) !== 0)
+    throw new InsecureFileError(
+      `${path} has mode ${octal(file.mode)}: other users can read or change it`,
+      `check who has read it, then run \`chmod 600 ${path}\``,
+    );
+}
+
+function requireReplaceable(path: string): void {
+  const target = lstatSync(path, { throwIfNoEntry: false });
+  if (target?.isSymbolicLink() === true) throw symbolicLinkError(path);
+  if (target !== undefined && !target.isFile()) throw new Error(`${path} is not a regular file`);
+}
+
+/**
+ * A file that is a mount of its own (a container with `-v file:file`) cannot be replaced. A hard link between two mounts is
+ * refused in the same way, and changes nothing. A rename to the file itself would prove it too, but could replace what another
+ * process has written since.
+ */
+function requireSameMount(path: string, temporary: string): void {
+  const probe = temporary.replace(/\.tmp$/, '.link.tmp');
+  try {
+    linkSync(path, probe);
+  } catch (error) {
+    const code = String(fileErrorCode(error));
+    // Missing: nothing is replaced. File systems without hard links answer with one of the others.
+    if (['ENOENT', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return;
+    if (code !== 'EXDEV') throw error;
+    throw new InsecureFileError(
+      `${path} is mounted as a single file, so it cannot be replaced`,
+      `mount its folder instead: ${dirname(path)}`,
+    );
+  }
+  unlinkSync(probe);
+}
+
+function symbolicLinkError(path: string): InsecureFileError {
+  return new InsecureFileError(
+    `${path} is a symbolic link; sessions are not read or written through links`,
+    `remove the link: \`rm ${path}\``,
+  );
+}
+
+function octal(mode: number): string {
+  return `0${(mode & 0o777).toString(8)}`;
+}

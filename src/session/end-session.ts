@@ -1,0 +1,63 @@
+import type { CredentialRecord } from './credential-record.ts';
+import { type CredentialItems, isUnavailable } from './credential-store.ts';
+import { writeUnlessSuperseded } from './guarded-write.ts';
+import type { RecoveryDeps } from './recover-session.ts';
+import type { JournalReservation } from './refresh-journal.ts';
+import type { RefreshedGrantDeps } from './refreshed-grant.ts';
+import { readStoredSession, reauthenticateCommand } from './stored-session.ts';
+import type { TokenErrorContext } from './token-errors.ts';
+
+/** Milliseconds in which another process stores the answer that it has received. */
+const rivalTimeoutMs = 2_000;
+
+/**
+ * Waits for the record of another process that has sent the same refresh token. It prepared a file before its request, so it is
+ * found by that file, or its record is stored already.
+ * @returns the newer record; undefined when there is none
+ */
+export async function awaitNewerRecord(
+  { store, binding, clock }: Pick<RecoveryDeps, 'store' | 'binding' | 'clock'>,
+  items: CredentialItems,
+  sent: CredentialRecord,
+  reservation: JournalReservation,
+): Promise<CredentialRecord | undefined> {
+  const pauseMs = 50;
+  for (let left = rivalTimeoutMs; ; left -= pauseMs) {
+    // Looked up first: a rival that ends in between has stored its record.
+    const hasRival = reservation.hasRival();
+    const stored = await readStoredSession(store, items, binding);
+    const isNewer = stored.kind === 'found' && (stored.record.sid !== sent.sid || stored.record.gen > sent.gen);
+    if (isNewer) return stored.record;
+    if (!hasRival || left <= 0) return undefined;
+    await clock.sleep(pauseMs);
+  }
+}
+
+/** Stores that the session has ended, unless the store has a newer record than the one whose refresh token was rejected. */
+export async function storeEndedSession(
+  { store }: Pick<RecoveryDeps, 'store'>,
+  items: CredentialItems,
+  ended: CredentialRecord,
+  sent: CredentialRecord,
+): Promise<void> {
+  const written = await writeUnlessSuperseded(store, items, ended, sent);
+  if (!isUnavailable(written) && written.kind === 'done')
+    store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
+}
+
+/** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
+export function sessionEndedContext(
+  { profile, flowOption }: Pick<RefreshedGrantDeps, 'profile' | 'flowOption'>,
+  ended: CredentialRecord,
+  context: TokenErrorContext,
+): TokenErrorContext {
+  const { consequence: _kept, ...rest } = context;
+  const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
+  return {
+    ...rest,
+    loginCommand: reauthenticateCommand(profile, ended, flowOption(ended.sid)),
+    ...(mayMissCredentials
+      ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
+      : {}),
+  };
+}

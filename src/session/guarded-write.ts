@@ -1,0 +1,24 @@
+import { type CredentialRecord, decodeRecord, isSameRecord } from './credential-record.ts';
+import type { CredentialItems, CredentialStore, ItemWriteResult } from './credential-store.ts';
+import { canReplace } from './renewed-record.ts';
+import { writeCredentialRecord } from './stored-session.ts';
+
+/** `superseded`: the store has a newer grant, another session or none, and was not changed. */
+export type GuardedWriteResult = ItemWriteResult | { readonly kind: 'superseded' };
+
+/**
+ * Writes the record that a refresh of `sent` has created, unless the store has changed since: the lock excludes other processes
+ * only where the file system shares its locks.
+ */
+export async function writeUnlessSuperseded(
+  store: CredentialStore,
+  items: CredentialItems,
+  next: CredentialRecord,
+  sent: CredentialRecord,
+): Promise<GuardedWriteResult> {
+  const item = await items.read('credential');
+  if (item.kind === 'unavailable') return item;
+  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  if (stored !== undefined && isSameRecord(stored, next)) return { kind: 'done' };
+  return canReplace(stored, sent) ? writeCredentialRecord(store, items, next) : { kind: 'superseded' };
+}
