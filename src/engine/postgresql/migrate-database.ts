@@ -42,6 +42,7 @@ export async function migrateDatabase(
       lastObjects = await copyDatabaseSchema(run, entry, progress);
       stop.throwIfAborted();
       progress.phase = 'connecting';
+      removal.expectReplication();
       const method = await startReplication(run, entry, progress);
       progress.method = method;
       if (method === 'dump') {
@@ -117,9 +118,11 @@ async function finalizeDatabase(
 /** Removes what a migration of one database created, each kind once, and then its entry in the journal. */
 function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
   let pending: PostgresJournalEntry | undefined;
-  let left: readonly LeftoverObject[] | undefined;
+  let left: readonly LeftoverObject[] = [];
+  let isReplicating = false;
   const removeReplication = async () => {
-    if (pending === undefined || left !== undefined) return;
+    if (pending === undefined || !isReplicating) return;
+    isReplicating = false;
     left = await removeReplicationObjects(pending, deps);
     leftovers.push(...left);
   };
@@ -128,13 +131,17 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
       deps.journal.recordIntent(entry);
       pending = entry;
     },
+    /** Objects of replication may exist from now on. */
+    expectReplication() {
+      isReplicating = true;
+    },
     removeReplication,
     async finish() {
       if (pending === undefined) return;
       await removeReplication();
       const kept = await releaseTarget(pending, deps);
       leftovers.push(...kept);
-      if ((left ?? []).length + kept.length === 0) deps.journal.recordRemoved(pending.name);
+      if (left.length + kept.length === 0) deps.journal.recordRemoved(pending.name);
     },
   };
 }
