@@ -25,7 +25,7 @@ import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readAccount } from '../session/account.ts';
 import { sessionBindingOf } from '../session/session-binding.ts';
-import { sessionState } from '../session/session-report.ts';
+import { expiryText, sessionState } from '../session/session-report.ts';
 import { loadStoredSession, loginCommand } from '../session/stored-session.ts';
 import { flowOption, profileCommand } from '../session/suggested-commands.ts';
 
@@ -208,7 +208,7 @@ async function checkSession(
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
   const state = sessionState(stored.record, context.host.clock.now());
-  const until = `${state.replaceAll('_', ' ')}, until ${new Date(stored.record.expiresAt * 1000).toISOString()}`;
+  const until = `${state.replaceAll('_', ' ')}, ${expiryText(stored.record)}`;
   if (state === 'needs_login') {
     const again = loginCommand(settings.profile, stored.record.scope, flow);
     return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];

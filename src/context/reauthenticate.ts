@@ -67,7 +67,8 @@ function silentRequest(
 ): LoginRequest | undefined {
   const hint = accountHint(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
-  if (hint === undefined || scope === undefined || account?.flow === 'implicit') return undefined;
+  if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;
+  if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;
   return {
     flow: 'code',
     scope: sameScope(scope, 'read') ? undefined : scope,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isRecord, parseJson, stringField } from '../json.ts';
+import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import type { AccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
 
@@ -14,16 +15,19 @@ export interface Account {
   /** First 6 characters of the account's UUID (spec.md §4.1, parameter i). */
   readonly hint?: string;
   readonly scope: string;
-  /** false after the implicit flow, whose response names no scope. */
+  /** false after the implicit flow, whose response names no scope, and for a token that was given. */
   readonly scope_verified: boolean;
-  readonly flow: 'code' | 'implicit';
+  readonly flow: SessionFlow;
 }
+
+/** How the session was made; `token`: by `auth login --with-token`. */
+export type SessionFlow = OAuthFlow | 'token';
 
 export function accountFromGrant(
   sid: string,
   info: AccountInfo | undefined,
   scope: string,
-  flow: 'code' | 'implicit',
+  flow: SessionFlow,
 ): Account {
   const fields = [
     ['name', info?.name],
@@ -71,7 +75,7 @@ export function readAccount(configFolder: string, profile: string): Account | un
     ...known,
     scope,
     scope_verified: fields.scope_verified === true,
-    flow: fields.flow === 'implicit' ? 'implicit' : 'code',
+    flow: fields.flow === 'implicit' || fields.flow === 'token' ? fields.flow : 'code',
   };
 }
 

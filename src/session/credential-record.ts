@@ -12,13 +12,16 @@ export interface CredentialRecord {
   readonly accessToken: Secret;
   /** Absent in the implicit flow. */
   readonly refreshToken?: Secret;
-  /** Seconds since the epoch, by the clock of this machine. */
+  /** Seconds since the epoch, by the clock of this machine; `unknownExpiry` when nothing is known. */
   readonly expiresAt: number;
   readonly obtainedAt: number;
+  /** Empty when it is not known. */
   readonly scope: string;
   readonly accountUuid?: string;
   /** UUID of the team, or `personal`; absent when no response has named the account since the record got this field. */
   readonly team?: string;
+  /** The access token was given to `auth login --with-token`: no response named its scope or its lifetime, and nothing renews it. */
+  readonly isGivenToken?: true;
   /** A refresh was answered with a grant of another account or team: the session has ended, and its tokens are not used. */
   readonly otherGrant?: OtherGrant;
   readonly authOrigin: string;
@@ -59,6 +62,7 @@ export function encodeRecord(record: CredentialRecord): Secret {
       scope: record.scope,
       account_uuid: record.accountUuid,
       team: record.team,
+      given_token: record.isGivenToken,
       other_grant:
         record.otherGrant === undefined
           ? undefined
@@ -116,6 +120,13 @@ export function isBoundTo(record: CredentialRecord, binding: SessionBinding): bo
   );
 }
 
+/** The last second of the year 9999. Earlier versions read it as an expiry, and use the token until it is refused. */
+export const unknownExpiry = 253_402_300_799;
+
+export function isExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
+  return expiresAt !== unknownExpiry;
+}
+
 /** Seconds until the access token expires; negative afterwards. */
 export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): number {
   return record.expiresAt - Math.floor(nowMs / 1000);
@@ -126,11 +137,12 @@ export const refreshMarginSeconds = 300;
 
 function optionalFields(
   fields: JsonRecord,
-): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'otherGrant'> {
+): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
   const refreshToken = stringField(fields, 'refresh_token');
   return {
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
     ...accountFields(fields),
+    ...(fields.given_token === true ? { isGivenToken: true as const } : {}),
     ...(isRecord(fields.other_grant)
       ? { otherGrant: { ...accountFields(fields.other_grant), isRevoked: fields.other_grant.revoked === true } }
       : {}),

@@ -17,7 +17,7 @@ import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-c
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
 import { bindReceiver, createPasteReceiver, type ResponseReceiver } from './response-receiver.ts';
-import { revokeAndThrow, revokeGrant } from './revoke-grant.ts';
+import { revokeAndThrow, revokeReplaced } from './revoke-grant.ts';
 import { rejectIfUnreachable, type ServerWatchDeps } from './server-watch.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
@@ -163,15 +163,6 @@ async function confirmGrant(
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
   return acceptGrantedScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
-}
-
-/**
- * Revokes the session that the login replaced. Only at a server of spec.md: elsewhere a revocation may end all grants of the
- * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
- */
-async function revokeReplaced(deps: LoginDeps, { replaced }: LoginResult): Promise<void> {
-  if (replaced === undefined || deps.client.tokenParams !== 'query' || !deps.isSpecServer()) return;
-  await revokeGrant(deps, replaced);
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

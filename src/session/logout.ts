@@ -8,7 +8,7 @@ import {
 import type { HeldLock } from '../platform/file-lock.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
-import { type CredentialRecord, decodeRecord } from './credential-record.ts';
+import { type CredentialRecord, decodeRecord, isExpiryKnown } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
 import { newestRecord } from './stored-session.ts';
@@ -142,9 +142,11 @@ function revocationError(record: CredentialRecord, error: SendError | CliError):
 
 /** For the detail: what may still be valid at the server. The lifetime of a refresh token is not known. */
 function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refreshToken !== undefined): string {
-  const end = new Date(record.expiresAt * 1000).toISOString();
+  const end = isExpiryKnown(record)
+    ? `is valid until ${new Date(record.expiresAt * 1000).toISOString()}`
+    : 'may be valid';
   const remaining = hasRefreshToken
-    ? `the access token is valid until ${end}, and the refresh token may be valid longer`
-    : `the access token is valid until ${end}`;
+    ? `the access token ${end}, and the refresh token may be valid longer`
+    : `the access token ${end}`;
   return `the session was deleted on this machine; at ${record.authOrigin} ${remaining}`;
 }

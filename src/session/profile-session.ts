@@ -58,8 +58,11 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     const state = tokenFreshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
-    if (state === 'expired')
-      throw needsLoginError(deps.profile, 'it has expired and has no refresh token', known, deps.flowOption(known.sid));
+    if (state === 'expired') {
+      const refused = 'the server refused its access token, which cannot be renewed';
+      const detail = known.isGivenToken === true ? refused : 'it has expired and has no refresh token';
+      throw needsLoginError(deps.profile, detail, known, deps.flowOption(known.sid));
+    }
     return known;
   };
 

@@ -195,9 +195,8 @@ async function missingRefreshTokenError(
   deadline: AbortSignal,
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
-  const detail = isRefused
-    ? 'the server refused the access token, and the session has no refresh token'
-    : 'the session has no refresh token';
+  const lack = record.isGivenToken === true ? 'it cannot be renewed' : 'the session has no refresh token';
+  const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
   if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
     await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);
   return needsLoginError(deps.profile, detail, record, deps.flowOption(record.sid));

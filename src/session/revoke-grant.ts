@@ -7,6 +7,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import type { LoginResult } from './store-login.ts';
 
 export interface RevokeGrantDeps {
   readonly client: OAuthClient;
@@ -47,4 +48,18 @@ export async function revokeGrant(
     if (error instanceof SendError) return false;
     throw error;
   }
+}
+
+/**
+ * Revokes the session that a login replaced. Only at a server of spec.md: elsewhere a revocation may end all grants of the
+ * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
+ * A token that was given to the program is not its own to end, and a login with the token in use has not replaced it.
+ */
+export async function revokeReplaced(
+  deps: RevokeGrantDeps & { readonly isSpecServer: () => boolean },
+  { record, replaced }: Pick<LoginResult, 'record' | 'replaced'>,
+): Promise<void> {
+  if (replaced === undefined || deps.client.tokenParams !== 'query' || !deps.isSpecServer()) return;
+  if (replaced.isGivenToken === true || replaced.accessToken.reveal() === record.accessToken.reveal()) return;
+  await revokeGrant(deps, replaced);
 }

@@ -1,6 +1,6 @@
 import { personalContext } from '../identity.ts';
-import type { Account } from './account.ts';
-import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
+import type { Account, SessionFlow } from './account.ts';
+import { type CredentialRecord, isExpiryKnown, secondsUntilExpiry } from './credential-record.ts';
 import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
 
 export type SessionState = TokenFreshness | 'in_doubt' | 'needs_login';
@@ -13,19 +13,20 @@ export interface SessionReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  readonly scope: string;
+  /** null: not known, as for a token that was given. */
+  readonly scope: string | null;
   readonly scope_verified: boolean;
-  /** ISO 8601. */
-  readonly expires_at: string;
-  readonly flow: 'code' | 'implicit';
+  /** ISO 8601; null: not known. */
+  readonly expires_at: string | null;
+  readonly flow: SessionFlow;
   readonly store: 'keychain' | 'file';
 }
 
 export interface StatusReport extends SessionReport {
   readonly state: SessionState;
   readonly pending_write: boolean;
-  /** Seconds until the access token expires; 0 afterwards. */
-  readonly expires_in: number;
+  /** Seconds until the access token expires; 0 afterwards; null: not known. */
+  readonly expires_in: number | null;
   readonly store_place: string;
   readonly sandbox: boolean;
 }
@@ -44,13 +45,14 @@ export function sessionReport(
     ['team_name', known?.team_name],
     ['team_uuid', record.team === personalContext ? undefined : (record.team ?? known?.team_uuid)],
   ] as const;
-  const flow = known?.flow ?? (record.refreshToken === undefined ? 'implicit' : 'code');
+  const recorded = record.refreshToken === undefined ? 'implicit' : 'code';
+  const flow = record.isGivenToken === true ? 'token' : (known?.flow ?? recorded);
   return {
     profile,
     ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
-    scope: record.scope,
+    scope: record.scope === '' ? null : record.scope,
     scope_verified: known?.scope_verified ?? flow === 'code',
-    expires_at: new Date(record.expiresAt * 1000).toISOString(),
+    expires_at: expiryOf(record),
     flow,
     store,
   };
@@ -67,6 +69,16 @@ export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = 
   return inDoubt ? 'in_doubt' : state;
 }
 
-export function secondsUntilExpiryOrZero(record: CredentialRecord, nowMs: number): number {
+export function secondsUntilExpiryOrZero(record: CredentialRecord, nowMs: number): number | null {
+  if (!isExpiryKnown(record)) return null;
   return Math.max(0, secondsUntilExpiry(record, nowMs));
+}
+
+export function expiryText(record: CredentialRecord): string {
+  const end = expiryOf(record);
+  return end === null ? 'lifetime not known' : `until ${end}`;
+}
+
+function expiryOf(record: CredentialRecord): string | null {
+  return isExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
 }

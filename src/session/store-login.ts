@@ -1,10 +1,17 @@
+import type { AccountDetails } from '../api/account-context.ts';
 import { scopeWords } from '../oauth/scope.ts';
 import { accountContextOf, assumedLifetimeSeconds, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import { type Account, accountFromGrant } from './account.ts';
-import { type CredentialRecord, decodeRecord, isBoundTo, type SessionBinding } from './credential-record.ts';
+import {
+  type CredentialRecord,
+  decodeRecord,
+  isBoundTo,
+  type SessionBinding,
+  unknownExpiry,
+} from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
 import { newestRecord, requireRecordFits, writeCredentialRecord } from './stored-session.ts';
@@ -38,16 +45,8 @@ export async function storeLogin(
   { scope, flow }: { readonly scope: string; readonly flow: LoginRequest['flow'] },
 ): Promise<LoginResult> {
   const record = newRecord(deps, grant, scope);
-  requireRecordFits(deps.store, record);
   const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
-  const lock = await deps.lock();
-  let replaced: CredentialRecord | undefined;
-  try {
-    replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
-    deps.writeAccount(account);
-  } finally {
-    lock.release();
-  }
+  const replaced = await storeRecord(deps, record, account);
   return {
     record,
     replaced,
@@ -56,6 +55,53 @@ export async function storeLogin(
     isLifetimeAssumed: grant.expiresIn === undefined,
     isAccountKnown: grant.info !== undefined,
   };
+}
+
+/** An access token from elsewhere, and what the resource API says about it. */
+export interface GivenToken {
+  readonly accessToken: Secret;
+  readonly account: AccountDetails;
+  /** As the user states it; empty: not known. */
+  readonly scope: string;
+}
+
+/** Stores an access token that was given to the program as a new session; it cannot be renewed (docs/sessions.md). */
+export async function storeGivenToken(
+  deps: StoreLoginDeps,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenToken,
+): Promise<LoginResult> {
+  const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
+  const expiresAt = unknownExpiry;
+  const record = {
+    ...newRecord(deps, { accessToken }, scope),
+    scope,
+    ...known,
+    expiresAt,
+    isGivenToken: true as const,
+  };
+  // Without the UUID: its first characters in the file say that a grant named the account (isSpecServer).
+  const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
+  const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
+  const replaced = await storeRecord(deps, record, account);
+  const isAccountKnown = accountUuid !== undefined;
+  return { record, replaced, account, isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown };
+}
+
+/** @returns the session that was replaced, at the same servers */
+async function storeRecord(
+  deps: StoreLoginDeps,
+  record: CredentialRecord,
+  account: Account,
+): Promise<CredentialRecord | undefined> {
+  requireRecordFits(deps.store, record);
+  const lock = await deps.lock();
+  try {
+    const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
+    deps.writeAccount(account);
+    return replaced;
+  } finally {
+    lock.release();
+  }
 }
 
 function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant, scope: string): CredentialRecord {

@@ -17,7 +17,13 @@ import {
   type StoreUnavailable,
   storeUnavailableError,
 } from './credential-store.ts';
-import { profileCommand, scopeOption, scopeOptionUnlessDefault, teamOption } from './suggested-commands.ts';
+import {
+  profileCommand,
+  scopeOption,
+  scopeOptionUnlessDefault,
+  teamOption,
+  withTokenOption,
+} from './suggested-commands.ts';
 import { describeLifetime } from './token-lifetime.ts';
 
 /** The content of the store for a profile, compared with the present settings of the profile. */
@@ -155,8 +161,12 @@ export function needsLoginError(
 ): CliError {
   return new CliError('needs_login', sessionEnded(profile), {
     detail,
-    hint: reauthenticateCommand(profile, session, flow),
+    hint: session?.isGivenToken === true ? newTokenHint(profile) : reauthenticateCommand(profile, session, flow),
   });
+}
+
+function newTokenHint(profile: ProfileReference): string {
+  return `log in again with a new access token: ${loginCommand(profile, undefined, [withTokenOption])}`;
 }
 
 /** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
@@ -170,8 +180,14 @@ export function notRenewableError(
     'needs_login',
     `cannot refresh the session of profile "${profile.name}": it has no refresh token`,
     {
-      detail: `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
-      hint: `log in again before that: ${loginCommand(profile, record.scope, flow)}`,
+      detail:
+        record.isGivenToken === true
+          ? 'its access token was given to `auth login --with-token`, and its lifetime is not known'
+          : `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
+      hint:
+        record.isGivenToken === true
+          ? newTokenHint(profile)
+          : `log in again before that: ${loginCommand(profile, record.scope, flow)}`,
     },
   );
 }
@@ -182,6 +198,7 @@ export function sessionEnded(profile: ProfileReference): string {
 
 /** The known properties of a session that has ended. */
 export interface EndedSession {
+  readonly isGivenToken?: true;
   readonly scope: string;
   readonly accountUuid?: string;
   readonly team?: string;
@@ -193,6 +210,7 @@ export function reauthenticateCommand(
   session: EndedSession | undefined,
   flow: readonly string[],
 ): string {
+  if (session?.isGivenToken === true) return loginCommand(profile, undefined, [withTokenOption]);
   const hint = accountHint(session?.accountUuid);
   if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
   const words = [

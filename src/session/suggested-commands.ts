@@ -3,6 +3,7 @@ import { personalContext } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
 import type { TokenParams } from '../oauth/token-endpoint.ts';
+import type { SessionFlow } from './account.ts';
 
 /** A command for this profile, in backquotes. */
 export function profileCommand(profile: ProfileReference, words: string): string {
@@ -21,10 +22,13 @@ export function scopeOption(scope: string): readonly string[] {
   return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
 }
 
-/** The option that selects a flow; none if it is the flow of the profile. */
-export function flowOption(flow: OAuthFlow | undefined, profileFlow: OAuthFlow = 'code'): readonly string[] {
+/** The option that selects how to log in again; none if it is the flow of the profile. */
+export function flowOption(flow: SessionFlow | undefined, profileFlow: OAuthFlow = 'code'): readonly string[] {
+  if (flow === 'token') return [withTokenOption];
   return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
 }
+
+export const withTokenOption = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; none while it is not known. */
 export function teamOption(team: string | undefined): readonly string[] {

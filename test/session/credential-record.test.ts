@@ -7,6 +7,7 @@ import {
   encodeRecord,
   isBoundTo,
   secondsUntilExpiry,
+  unknownExpiry,
 } from '../../src/session/credential-record.ts';
 
 const record: CredentialRecord = {
@@ -34,6 +35,16 @@ describe('a record', () => {
     expect(back?.refreshToken?.reveal()).toBe('rt-1');
     expect(back?.journalKey.reveal()).toBe('seal-1');
     expect(JSON.parse(encodeRecord(back ?? record).reveal())).toEqual(JSON.parse(encodeRecord(record).reveal()));
+  });
+
+  it('of a token that was given is valid for every version, until the server refuses it', () => {
+    const given = decodeRecord(
+      json({ given_token: true, scope: '', refresh_token: undefined, expires_at: unknownExpiry }),
+    );
+    expect(given).toMatchObject({ isGivenToken: true, scope: '' });
+    expect(JSON.parse(encodeRecord(given ?? record).reveal())).toMatchObject({ given_token: true });
+    expect(new Date(unknownExpiry * 1000).toISOString()).toBe('9999-12-31T23:59:59.000Z');
+    expect(decodeRecord(json({ given_token: 'yes' }))).not.toHaveProperty('isGivenToken');
   });
 
   it('has the fields of the design, and no other', () => {

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/main.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { encodeRecord, unknownExpiry } from '../../src/session/credential-record.ts';
+import { createFileStore } from '../../src/session/file-store.ts';
 import { keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
 import { environment } from '../fixtures/folders.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
@@ -46,6 +48,15 @@ describe('the fast answer of auth token', () => {
     expect(await run(['auth', 'token'], slow)).toBe(0);
     expect(`${fast(host, ['auth', 'token'])}\n`).toBe(slow.out());
     expect(slow.out()).toBe(`${grant.access_token}\n`);
+  });
+
+  it('is also the token of a login with a token', async () => {
+    const host = testHost();
+    const { grant, record, place } = await seedSession(host, sandbox);
+    const { refreshToken: _none, ...rest } = record;
+    const given = encodeRecord({ ...rest, expiresAt: unknownExpiry, scope: '', isGivenToken: true });
+    await createFileStore(place).withItems((items) => items.write('credential', given));
+    expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });
 
   it('knows profiles by option, variable and config', async () => {

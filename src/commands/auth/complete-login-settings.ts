@@ -58,8 +58,9 @@ const settingSources: Readonly<Record<string, string>> = {
   'client secret': 'CLOUDCTL_CLIENT_SECRET, or --client-secret-stdin to `cloudctl auth setup`',
 };
 
-function missingSettingsError(keys: readonly string[], profile: ProfileReference): Error {
-  const reason = 'cannot prompt: standard input or standard error is not a terminal, or --no-input was given';
+const cannotPrompt = 'cannot prompt: standard input or standard error is not a terminal, or --no-input was given';
+
+export function missingSettingsError(keys: readonly string[], profile: ProfileReference, reason = cannotPrompt): Error {
   const [first = 'setting'] = keys;
   const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile.name}"`;
   if (keys.length === 1) return usageError(text, `pass ${settingSources[first]}`, reason);

@@ -46,14 +46,16 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
       : `, team ${account.team_name}`;
   const lines = [
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
-    `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeLifetime(record.expiresAt, context.host.clock.now())}.`,
+    record.isGivenToken === true
+      ? `The access token cannot be renewed, and its lifetime is not known; its scope is ${record.scope === '' ? 'not known either' : `${record.scope} (not verified)`}.`
+      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeLifetime(record.expiresAt, context.host.clock.now())}.`,
     ...(result.isLifetimeAssumed
       ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
       : []),
     ...(result.isScopeAssumed && account.scope_verified
       ? ['The server did not report the scope; the requested one is assumed.']
       : []),
-    ...(result.isAccountKnown || account.flow === 'implicit'
+    ...(result.isAccountKnown || account.flow !== 'code'
       ? []
       : ['The server did not report the account; account checks are skipped.']),
     store.kind === 'file'

@@ -9,12 +9,13 @@ import { isCi } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
-import { sessionState } from '../../session/session-report.ts';
 import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
 import { isTeam } from '../../session/suggested-commands.ts';
-import { completeLoginSettings, type LoginSettings } from './complete-login-settings.ts';
+import { completeLoginSettings } from './complete-login-settings.ts';
+import { confirmReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
+import { loginWithToken } from './login-with-token.ts';
 import { authServerOptions, settingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
@@ -44,6 +45,10 @@ const options: readonly OptionSpec[] = [
   },
   { name: 'no-browser', description: 'print the authorization URL without opening a browser' },
   { name: 'paste', description: 'paste the address of the last page instead of listening on a port' },
+  {
+    name: 'with-token',
+    description: 'store an access token from standard input, or from a hidden prompt; it cannot be renewed',
+  },
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
@@ -58,10 +63,15 @@ export const authLoginCommand: CommandSpec<Context> = {
     { text: 'Log in with read access', command: 'cloudctl auth login' },
     { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },
     { text: 'Log in on a server, with a browser on another machine', command: 'cloudctl auth login --paste' },
+    {
+      text: 'Store an access token that was issued elsewhere, from a file',
+      command: 'cloudctl auth login --with-token < token.txt',
+    },
   ],
   run: async (context, args) => {
     const typed = settingOverrides(args, options);
     checkOptions(context.settings(typed), args);
+    if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
     const limit = requireDuration(limitText, '--login-timeout', 1000);
@@ -78,7 +88,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       listen: !args.has('paste'),
       limit,
     };
-    if (!(await confirmReplacement(context, login, stored, args))) {
+    if (!(await confirmReplacement(context, settings, stored, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
       return 0;
     }
@@ -158,27 +168,11 @@ async function chooseScope(
   { values }: ProfileSettings,
   stored: StoredSession,
 ): Promise<string | undefined> {
-  const kept = stored.kind === 'found' ? stored.record.scope : undefined;
+  const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
   if (args.value('scope') !== undefined || kept === undefined || sameScope(kept, values.scope)) return values.scope;
   if (values.scope !== undefined && prompts.interactive) {
     const message = `The session has the scope "${sanitizeLine(kept)}", the profile has "${sanitizeLine(values.scope)}". Keep the scope of the session?`;
     if (!(await prompts.confirm({ message, default: true, option: '--scope' }))) return values.scope;
   }
   return sameScope(kept, 'read') ? undefined : kept;
-}
-
-/** In a terminal a usable session is replaced only after a question; a script is not asked. */
-async function confirmReplacement(
-  context: Context,
-  { settings }: LoginSettings,
-  stored: StoredSession,
-  args: ParsedArgs,
-): Promise<boolean> {
-  if (args.has('force') || !context.prompts.interactive) return true;
-  if (stored.kind !== 'found' || sessionState(stored.record, context.host.clock.now()) === 'needs_login') return true;
-  return context.prompts.confirm({
-    message: `Profile ${settings.profileName} is already logged in. Log in again?`,
-    default: true,
-    option: '--force',
-  });
 }

@@ -10,7 +10,7 @@ import {
   sessionReport,
   sessionState,
 } from '../../session/session-report.ts';
-import { loadStoredSession, needsLoginError, requireStoredSession } from '../../session/stored-session.ts';
+import { loadStoredSession, reauthenticateCommand, requireStoredSession } from '../../session/stored-session.ts';
 import { flowOption } from '../../session/suggested-commands.ts';
 import { reportEnvironmentToken } from './environment-token.ts';
 import { statusView } from './session-view.ts';
@@ -64,9 +64,13 @@ export const authStatusCommand: CommandSpec<Context> = {
       await context.output.note(
         'The last refresh was interrupted; the server may have processed it. The next command checks.',
       );
+    if (record.isGivenToken === true && state !== 'needs_login')
+      await context.output.note(
+        'The access token was given to `auth login --with-token`: it cannot be renewed, and its lifetime is not known. `--check` asks the server.',
+      );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${needsLoginError(settings.profile, '', record, flowOption(report.flow, settings.values.flow)).hint}.`,
+      `The session has ended. Log in with ${reauthenticateCommand(settings.profile, record, flowOption(report.flow, settings.values.flow))}.`,
     );
     return exitCodes.needs_login;
   },

@@ -1,0 +1,139 @@
+import { type AccountDetails, readTokenAccount } from '../../api/account-context.ts';
+import { createApi } from '../../api/client.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
+import { type ProfileSettings, requireKnownProfile, type SettingOverrides } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import { compareAccounts, describeTeam } from '../../identity.ts';
+import { isTokenText } from '../../oauth/token-grant.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { Secret } from '../../secret.ts';
+import { writeAccount } from '../../session/account.ts';
+import type { SessionBinding } from '../../session/credential-record.ts';
+import { requireAvailable } from '../../session/credential-store.ts';
+import { revokeReplaced } from '../../session/revoke-grant.ts';
+import { isSpecServer, loginHints, sessionBindingOf } from '../../session/session-binding.ts';
+import { storeGivenToken } from '../../session/store-login.ts';
+import { loadStoredSession } from '../../session/stored-session.ts';
+import { missingSettingsError } from './complete-login-settings.ts';
+import { confirmReplacement } from './confirm-replacement.ts';
+import { reportLogin, saveTypedOptions } from './login-report.ts';
+
+/** `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API accepted it. */
+export async function loginWithToken(context: Context, args: ParsedArgs, typed: SettingOverrides): Promise<ExitCode> {
+  refuseBrowserOptions(args);
+  const settings = context.settings(typed);
+  const binding = requireBinding(context, settings);
+  context.requireSafe();
+  const stored = requireAvailable(await loadStoredSession(context.store(settings), binding), settings.profile);
+  if (!(await confirmReplacement(context, settings, stored, args))) {
+    await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
+    return 0;
+  }
+  const accessToken = await readAccessToken(context);
+  const account = await readAccountOf(context, settings, binding, accessToken);
+  requireTeam(account, args.value('team'));
+  const { host } = context;
+  const { profileName } = settings;
+  const { authOrigin, clientId } = binding;
+  // Known from the account file, which the login replaces.
+  const isSpec = isSpecServer(host.folders, profileName, authOrigin);
+  const result = await storeGivenToken(
+    {
+      binding,
+      store: context.store(settings),
+      lock: () => context.lock(context.profilePaths(profileName).lock),
+      clock: host.clock,
+      random: host.random,
+      writeAccount: (names) => writeAccount(host.folders.config, profileName, names),
+    },
+    { accessToken, account, scope: args.value('scope') ?? '' },
+  );
+  await saveTypedOptions(context, settings, typed);
+  await reportLogin(context, settings, result);
+  await revokeReplaced(
+    {
+      client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
+      createSender: () => context.send({ fresh: true }),
+      isSpecServer: () => isSpec,
+    },
+    result,
+  );
+  return 0;
+}
+
+/** Options of a login in the browser would have no effect. */
+function refuseBrowserOptions(args: ParsedArgs): void {
+  const names = ['flow', 'prompt', 'account-hint', 'no-browser', 'paste', 'login-timeout', 'accept-scope'];
+  const typed = names.find((name) => args.has(name));
+  if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
+}
+
+function requireBinding(context: Context, settings: ProfileSettings): SessionBinding {
+  const binding = sessionBindingOf(settings);
+  if (binding !== undefined) return binding;
+  requireKnownProfile(settings, context.config());
+  const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);
+  throw missingSettingsError(keys, settings.profile, 'a session is bound to its servers and its application');
+}
+
+async function readAccessToken({ host, prompts }: Context): Promise<Secret> {
+  const notVisible = 'is not 1 to 65536 visible ASCII characters';
+  if (host.stdin.isTTY === true)
+    return prompts.askSecret({
+      name: 'access token',
+      option: '--with-token < token.txt',
+      message: 'Access token (hidden)',
+      validate: (written) => isTokenText(written) || `The access token ${notVisible}.`,
+    });
+  let written = '';
+  for await (const chunk of host.stdin) {
+    written += String(chunk);
+    if (written.length > maxInputLength) break;
+  }
+  if (isTokenText(written.trim())) return new Secret(written.trim());
+  throw usageError(
+    `the access token on standard input ${notVisible}`,
+    'redirect a file that holds the token alone: `cloudctl auth login --with-token < token.txt`',
+  );
+}
+
+/** A token and the white space around it; more is another file. */
+const maxInputLength = 70_000;
+
+async function readAccountOf(
+  context: Context,
+  settings: ProfileSettings,
+  { baseOrigin }: SessionBinding,
+  accessToken: Secret,
+): Promise<AccountDetails> {
+  const hints = loginHints({ ...settings, accessToken: undefined }, context.host.folders.config);
+  const api = createApi({
+    baseOrigin,
+    send: await context.send(),
+    bearer: async () => accessToken,
+    renew: async () => {
+      throw new CliError('token_refused', `${baseOrigin} refused the access token`, {
+        detail: 'nothing was stored',
+        hint: 'pass an access token that was issued for this server and is still valid',
+      });
+    },
+    clock: context.host.clock,
+    timeout: context.timeout,
+    loginHints: hints,
+  });
+  return readTokenAccount(api, hints);
+}
+
+function requireTeam(account: AccountDetails, team: string | undefined): void {
+  if (team === undefined) return;
+  const { accountUuid } = account;
+  if (
+    compareAccounts({ accountUuid: accountUuid ?? '', team }, { ...account, accountUuid: accountUuid ?? '' }) === 'same'
+  )
+    return;
+  throw new CliError('login_required', `the access token belongs to another context than ${describeTeam(team)}`, {
+    detail: `the server named the ${sanitizeLine(describeTeam(account.team))}; nothing was stored`,
+    hint: 'pass an access token of that context, or remove `--team`',
+  });
+}
