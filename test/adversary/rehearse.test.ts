@@ -66,7 +66,7 @@ describe.each([
   const nobodySang = async () => {
     const lines = canaries.asSuperuser();
     // A superuser of the source may run what he wants there.
-    expect(kind === 'owner' ? lines : lines.filter((line) => !line.includes(`port=${source.port} `))).toEqual([]);
+    expect(kind === 'owner' ? lines : lines.filter((line) => !line.includes(`port=${source.ownPort} `))).toEqual([]);
     if (kind === 'owner') expect(canaries.asSomebody(source)).toEqual([]);
     // It did run there, as the owner of the target database.
     expect(canaries.asSomebody(target)).not.toEqual([]);

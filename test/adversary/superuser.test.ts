@@ -51,7 +51,7 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
       runByPsql(honest, text.replaceAll(/^\\connect .*$/gm, ''), canaries.folder);
     }
     expect(canaries.wasExecuted()).toBe(false);
-    expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.port} `))).toEqual([]);
+    expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.ownPort} `))).toEqual([]);
   });
 
   attack(`${version}: the script of db sequences runs no command`, async () => {
@@ -61,7 +61,7 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
     await honest.query('CREATE DATABASE shop');
     runByPsql(honest, ran.stdout, canaries.folder);
     expect(canaries.wasExecuted()).toBe(false);
-    expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.port} `))).toEqual([]);
+    expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.ownPort} `))).toEqual([]);
   });
 
   attack(`${version}: db watch shows what it says without control characters`, async () => {
