@@ -72,6 +72,7 @@ import { slotRetentionCheck } from './checks/slot-retention.ts';
 import { slotsFreeCheck } from './checks/slots-free.ts';
 import { slotsVsDbsCheck } from './checks/slots-vs-dbs.ts';
 import { standbySourceCheck } from './checks/standby-source.ts';
+import { storedRoleCheck } from './checks/stored-role.ts';
 import { subsExistingCheck } from './checks/subs-existing.ts';
 import { supersCheck } from './checks/supers.ts';
 import { superuserCheck } from './checks/superuser.ts';
@@ -125,6 +126,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   notPostgresCheck,
   managedSourceCheck,
   superuserCheck,
+  storedRoleCheck,
   roleReadonlyCheck,
   roleTimeoutsCheck,
   dumpTimeoutsCheck,

@@ -25,17 +25,32 @@ export function effectiveSettings(
 ): readonly EffectiveSetting[] {
   const own = settings.get(name);
   if (own === undefined) return [];
-  const candidates = roleSettings.filter((setting) => setting.name.toLowerCase() === name.toLowerCase());
-  const winner = (database: string) =>
-    candidates
-      .filter((setting) => setting.database === undefined || setting.database === database)
-      .toSorted((a, b) => rank(b) - rank(a))[0];
+  const winner = (database: string) => storedSetting(name, roleSettings, database);
   // A value that our own session has from ALTER ROLE or ALTER DATABASE hides the server's value.
   const server = winner(dbname) === undefined ? own.value : defaultValue;
   return databases.map((database) => {
     const set = winner(database);
     return { database, value: set?.value ?? server, set };
   });
+}
+
+/** The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, of databases that have one. */
+export function storedSettings(
+  name: string,
+  roleSettings: readonly RoleSetting[],
+  { databases }: Pick<PostgresqlSourceFacts, 'databases'>,
+): readonly EffectiveSetting[] {
+  return databases.flatMap((database) => {
+    const set = storedSetting(name, roleSettings, database);
+    return set === undefined ? [] : [{ database, value: set.value, set }];
+  });
+}
+
+function storedSetting(name: string, roleSettings: readonly RoleSetting[], database: string): RoleSetting | undefined {
+  return roleSettings
+    .filter((setting) => setting.name.toLowerCase() === name.toLowerCase())
+    .filter((setting) => setting.database === undefined || setting.database === database)
+    .toSorted((a, b) => rank(b) - rank(a))[0];
 }
 
 function rank({ role, database }: RoleSetting): number {

@@ -7,6 +7,7 @@ import {
 } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { startupSettings } from '../../postgresql/startup-settings.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
@@ -33,7 +34,7 @@ export async function identifyServer(
       inRecovery: row?.rec === 't',
       superuser: row?.su === 'on',
       pooler: poolerEvidence(session.processId, pid, wholeNumberIn(row, 'pid')) ?? session.startupRefusal,
-      startupRefusal: session.startupRefusal,
+      startupRefusal: session.startupRefusal ?? ignoredSettings(row),
       ssl: session.tls !== undefined,
       authentication: session.authentication,
       serverPort: wholeNumberIn(row, 'port'),
@@ -57,6 +58,7 @@ const identityQuery = `
     pg_is_in_recovery() AS rec,
     current_setting('is_superuser') AS su,
     inet_server_port() AS port,
+    (SELECT reset_val FROM pg_settings WHERE name = 'search_path') AS path,
     pg_backend_pid() AS pid
 `;
 
@@ -88,6 +90,11 @@ function poolerEvidence(
   return later === undefined || later === first
     ? undefined
     : `process ${first} ran the first statement, and process ${later} a later one`;
+}
+
+/** A pooler may accept the settings of the startup message and not pass them on. reset_val: what the session began with. */
+function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
+  return row?.path == null || row.path === startupSettings.search_path ? undefined : 'they were not passed on';
 }
 
 /** The admin console of a pooler accepts no SELECT, but reports its product with SHOW VERSION. */

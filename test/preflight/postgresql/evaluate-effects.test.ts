@@ -30,6 +30,7 @@ import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/qu
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
 import { settingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
+import { storedRolesQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
 import { applyTriggersQuery, eventTriggersQuery } from '../../../src/preflight/postgresql/queries/triggers.ts';
 import {
   restartNeededError,
@@ -104,6 +105,10 @@ const cases: readonly Case[] = [
   {
     id: 'sync-standby-names',
     returned: [setting({ synchronous_standby_names: { value: '*', context: 'sighup' } })],
+  },
+  {
+    id: 'stored-role',
+    returned: [roleSetting('role', 'bare'), returns(storedRolesQuery, new Map([['bare', false]]))],
   },
   { id: 'role-readonly', returned: [roleSetting('default_transaction_read_only', 'on')] },
   { id: 'role-timeouts', returned: [roleSetting('statement_timeout', '5s')] },

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { readOnlyTransaction } from '../../../src/postgresql/pinned-message.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
+import { startupSettings } from '../../../src/postgresql/startup-settings.ts';
 import type { CheckOutcome } from '../../../src/preflight/finding.ts';
 import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
@@ -10,6 +11,7 @@ import { managedServiceMarkersQuery } from '../../../src/preflight/postgresql/qu
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { Secret } from '../../../src/secret.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
@@ -292,8 +294,11 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
   });
 
   describe.skipIf(lacks('pgbouncer'))('behind pgbouncer', () => {
-    const behind = async (mode: 'session' | 'transaction'): Promise<PostgresqlSource> => {
-      const { port } = await startPgbouncer({ server, mode, size: 2 });
+    const behind = async (
+      mode: 'session' | 'transaction',
+      ignored: readonly string[] = [],
+    ): Promise<PostgresqlSource> => {
+      const { port } = await startPgbouncer({ server, mode, size: 2, ignored });
       return { ...source, port, ssl: 'disable' };
     };
 
@@ -302,6 +307,20 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
       expect(said).toEqual(['pooler-detected: fail', 'repl-connection: fail']);
       expect(outcomes.get('pooler-detected')?.fix?.text).toContain(`listens on ${server.ownPort}`);
       expect(outcomes.get('repl-connection')?.observed).toContain('startup parameter');
+    });
+
+    test.each([
+      { what: 'rejects', ignored: [] },
+      { what: 'ignores', ignored: Object.keys(startupSettings) },
+    ])('the report says that it $what the settings of the login', async ({ ignored }) => {
+      await server.query('ALTER DATABASE postgres SET search_path = public');
+      try {
+        const { ground, outcomes } = await look(await behind('transaction', ignored));
+        expect(ground.connection).toMatchObject({ kind: 'entered', startupRefusal: expect.stringMatching(/./) });
+        expectGolden('postgresql-pooler', outcomes.get('pooler-detected')?.detail ?? '');
+      } finally {
+        await server.query('ALTER DATABASE postgres RESET search_path');
+      }
     });
 
     test('its admin console, a wrong password and an unknown database are recognized as those of a pooler', async () => {
@@ -313,7 +332,8 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
 
     test('settings of another client in transaction mode do not change', async () => {
       const pooled = await behind('transaction');
-      const other = await connectPostgresql(pooled, { dbname: 'postgres', limit: 5000 });
+      const options = { dbname: 'postgres', limit: 5000, applicationName: 'another client' };
+      const other = await connectPostgresql(pooled, options);
       const settings = async () =>
         (
           await other.query(anyMessage("SELECT name, setting FROM pg_settings WHERE context IN ('user', 'superuser')"))

@@ -45,5 +45,5 @@ function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
 
 function unpinnedLoginNote(connection: PostgresqlSourceFacts['connection']): string {
   if (connection.kind !== 'entered' || connection.startupRefusal === undefined) return '';
-  return ` It also rejected the settings of the login (${connection.startupRefusal}): login event triggers ran with the search_path that is stored for the role or the database, and all later statements with pg_catalog alone.`;
+  return ` The settings of the login were not accepted (${connection.startupRefusal}): a login event trigger ran with the role and the search_path that are stored for its sessions. All statements of this report ran with pg_catalog alone.`;
 }

@@ -211,7 +211,7 @@ export const roleCases: readonly PostgresCase[] = [
   {
     name: 'a role that becomes another one at once',
     verdict: 'dump',
-    reasons: ['superuser'],
+    reasons: ['stored-role'],
     first: [root, 'CREATE ROLE weak', 'GRANT pg_read_all_data TO weak', 'ALTER ROLE someone SET role = weak'],
     connection: door,
   },

@@ -1,0 +1,21 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** Roles that exist and that ALTER ROLE or ALTER DATABASE … SET role names, and whether they are superusers. */
+export const storedRolesQuery: PostgresqlQuery<ReadonlyMap<string, boolean>> = {
+  id: 'stored-roles',
+  scope: 'server',
+  sql: () => `
+    SELECT rolname, rolsuper
+    FROM pg_roles
+    WHERE rolname IN (
+      SELECT substr(assignment, 6)
+      FROM pg_db_role_setting s, unnest(s.setconfig) AS assignment
+      WHERE left(assignment, 5) = 'role='
+    )
+  `,
+  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'rolname'), decodeBoolean(row, 'rolsuper')])),
+  absent: new Map(),
+  grant: grantMonitorRole,
+};
