@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import type { Identity } from '../identity.ts';
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import { ensureFolder, readTextIfReadable, writeAtomically } from '../platform/files.ts';
 import { type MigrationStart, migrationTimeLimit } from './migration-deadline.ts';
@@ -34,6 +35,8 @@ export interface RecordedStart {
   readonly cluster: string;
   /** Id of the migration at the service. */
   readonly id: string;
+  /** Who started it; absent in records of earlier versions. */
+  readonly identity?: Identity;
 }
 
 export interface SourceIdentity {
@@ -106,7 +109,13 @@ function decodeRecord(json: JsonRecord): WatchRecord | undefined {
 
 function decodeStarted(json: JsonRecord): RecordedStart | undefined {
   const [at, cluster, id] = [decodeDate(json, 'at'), stringField(json, 'cluster'), stringField(json, 'id')];
-  return at === undefined || cluster === undefined || id === undefined ? undefined : { at, cluster, id };
+  if (at === undefined || cluster === undefined || id === undefined) return undefined;
+  return { at, cluster, id, ...(isRecord(json.identity) ? { identity: decodeIdentity(json.identity) } : {}) };
+}
+
+function decodeIdentity(json: JsonRecord): Identity {
+  const keys = ['authOrigin', 'baseOrigin', 'clientId', 'accountUuid', 'team'] as const;
+  return Object.fromEntries(keys.flatMap((key) => (stringField(json, key) === undefined ? [] : [[key, json[key]]])));
 }
 
 function decodeSlot(json: unknown): readonly RecordedSlot[] {

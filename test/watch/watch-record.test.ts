@@ -15,7 +15,12 @@ const source = { engine: 'postgresql', host: 'DB.example.com', port: 5432, dbnam
 const record: WatchRecord = {
   engine: 'postgresql',
   source: 'db.example.com:5432/shop',
-  started: { at: Date.parse('2026-11-20T12:00:00Z'), cluster: 'c', id: 'm' },
+  started: {
+    at: Date.parse('2026-11-20T12:00:00Z'),
+    cluster: 'c',
+    id: 'm',
+    identity: { baseOrigin: 'https://api.example.com', accountUuid: 'u', team: 'personal' },
+  },
   firstSeen: Date.parse('2026-11-20T12:05:00Z'),
   before: ['cdc'],
   slots: [{ name: 's', database: 'shop' }],

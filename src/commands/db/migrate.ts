@@ -1,5 +1,6 @@
 import { startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { describeActor, readIdentityIfAvailable } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
@@ -78,7 +79,8 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
-    await confirm(context, source, cluster);
+    const identity = await readIdentityIfAvailable(context, settings);
+    await confirm(context, source, cluster, describeActor(context, settings, identity));
     const api = await context.api(settings);
     const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
     const started = await startOnlineMigration(api, cluster, requestOf(source, args));
@@ -94,7 +96,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     await recordMigration(
       context,
       source,
-      { at: startedAt, cluster, id: started.id },
+      { at: startedAt, cluster, id: started.id, identity },
       preflight?.report,
       existingSlots,
     );
@@ -149,9 +151,9 @@ function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): Cli
   );
 }
 
-async function confirm(context: Context, { source }: DbSource, cluster: string): Promise<void> {
+async function confirm(context: Context, { source }: DbSource, cluster: string, actor: string): Promise<void> {
   if (!context.prompts.interactive) return;
-  const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster}?`;
+  const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${actor}?`;
   if (await context.prompts.confirm({ message })) return;
   throw new CliError('cancelled', 'the migration was not started', {
     hint: 'run the command again to start it; nothing was sent to the service',
