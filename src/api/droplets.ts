@@ -43,6 +43,14 @@ export function decodeDroplet(json: unknown): Droplet | undefined {
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
 
+/** The public IPv4 address of a droplet. */
+export function publicAddress(raw: JsonRecord): string | undefined {
+  const networks = isRecord(raw.networks) ? raw.networks.v4 : undefined;
+  if (!Array.isArray(networks)) return undefined;
+  const publicNetwork = networks.find((network) => isRecord(network) && network.type === 'public');
+  return isRecord(publicNetwork) ? stringField(publicNetwork, 'ip_address') : undefined;
+}
+
 /** Beyond 2^53 different ids are one double, so they do not identify a droplet. */
 export function isExactId(id: number): boolean {
   return Number.isSafeInteger(id);

@@ -3,9 +3,11 @@ import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
 import type { BatchState } from './batch-state.ts';
+import { countsAfterWait, type WaitResults } from './wait-results.ts';
 
 export interface BatchEnd {
   readonly state: BatchState;
+  readonly results: WaitResults;
   /** What stopped the batch before every name was handled. */
   readonly stopped: CliError | undefined;
   /** Why rows could not be printed. */
@@ -24,7 +26,7 @@ export interface BatchEnd {
  * uncertain. Throws what stopped the batch when no droplet was created.
  */
 export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
-  const { state, stopped, outputError, signal, resume, wait } = batchEnd;
+  const { state, results, stopped, outputError, signal, resume, wait } = batchEnd;
   const { created, skipped, failed, missing, unknown } = state.counts();
   const total = state.batch.names.length;
   const left = failed + missing + unknown;
@@ -37,14 +39,17 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
   if (signal === undefined && left === 0) {
     // Every droplet exists: only the waiting for them, or the last write to the ledger, can have failed.
     if (stopped !== undefined) {
-      await output.note(`All ${total} droplets exist. Resume with: ${resume}`);
-      throw stopped;
+      await output.note(`All ${total} droplets were created.`);
+      const again = `resume with \`${resume}\``;
+      throw withHint(stopped, stopped.hint === undefined ? again : `${stopped.hint}; then ${again}`);
     }
+    if (results.failures.size > 0) return reportNotActive({ output }, batchEnd);
     await output.note(`${created} created${skipped === 0 ? '' : `, ${skipped} skipped`}.`);
     return 0;
   }
   const hint = `resume with \`${resume}\``;
-  const summary = `${created} created, ${failed + missing} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+  const lost = results.failures.size;
+  const summary = `${created - lost} created, ${failed + missing + lost} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
   if (signal !== undefined) {
     const { message, exitCode } = interruptedError(signal);
     throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 && !wait ? {} : { hint }) });
@@ -61,6 +66,23 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
       detail: [summary, ...reasons].join('; '),
       hint: afterStop(stopped, failed + missing === 0 ? unresolvedHint(batchEnd, hint) : hint),
+    }),
+  );
+  return 5;
+}
+
+/** Every droplet was created, but some were deleted since, or their creation failed. They are never sent again. */
+async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
+  const { state, results, profileOptions } = batchEnd;
+  const { created, failed } = countsAfterWait(state.counts(), results);
+  const [first] = [...state.rows()].filter((row) => row.status === 'created' && results.failures.has(row.id));
+  const list = ['cloudctl droplets list', first?.name, ...profileOptions].join(' ');
+  const causes = [...new Set(results.failures.values())];
+  const more = causes.length > 3 ? [`and ${causes.length - 3} more`] : [];
+  await output.error(
+    new CliError('batch_partial', `${failed} of ${created + failed} droplets cannot become active`, {
+      detail: [...causes.slice(0, 3), ...more].join('; '),
+      hint: `check the names with \`${list}\`, and create missing droplets with a new batch`,
     }),
   );
   return 5;

@@ -4,6 +4,7 @@ import type { RowPages } from '../cli/write-list.ts';
 import { crossesTenth, progressBarLine, progressText } from './batch-progress.ts';
 import type { BatchState, NameResult } from './batch-state.ts';
 import { startRowStream } from './row-stream.ts';
+import { rowAfterWait, type WaitResults } from './wait-results.ts';
 
 export const batchView: ListView<NameResult> = {
   columns: [
@@ -12,6 +13,7 @@ export const batchView: ListView<NameResult> = {
     { name: 'ID', value: (row) => ('id' in row ? row.id : undefined) },
     { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
     { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
+    { name: 'PublicIPv4', value: (row) => (row.status === 'created' ? row.public_ipv4 : undefined) },
   ],
 };
 
@@ -19,6 +21,8 @@ export const batchView: ListView<NameResult> = {
 export interface BatchReporter {
   /** Reports names whose result is final in this run. The caller waits for the promise, if there is one. */
   settled(names: readonly string[]): Promise<void> | undefined;
+  /** Reports droplets that `--wait` awaits no longer. */
+  awaited(names: readonly string[]): Promise<void> | undefined;
   /** Prints the rows that were not printed yet. @param notSent error of the names that were never sent */
   end(notSent: string): Promise<void>;
 }
@@ -27,12 +31,19 @@ export interface BatchReporter {
 export async function startBatchReporter(
   { output, progress, host }: Pick<CommandIo, 'output' | 'progress' | 'host'>,
   state: BatchState,
+  /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
+  results?: WaitResults,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
   let notSentError = '';
+  const afterWait = (row: NameResult): NameResult => (results === undefined ? row : rowAfterWait(row, results));
+  function* allRows(notSent: string): Generator<NameResult> {
+    for (const row of state.rows(notSent)) yield afterWait(row);
+  }
   // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
   async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<NameResult> {
-    for await (const positions of batches) yield { rows: () => positions.map((at) => state.rowAt(at, notSentError)) };
+    for await (const positions of batches)
+      yield { rows: () => positions.map((at) => afterWait(state.rowAt(at, notSentError))) };
   }
   const stream =
     output.format === 'ndjson'
@@ -66,7 +77,8 @@ export async function startBatchReporter(
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
     return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(progressText(state));
   };
-  await printWhere(state.isPresent);
+  const isAwaited = (at: number): boolean => results !== undefined && state.rowAt(at).status === 'created';
+  await printWhere((at) => state.isPresent(at) && !isAwaited(at));
   await showProgress(created);
   return {
     settled(names) {
@@ -78,16 +90,17 @@ export async function startBatchReporter(
         if (isPresent) created += 1;
         // A name without an error of its own was not sent. The reason is known only at the end, so its row waits.
         const row = isPresent ? undefined : state.rowAt(at, '');
-        if (row === undefined || !('error' in row) || row.error !== '') positions.push(at);
+        if (isPresent ? !isAwaited(at) : row === undefined || !('error' in row) || row.error !== '') positions.push(at);
       }
       const printing = print(positions);
       const showing = showProgress(previous);
       if (printing === undefined || showing === undefined) return printing ?? showing;
       return Promise.all([printing, showing]).then(() => {});
     },
+    awaited: (names) => print(names.map((name) => state.positionOf(name))),
     async end(notSent) {
       await progress.stop();
-      if (stream === undefined) return output.list(state.rows(notSent), batchView);
+      if (stream === undefined) return output.list(allRows(notSent), batchView);
       notSentError = notSent;
       await printWhere((at) => printed[at] === 0);
       await stream.end();

@@ -3,9 +3,16 @@ import { indexNames } from './name-index.ts';
 
 /** The row that is printed for a name. */
 export type NameResult =
-  | { readonly name: string; readonly status: 'created'; readonly id: number; readonly action_id?: number }
+  | {
+      readonly name: string;
+      readonly status: 'created';
+      readonly id: number;
+      readonly action_id?: number;
+      /** Only after `--wait`. */
+      readonly public_ipv4?: string;
+    }
   | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
-  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly error: string };
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string };
 
 /** Names of one request whose result is not known. */
 export interface UncertainGroup {

@@ -12,7 +12,8 @@ import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { takeBaseline } from './take-baseline.ts';
-import { type WaitUntilActiveOptions, waitUntilActive } from './wait-until-active.ts';
+import { createWaitResults } from './wait-results.ts';
+import { waitUntilActive } from './wait-until-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: Api;
@@ -22,6 +23,8 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
   readonly concurrency: number;
   /** Wait until the droplets are active. */
   readonly wait: boolean;
+  /** The longest wait until the droplets are active, in milliseconds. */
+  readonly waitTimeout: number;
   /** The command that resumes the batch. */
   readonly resume: string;
   /** Options that select the same profile and servers, quoted for a shell. */
@@ -37,6 +40,7 @@ export async function runBatch(
   const { progress, output, host } = io;
   const { clock } = host;
   const { api, loginHints, onPause, timeout, wait, resume, profileOptions } = options;
+  const results = createWaitResults();
   const timings = batchTimingsFor(host.env);
   const lane = createSendLane({ api, loginHints, clock, maxPause: timings.maxPause, onPause });
   const interruption = listenForInterruption(host, timings.interruptLimit);
@@ -46,7 +50,7 @@ export async function runBatch(
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
   try {
-    const reporter = await startBatchReporter(io, state);
+    const reporter = await startBatchReporter(io, state, wait ? results : undefined);
     try {
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {
@@ -58,7 +62,14 @@ export async function runBatch(
         stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
       }
       if (wait && !ending.aborted)
-        await waitForActive(io, state, { lane, clock, poll: timings.pollInterval, signal: ending });
+        await waitUntilActive(state, {
+          ...{ lane, clock, results, signal: ending },
+          ...{ poll: timings.pollInterval, timeout: options.waitTimeout },
+          onPoll: async (active, total, ended) => {
+            await progress.show(`${active} of ${total} droplets active`);
+            await reporter.awaited(ended);
+          },
+        });
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) throw error;
@@ -74,7 +85,7 @@ export async function runBatch(
     interruption.stop();
   }
   const signal = interruption.receivedSignal();
-  return reportBatchEnd(io, { state, stopped, outputError, signal, resume, wait, profileOptions });
+  return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 
 /** Nothing is left to send. */
@@ -116,17 +127,4 @@ async function requireNamesAvailable(ledger: Ledger): Promise<void> {
     'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
     `${listed.join(', ')}${more}`,
   );
-}
-
-async function waitForActive(
-  { progress, output }: Pick<CommandIo, 'progress' | 'output'>,
-  state: BatchState,
-  options: Omit<WaitUntilActiveOptions, 'onPoll'>,
-): Promise<void> {
-  const onPoll = (active: number, total: number): Promise<void> =>
-    progress.show(`${active} of ${total} droplets active`);
-  const deleted = await waitUntilActive(state, { ...options, onPoll });
-  if (deleted.length === 0) return;
-  const more = deleted.length > 20 ? ` and ${deleted.length - 20} more` : '';
-  await output.warn(`droplets no longer exist: ${deleted.slice(0, 20).join(', ')}${more}`);
 }

@@ -6,6 +6,7 @@ import { readBatchNames, readDropletAttributes } from '../../src/batch/create-ar
 import { dryRunRequests } from '../../src/batch/dry-run.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../src/batch/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
+import { createWaitResults } from '../../src/batch/wait-results.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -24,6 +25,7 @@ const options = (api: RunBatchOptions['api']): RunBatchOptions => ({
   batchSize: 10,
   concurrency: 1,
   wait: false,
+  waitTimeout: 900_000,
   resume: 'cloudctl droplets create --resume LEDGER',
   profileOptions: [],
 });
@@ -62,6 +64,7 @@ describe('a run of a batch', () => {
     const { state } = await ledgerFor(batchOf(['a']));
     const end = {
       state,
+      results: createWaitResults(),
       stopped: undefined,
       outputError: undefined,
       signal: 'SIGTERM',
@@ -113,5 +116,12 @@ it('a dry run has one request for each group, with its curl command', () => {
 });
 
 it('the columns of a row are those of the contract', () => {
-  expect(batchView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'ActionID', 'Error']);
+  expect(batchView.columns.map(({ name }) => name)).toEqual([
+    'Name',
+    'Status',
+    'ID',
+    'ActionID',
+    'Error',
+    'PublicIPv4',
+  ]);
 });

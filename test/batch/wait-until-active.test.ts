@@ -3,46 +3,93 @@ import type { ApiResponse } from '../../src/api/api-response.ts';
 import { createBatchState } from '../../src/batch/batch-state.ts';
 import type { BatchEvent } from '../../src/batch/ledger-event.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
+import { createWaitResults } from '../../src/batch/wait-results.ts';
 import { waitUntilActive } from '../../src/batch/wait-until-active.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from './batch-fixtures.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 
-/** Waits for droplets 1, 2, … of the names; each look has its answer, and the last stays. */
-async function waited(names: readonly string[], looks: readonly ApiResponse[], changes: Partial<BatchEvent> = {}) {
-  const roster = createBatchState(batchOf(names, changes));
-  roster.apply({ event: 'created', at, group: 1, rows: names.map((name, index) => ({ name, id: index + 1 })) });
+/** Waits for droplets 1, 2, … of the names; each list has its response, and the last stays. */
+async function waited(
+  names: readonly string[],
+  lists: readonly ApiResponse[],
+  { items = {}, ...changes }: Partial<BatchEvent> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
+) {
+  const state = createBatchState(batchOf(names, changes));
+  const rows = names.map((name, index) => ({ name, id: index + 1, action_id: index + 901 }));
+  state.apply({ event: 'created', at, group: 1, rows });
+  let count = -1;
   const api = apiOf(
     () => batchResponse(500),
-    (_, count) => looks[Math.min(count, looks.length - 1)] ?? batchResponse(500),
+    ({ path }) => {
+      if (/\/\d+$/.test(path)) return items[path] ?? batchResponse(404, { id: 'not_found' });
+      count += 1;
+      return lists[Math.min(count, lists.length - 1)] ?? batchResponse(500);
+    },
   );
-  const clock = instantClock();
-  const line = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const clock = deadlineClock();
+  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
   const told: string[] = [];
-  const onLook = async (active: number, total: number): Promise<void> => void told.push(`${active}/${total}`);
+  const ended: string[] = [];
+  const onPoll = async (active: number, total: number, names: readonly string[]): Promise<void> => {
+    told.push(`${active}/${total}`);
+    ended.push(...names);
+  };
   const { signal } = new AbortController();
-  const gone = await waitUntilActive(roster, { lane: line, clock, poll: 5_000, signal, onPoll: onLook });
-  return { gone, told, paths: api.read.map(({ path }) => path), slept: clock.slept };
+  const results = createWaitResults();
+  const error = await waitUntilActive(state, {
+    ...{ lane, clock, signal, onPoll, results },
+    ...{ poll: 5_000, timeout: 900_000 },
+  }).catch((reason: unknown) => reason);
+  const lookups = api.read.map(({ path }) => path);
+  const paths = lookups.filter((path) => path.includes('?'));
+  const slept = clock.slept;
+  return { told, ended, error, results, failures: Object.fromEntries(results.failures), paths, lookups, slept };
+}
+
+/** Every wait is over at once; the deadline passes when the waits before it have lasted as long. */
+function deadlineClock() {
+  const clock = instantClock();
+  let deadline = (): void => {};
+  const startedAt = clock.now();
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (ms >= 900_000)
+      return new Promise((resolve) => {
+        deadline = resolve;
+      });
+    await clock.sleep(ms, signal);
+    if (clock.now() - startedAt > 900_000) deadline();
+  };
+  return { ...clock, sleep };
 }
 
 function listed(...statuses: readonly (string | undefined)[]): ApiResponse {
   const droplets = statuses.flatMap((status, index) =>
-    status === undefined ? [] : [{ id: index + 1, name: 'x', status }],
+    status === undefined ? [] : [{ id: index + 1, name: 'x', status, networks: networksOf(index + 1) }],
   );
   return batchResponse(200, { droplets, meta: { total: droplets.length } });
 }
 
+function networksOf(id: number): object {
+  return { v4: [{ type: 'public', ip_address: `203.0.113.${id}` }] };
+}
+
 describe('waiting for a batch', () => {
   it('asks once an interval for all of it, until none is new', async () => {
-    const { told, paths, slept, gone } = await waited(
+    const { told, paths, slept, failures, ended, results } = await waited(
       ['a', 'b'],
       [listed('new', 'new'), listed('active', 'new'), listed('active', 'off')],
     );
     expect(told).toEqual(['0/2', '1/2', '2/2']);
     expect(paths).toHaveLength(3);
     expect(slept).toEqual([5_000, 5_000]);
-    expect(gone).toEqual([]);
+    expect(failures).toEqual({});
+    expect(ended).toEqual(['a', 'b']);
+    expect([...results.addresses]).toEqual([
+      [1, '203.0.113.1'],
+      [2, '203.0.113.2'],
+    ]);
   });
 
   it('asks for what it needs only, as far as the server filters', async () => {
@@ -51,12 +98,36 @@ describe('waiting for a batch', () => {
     expect(marked.paths).toEqual(['/v2/droplets?tag_name=cloudctl-b1&page=1&per_page=200']);
   });
 
-  it('ends for a droplet that is not there any more', async () => {
-    const { gone, told } = await waited(['a', 'b'], [listed('active', undefined)]);
-    expect(gone).toEqual(['b']);
+  it('ends for a deleted droplet, which is then not created', async () => {
+    const { failures, told, ended } = await waited(['a', 'b'], [listed('active', undefined)]);
+    expect(failures).toEqual({ 2: expect.stringContaining('2') });
+    expect(ended).toEqual(['a', 'b']);
     expect(told).toHaveLength(5);
-    // What is gone is not active.
     expect(told.at(-1)).toBe('1/2');
+  });
+
+  it('keeps a droplet that only the list lacks', async () => {
+    const droplet = { id: 2, name: 'b', status: 'active', networks: networksOf(2) };
+    const items = { '/v2/droplets/2': batchResponse(200, { droplet }) };
+    const { failures, results } = await waited(['a', 'b'], [listed('active', undefined)], { items });
+    expect(failures).toEqual({});
+    expect(results.addresses.get(2)).toBe('203.0.113.2');
+  });
+
+  it('ends for a droplet whose create action failed', async () => {
+    const items = { '/v2/actions/901': batchResponse(200, { action: { id: 901, status: 'errored' } }) };
+    const { failures, lookups } = await waited(['a'], [listed('new')], { items });
+    expect(failures).toEqual({ 1: expect.stringContaining('901') });
+    // A droplet that becomes active soon costs no further request.
+    expect(lookups.filter((path) => path === '/v2/actions/901')).toHaveLength(1);
+    expect(lookups).toHaveLength(4);
+  });
+
+  it('ends after the time limit', async () => {
+    const items = { '/v2/actions/901': batchResponse(200, { action: { id: 901, status: 'in-progress' } }) };
+    const { error, slept } = await waited(['a'], [listed('new')], { items });
+    expect(error).toMatchObject({ code: 'timeout', exitCode: 5, detail: 'a' });
+    expect(slept.length).toBeGreaterThan(170);
   });
 
   it('bears four answers in a row that are none, and no more', async () => {
@@ -67,8 +138,7 @@ describe('waiting for a batch', () => {
     ]);
     const four = [batchResponse(502), batchResponse(502), batchResponse(502), batchResponse(502)];
     expect((await waited(['a'], [...four, listed('new'), ...four, listed('active')])).told).toHaveLength(10);
-    await expect(waited(['a'], [...four, batchResponse(502), listed('active')])).rejects.toMatchObject({
-      code: 'api_error',
-    });
+    const { error } = await waited(['a'], [...four, batchResponse(502), listed('active')]);
+    expect(error).toMatchObject({ code: 'api_error' });
   });
 });

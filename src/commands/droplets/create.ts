@@ -14,6 +14,7 @@ import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireDuration } from '../../cli/duration.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
@@ -45,7 +46,12 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       multiple: 'repeat',
       description: 'Additional attribute of every droplet, for example --set tags=\'["web"]\'',
     },
-    { name: 'wait', description: 'Wait until the droplets are active' },
+    { name: 'wait', description: 'Wait until the droplets are active; rows then have their public IPv4 address' },
+    {
+      name: 'wait-timeout',
+      valueName: 'DURATION',
+      description: 'With --wait: the longest wait until all droplets are active (default: 15m)',
+    },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
     { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
@@ -89,6 +95,9 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
+    const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    if (args.value('wait-timeout') !== undefined && !args.has('wait'))
+      throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     const path = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
     const isDryRun = args.has('dry-run');
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
@@ -133,6 +142,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         batchSize,
         concurrency,
         wait: args.has('wait'),
+        waitTimeout,
         resume: batchResumeCommand(ledger.path, args, profileOptions),
         profileOptions,
       });

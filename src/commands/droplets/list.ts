@@ -1,4 +1,4 @@
-import { type Droplet, listDroplets } from '../../api/droplets.ts';
+import { type Droplet, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -76,13 +76,6 @@ function matcherOf(glob: string): (name: string) => boolean {
   } catch {
     throw usageError('GLOB is not a shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
   }
-}
-
-function publicAddress(row: JsonRecord): Cell {
-  const networks = isRecord(row.networks) ? row.networks.v4 : undefined;
-  if (!Array.isArray(networks)) return undefined;
-  const publicNetwork = networks.find((network) => isRecord(network) && network.type === 'public');
-  return isRecord(publicNetwork) ? stringField(publicNetwork, 'ip_address') : undefined;
 }
 
 function slugOf(value: unknown): string | undefined {

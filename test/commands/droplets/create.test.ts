@@ -508,15 +508,70 @@ describe('--mark', () => {
 describe('--wait', () => {
   it('lasts until every droplet is active, with one list an interval', async () => {
     const { host, sandbox } = await loggedIn();
-    const words = ['n-{1..30}', ...like, '--wait', '-o', 'json'];
+    const words = ['n-{1..30}', ...like, '--wait', '-o', 'ndjson'];
     const started = startCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
     await started.waitForOutput(/0 of 30 droplets active/);
+    // Their addresses are not known yet, so their rows are not printed.
+    expect(started.host.out()).toBe('');
     await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '10s' });
     const ran = await started.ended;
     expect(ran.code).toBe(0);
+    const rows = ran.out
+      .trim()
+      .split('\n')
+      .map((row) => JSON.parse(row));
+    expect(rows).toHaveLength(30);
+    for (const row of rows)
+      expect(row).toMatchObject({ status: 'created', public_ipv4: expect.stringMatching(/^203\.0\.113\./) });
     const list = (await runCloudctl(host, ['droplets', 'list', 'n-*', '-o', 'json'])).json<Row[]>();
     expect(list.map(({ status }) => status)).toEqual(Array(30).fill('active'));
     expect((await recordedRequests(sandbox)).filter((line) => /GET \/v2\/droplets\/\d/.test(line))).toEqual([]);
+  });
+});
+
+describe('--wait ends', () => {
+  it('with 5 when a droplet was deleted', async () => {
+    const { host, sandbox } = await loggedIn();
+    const words = ['a', 'b', ...like, '--wait', '-o', 'ndjson'];
+    const started = startCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
+    await started.waitForOutput(/0 of 2 droplets active/);
+    const [droplet] = (await runCloudctl(host, ['droplets', 'list', 'a', '-o', 'json'])).json<Row[]>();
+    await runCloudctl(host, ['api', 'DELETE', `/v2/droplets/${droplet?.id}`]);
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '10s' });
+    const ran = await started.ended;
+    expect(ran.code).toBe(5);
+    const rows = ran.out
+      .trim()
+      .split('\n')
+      .map((row): Row => JSON.parse(row));
+    expect(rows.find(({ name }) => name === 'a')).toMatchObject({ status: 'failed', id: droplet?.id });
+    expect(rows.find(({ name }) => name === 'b')).toMatchObject({ status: 'created' });
+    expectGolden(
+      'droplets',
+      messages(ran.err)
+        .replaceAll(String(droplet?.id), 'ID')
+        .replace(/^\d of .*\n/gm, ''),
+    );
+  });
+
+  it('with 5 after --wait-timeout', async () => {
+    const { host } = await loggedIn();
+    const words = ['a', ...like, '--wait', '--wait-timeout', '20s', '-o', 'json'];
+    const ran = await runCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
+    expect(ran.code).toBe(5);
+    expect(ran.json<Row[]>()).toMatchObject([{ name: 'a', status: 'created' }]);
+    expect(ran.error()).toMatchObject({ code: 'timeout' });
+    expectGolden('droplets', `${ran.error().message}\n${ran.error().hint?.replaceAll(/\S+\.jsonl/g, 'LEDGER')}`);
+  });
+
+  it.each([
+    ['--wait-timeout', '5m'],
+    ['--wait', '--wait-timeout', 'soon'],
+  ])('but not with %j %j %j', async (...words) => {
+    const sandbox = await sandboxFor();
+    const given = words.filter((word) => word !== undefined);
+    expect((await runCloudctl(testHost(), ['droplets', 'create', 'a', ...like, ...given])).code).toBe(2);
+    expect(await recordedRequests(sandbox)).toEqual([]);
   });
 });
 
@@ -585,7 +640,7 @@ describe('a wait that does not end', () => {
   const waiting = async () => {
     const { host, sandbox } = await loggedIn();
     await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
-    const started = startCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'json']);
+    const started = startCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--wait', '-o', 'ndjson']);
     await started.waitForOutput(/0 of 2 droplets active/);
     return { sandbox, started };
   };
@@ -603,7 +658,7 @@ describe('a wait that does not end', () => {
     sandbox.faults.add({ match: { method: 'GET' }, action: 'status', status: 403 });
     const ran = await started.ended;
     expect(ran.code).toBe(4);
-    expect(ran.err).toMatch(/ cloudctl droplets create --resume \S+ --wait\n/);
+    expect(ran.error().hint).toMatch(/`cloudctl droplets create --resume \S+ --wait`$/);
     expectGolden('droplets', messages(ran.err).replace(/^\d of 2 droplets active\n/gm, ''));
   });
 });
