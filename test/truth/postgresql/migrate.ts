@@ -106,15 +106,27 @@ export async function migrate(plan: MigrationPlan): Promise<MigrationResult> {
   }
 }
 
-/** Nobody knows that the engine of the service writes where the role is set to read only; ours does. */
+/**
+ * The engine of the service may keep what is stored for its sessions: a role, and that they are read-only. Ours sets both, so
+ * the statements for that are replaced.
+ */
 const connectAsItIs: typeof connectPostgresql = async (source, options) => {
   const session = await connectPostgresql(source, options);
   return {
     ...session,
     query: (message, limit) =>
-      session.query(anyMessage(message.replace('; SET default_transaction_read_only TO off', '')), limit),
+      session.query(
+        anyMessage(
+          message.replace('SET role TO none', setStoredRole).replace('; SET default_transaction_read_only TO off', ''),
+        ),
+        limit,
+      ),
   };
 };
+
+const setStoredRole = `SELECT pg_catalog.set_config('role', pg_catalog.substr(assignment, 6), false)
+  FROM pg_catalog.pg_db_role_setting s, pg_catalog.unnest(s.setconfig) AS assignment
+  WHERE assignment LIKE 'role=%' AND s.setrole = (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user)`;
 
 export function all(databases: readonly string[], why: readonly string[]): MigrationResult {
   return { problems: new Map(databases.map((name) => [name, why])), remarks: [] };

@@ -35,8 +35,8 @@ export function openServerPool(): ServerPool {
       const [source, target] = await Promise.all([
         ownSource ? startSource(one, from) : take(`source ${from}`, () => startSource({}, from)),
         ownTarget
-          ? startTarget({ version: to, settings: one.target ?? {} })
-          : take(`target ${to}`, () => startTarget({ version: to })),
+          ? startTarget({ version: to, direct: true, settings: one.target ?? {} })
+          : take(`target ${to}`, () => startTarget({ version: to, direct: true })),
       ]);
       return {
         source,
@@ -56,7 +56,7 @@ export function openServerPool(): ServerPool {
 function startSource({ settings, hba, tls }: Partial<PostgresCase>, version: Major): Promise<Postgres> {
   return startPostgres({
     version,
-    // Host rules and addresses are what some of the cases are about.
+    // Host rules and addresses are what some of the cases are about, and the engine is changed (migrate.ts).
     direct: true,
     settings: { ...ready, max_prepared_transactions: 5, wal_sender_timeout: '60s', ...settings },
     ...(hba === undefined ? {} : { hba }),

@@ -149,21 +149,17 @@ function fromFar(address: string): readonly PostgresCase[] {
   ];
 }
 
+/** The engine refuses a pooler, whatever its mode: settings of a session would reach its next client. */
 function poolers(): readonly PostgresCase[] {
-  return (['transaction', 'session'] as const).map((mode) => ({
-    name: `pgbouncer in ${mode} mode`,
-    verdict: 'blocked',
-    because: ['pooler-detected'],
-    before: async (source) => {
-      const pooler = await startPgbouncer({ server: source, mode, size: 8 });
-      return { door: { port: pooler.port }, end: () => pooler.stop() };
-    },
-    differs: {
-      truth: 'dump',
-      why:
-        mode === 'transaction'
-          ? 'spec §4.6 forbids it: with several clients at once a dump through a transaction pool loses its settings; alone on the pool it came through'
-          : 'the mode of a pool cannot be told from outside; in session mode a dump comes through, and the direct address is the better advice all the same',
-    },
-  }));
+  return (['transaction', 'session'] as const).map(
+    (mode): PostgresCase => ({
+      name: `pgbouncer in ${mode} mode`,
+      verdict: 'blocked',
+      reasons: ['pooler-detected'],
+      before: async (source) => {
+        const pooler = await startPgbouncer({ server: source, mode, size: 8 });
+        return { connection: { port: pooler.port }, end: () => pooler.stop() };
+      },
+    }),
+  );
 }
