@@ -17,6 +17,7 @@ import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
 import type { Host, HttpSenderOptions } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
+import { requireOwnFolder } from './platform/own-folder.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
@@ -138,6 +139,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   });
   const store = (current: ProfileSettings): CredentialStore => {
     const at = place(current.profileName);
+    for (const folder of [host.folders.state, at.folder]) requireOwnFolder(folder);
     if (current.values.credential_store === 'file') return createFileStore(at, undefined, current.profile);
     return createKeychainStore({
       profile: current.profile,

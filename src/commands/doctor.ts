@@ -12,13 +12,13 @@ import {
   checkEnvironmentVariables,
   checkRuntimeEnvironment,
 } from '../doctor/check-runtime-environment.ts';
+import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { type CheckedEndpoint, checkUrlResponds } from '../doctor/check-url-responds.ts';
-import { createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
+import { createDoctorReport, type DoctorFinding, failedFinding } from '../doctor/doctor-finding.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
 import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
 import { hasOpener } from '../platform/browser.ts';
-import { tryAcquireLock } from '../platform/file-lock.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
@@ -99,11 +99,16 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
     profile: value.profile,
   };
   yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];
-  yield [checkStateFolder(context, value)];
+  const folder = checkStateFolder(host.folders.state, context.profilePaths(value.profileName));
+  yield [folder];
   await progress.show('checking the credential store');
   const store = await probeCredentialStore(context, value);
   yield [store];
-  yield await checkSession(context, value, store.status === 'ok');
+  yield await checkSession(
+    context,
+    value,
+    [store, folder].every(({ status }) => status === 'ok'),
+  );
   for (const endpoint of profileEndpoints(value)) {
     await progress.show(`checking ${endpoint.origin}`);
     yield await checkUrlResponds(endpoint, {
@@ -150,27 +155,11 @@ function checkEnvironment({ host }: Context, settings: ProfileSettings): readonl
   }
 }
 
-/** A refresh needs a file lock in the state folder. */
-function checkStateFolder(context: Context, settings: ProfileSettings): DoctorFinding {
-  const id = 'state-folder';
-  const place = context.profilePaths(settings.profileName);
-  try {
-    const held = tryAcquireLock(place.lock);
-    held?.release();
-    const now = held === undefined ? '; another cloudctl process holds the lock' : '';
-    return { id, status: 'ok', observed: `${place.folder}: locks work${now}` };
-  } catch (error) {
-    if (error instanceof CliError) return failedFinding(id, error);
-    const reason = error instanceof Error ? error.message : String(error);
-    return { id, status: 'failed', observed: reason, hint: 'set CLOUDCTL_STATE_DIR to a folder that you own' };
-  }
-}
-
 async function probeCredentialStore(context: Context, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  const { folder } = context.profilePaths(settings.profileName);
-  if (settings.values.credential_store === 'file') return probeCredentialFolder(folder, value);
+  if (settings.values.credential_store === 'file')
+    return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,
     fileStoreCommand: profileCommand(settings.profile, 'config set credential_store file'),
@@ -240,9 +229,4 @@ async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly
     if (!(error instanceof CliError)) throw error;
     return [failedFinding('callback-urls', error)];
   }
-}
-
-function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
-  const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
-  return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
 }

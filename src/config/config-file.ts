@@ -3,6 +3,7 @@ import { CliError } from '../errors.ts';
 import { isRecord, type JsonRecord, parseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { Folders } from '../platform/host.ts';
+import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
 /** The decoded config.json. `raw` keeps the keys of a newer version, so that they are not lost when the file is written. */
@@ -25,6 +26,7 @@ export function configLockPath(folder: string): string {
 /** Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. Synchronous, for the fast path of `auth token`. */
 export function readConfig(folder: string): ConfigFile {
   const path = configPath(folder);
+  requireOwnFolder(folder);
   const text = readConfigText(path);
   if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = parseJson(text);

@@ -1,3 +1,6 @@
+import type { CliError } from '../errors.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+
 /** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {
   /** Stable, for scripts. */
@@ -20,4 +23,10 @@ export interface DoctorReport {
 
 export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorReport {
   return { ok: findings.every(({ status }) => status !== 'failed'), findings };
+}
+
+/** The finding of a check that ended with an error. */
+export function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
+  const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
+  return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
 }

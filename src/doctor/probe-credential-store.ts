@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../platform/host.ts';
+import { InsecureFileError, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface KeychainProbeOptions {
@@ -32,30 +33,29 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
   }
 }
 
-/** Writes, reads and removes a test file in the folder of the file store. */
-export function probeCredentialFolder(folder: string, value: string, write = writeAtomically): DoctorFinding {
+/** Writes, reads and removes a test file in the folder of the file store, and checks the owner and the mode of the session's file. */
+export function probeCredentialFolder(
+  { folder, credentialFile }: { readonly folder: string; readonly credentialFile: string },
+  value: string,
+  prepare = prepareFileReplacement,
+): DoctorFinding {
   const id = 'credential-file';
+  const failed = (observed: string, hint: string): DoctorFinding => ({ id, status: 'failed', observed, hint });
   const path = join(folder, `doctor.${process.pid}`);
   try {
     ensureFolder(folder);
-    write(path, value);
-    const same = readTextIfPresent(path) === value;
+    const isStored = readSecretText(credentialFile) !== undefined;
+    prepare(path, value.length).commit(value);
+    const same = readSecretText(path) === value;
     removeDurably(path);
-    if (same)
-      return {
-        id,
-        status: 'ok',
-        observed: `${folder} is writable; sessions are files with mode 0600, not in the keychain`,
-      };
-    return {
-      id,
-      status: 'failed',
-      observed: `${folder} returned other bytes than were written`,
-      hint: folderFix(folder),
-    };
+    if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
+    // The session itself must be replaceable as well.
+    prepare(credentialFile, value.length).abandon();
+    const file = isStored ? `${credentialFile} has mode 0600` : 'a login writes a file with mode 0600';
+    return { id, status: 'ok', observed: `${folder} is writable; ${file}, not in the keychain` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { id, status: 'failed', observed: reason, hint: diskFix(error) ?? folderFix(folder) };
+    return failed(reason, error instanceof InsecureFileError ? error.hint : (diskFix(error) ?? folderFix(folder)));
   }
 }
 

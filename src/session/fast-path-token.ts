@@ -1,9 +1,10 @@
 import { fstatSync, statSync } from 'node:fs';
 import { readConfig } from '../config/config-file.ts';
 import { resolveSettings } from '../config/settings.ts';
-import { readTextIfPresent } from '../platform/files.ts';
 import { platformFolders } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
+import { requireOwnFolder } from '../platform/own-folder.ts';
+import { readSecretText } from '../platform/secret-file.ts';
 import type { Secret } from '../secret.ts';
 import { decodeRecord, isBoundTo, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
 import {
@@ -38,11 +39,12 @@ export async function fastPathToken(
     const binding = sessionBindingOf(settings);
     if (binding === undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
+    for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
     // A refresh was interrupted or is in progress, so the stored record may not be the newest.
     if (listWriteAheadFiles(place).length > 0 || listCredentialTemporaries(place).length > 0) return undefined;
     const text =
       settings.values.credential_store === 'file'
-        ? readTextIfPresent(place.credentialFile)
+        ? readSecretText(place.credentialFile)
         : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeRecord(text);
     if (record === undefined || !isBoundTo(record, binding)) return undefined;

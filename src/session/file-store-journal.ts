@@ -1,5 +1,5 @@
 import { processTokenResponse } from '../oauth/token-endpoint.ts';
-import { ensureFolder, readTextIfPresent, removeDurably } from '../platform/files.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
 import { type FileReplacement, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
 import { type CredentialRecord, decodeRecord, encodeRecord, reservedBytes } from './credential-record.ts';
 import { reachFailpoint } from './failpoints.ts';
@@ -24,7 +24,7 @@ export function createFileJournal(
     reserve(record, options) {
       ensureFolder(place.folder);
       // Throws for a file that cannot be read: it may contain the newest record.
-      for (const path of listCredentialTemporaries(place)) readTextIfPresent(path);
+      for (const path of listCredentialTemporaries(place)) readSecretText(path);
       return reservationOf(place, prepare(place.credentialFile, reservedBytes(record)), record, options);
     },
     removeObsolete(stored) {
@@ -40,7 +40,7 @@ export function createFileJournal(
 /** The temporary files that contain the whole text, as a failed commit leaves them. */
 export function temporariesWithText(place: ProfilePaths, text: string): readonly string[] {
   return listCredentialTemporaries(place).filter(
-    (path) => unlessFailed(() => readTextIfPresent(path)?.replace(/\0+$/, '') === text) === true,
+    (path) => unlessFailed(() => readSecretText(path)?.replace(/\0+$/, '') === text) === true,
   );
 }
 
@@ -65,7 +65,7 @@ type TemporaryContent =
   | { readonly kind: 'other' };
 
 function readTemporary(path: string): TemporaryContent {
-  const text = unlessFailed(() => readTextIfPresent(path) ?? '');
+  const text = unlessFailed(() => readSecretText(path) ?? '');
   if (text === undefined) return { kind: 'unreadable' };
   const record = decodeRecord(text.replace(/\0+$/, ''));
   if (record !== undefined) return { kind: 'record', record };

@@ -89,7 +89,7 @@ function keychainId(folder: string, random: (bytes: number) => Uint8Array): stri
   if (known) return known;
   ensureFolder(folder);
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${Buffer.from(random(6)).toString('base64url')}\n`, { mode: 0o600 });
+  writeFileSync(draft, `${Buffer.from(random(6)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   try {
     // Linking fails when the file exists, so two simultaneous first runs get the same id.
     linkSync(draft, path);

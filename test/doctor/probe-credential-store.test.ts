@@ -30,7 +30,7 @@ test('a full disk has a hint of its own', () => {
   const write = () => {
     throw full;
   };
-  const finding = probeCredentialFolder(state, 'v', write);
+  const finding = probeCredentialFolder({ folder: state, credentialFile: join(state, 'c.json') }, 'v', write);
   expect(finding.status).toBe('failed');
   expect(finding.hint).not.toContain('chmod');
   expect(finding.hint).toContain('CLOUDCTL_STATE_DIR');
@@ -69,7 +69,9 @@ describe('the folder of the file store', () => {
     const folders = makeFolders();
     onTestFinished(() => folders.remove());
     const folder = join(folders.state, 'sessions');
-    expect(probeCredentialFolder(folder, 'v')).toMatchObject({ status: 'ok' });
+    expect(probeCredentialFolder({ folder, credentialFile: join(folder, 'c.json') }, 'v')).toMatchObject({
+      status: 'ok',
+    });
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -79,7 +81,7 @@ describe('the folder of the file store', () => {
     const folder = join(folders.home, 'sessions');
     writeFileSync(folder, '');
     chmodSync(folder, 0o600);
-    expect(probeCredentialFolder(folder, 'v')).toMatchObject({
+    expect(probeCredentialFolder({ folder, credentialFile: join(folder, 'c.json') }, 'v')).toMatchObject({
       status: 'failed',
       hint: expect.stringContaining('chmod 700'),
     });

@@ -1,0 +1,23 @@
+import { CliError } from '../errors.ts';
+import { tryAcquireLock } from '../platform/file-lock.ts';
+import { requireOwnFolder } from '../platform/own-folder.ts';
+import { type DoctorFinding, failedFinding } from './doctor-finding.ts';
+
+/** The state folder belongs to the user alone, and its files can be locked, which a refresh needs. */
+export function checkStateFolder(
+  stateFolder: string,
+  { folder, lock }: { readonly folder: string; readonly lock: string },
+): DoctorFinding {
+  const id = 'state-folder';
+  try {
+    for (const one of [stateFolder, folder]) requireOwnFolder(one);
+    const held = tryAcquireLock(lock);
+    held?.release();
+    const now = held === undefined ? '; another cloudctl process holds the lock' : '';
+    return { id, status: 'ok', observed: `${folder}: locks work${now}` };
+  } catch (error) {
+    if (error instanceof CliError) return failedFinding(id, error);
+    const observed = error instanceof Error ? error.message : String(error);
+    return { id, status: 'failed', observed, hint: 'set CLOUDCTL_STATE_DIR to a folder that you own' };
+  }
+}
