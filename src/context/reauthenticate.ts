@@ -26,7 +26,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   const client = await parts.client(settings, binding);
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
-  const message = `The session of profile "${profileName}" has ended. Log in again in the browser with the same account and scope?`;
+  const message = `The session of profile "${profileName}" has ended. Log in again?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
   const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
   const canOpen = canOpenBrowser(runtimeEnvironment, true, host.env.BROWSER);

@@ -39,7 +39,7 @@ export function loginInstructions(
   const lead = isContinued
     ? `The browser shows the sign-in page of ${host}. Its URL is:`
     : opened
-      ? `Opening the browser to sign in at ${host}. If nothing opens, use this URL:`
+      ? `Opening ${host} in the browser. If nothing opens, use this URL:`
       : `To sign in at ${host}, open this URL in a browser:`;
   const waiting = listening
     ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
