@@ -23,7 +23,6 @@ const programs = {
   jq: 'jq',
   psql: 'postgresql-client',
   pgbouncer: 'pgbouncer',
-  psql: 'postgresql-client',
   'redis-server': 'redis-server',
   'redis-cli': 'redis-tools',
   'valkey-server': 'valkey-server',
