@@ -3,10 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { test } from 'vitest';
 import type { PostgresServer } from '../../scripts/postgres.mjs';
 import type { Postgres } from '../fixtures/postgres.ts';
-import { openAttacks } from './open-attacks.ts';
 
 /** What an attack leaves when it succeeds. hostile-owner.sql describes each. */
 export interface Canaries {
@@ -102,21 +100,4 @@ export function runByPsql(server: Postgres, script: string, folder: string, data
 /** A script whose optional parts are no comments any more. */
 export function withOptionalParts(script: string): string {
   return script.replaceAll(/^-- {3}/gm, '');
-}
-
-/** A test of an attack. One that is known to succeed (open-attacks.ts) is reported and does not fail. */
-export function attack(name: string, body: () => Promise<void> | void, limit = 120_000): void {
-  const isOpen = openAttacks.some((pattern) => pattern.test(name));
-  test(
-    name,
-    async ({ skip }) => {
-      try {
-        await body();
-      } catch (error) {
-        if (!isOpen || error === null) throw error;
-        skip(`open: ${error instanceof Error ? error.message : error}`);
-      }
-    },
-    limit,
-  );
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasEnded } from '../../src/engine/migration-state.ts';
 import { chooseSchemaCopier } from '../../src/engine/schema/choose-schema-copier.ts';
 import {
@@ -11,7 +11,7 @@ import {
   waitForState,
 } from '../engine/engine-servers.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
-import { attack, type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
+import { type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
 
 /** The engine of the sandbox migrates the hostile database into a server of its own, as superuser of both. */
 let canaries: Canaries;
@@ -29,7 +29,7 @@ afterAll(async () => {
   canaries?.remove();
 });
 
-attack('the engine runs nothing as a superuser', async () => {
+test('the engine runs nothing as a superuser', async () => {
   const all = await source.query<{ datname: string }>('SELECT datname FROM pg_database WHERE NOT datistemplate');
   const ignoreDbs = all.map(({ datname }) => datname).filter((name) => name !== 'tables');
   const dependencies = testEngineDependencies({ schemaCopy: chooseSchemaCopier({ env: process.env }) });

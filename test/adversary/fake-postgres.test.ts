@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
-import { attack } from './canaries.ts';
 import { type FakeBehaviour, startFakePostgres } from './fake-postgres.ts';
 import { fakeLogins, fakeQueries, fakeTls } from './fake-postgres-behaviours.ts';
 import { endsWell, measuredRun, type Victim } from './measured-run.ts';
@@ -76,6 +75,6 @@ async function attackOf(behaviour: FakeBehaviour, name: string): Promise<void> {
 
 describe.concurrent('a server that speaks the protocol of PostgreSQL badly', () => {
   for (const { behaviour, victim } of cases) {
-    attack(`${behaviour.name}: db ${victim}`, () => attackOf(behaviour, victim), 90_000);
+    test(`${behaviour.name}: db ${victim}`, () => attackOf(behaviour, victim), 90_000);
   }
 });

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type RedisServer, startRedis } from '../fixtures/redis.ts';
-import { attack } from './canaries.ts';
 import { type FakeRedisBehaviour, fakeRedisBehaviours, startFakeRedis } from './fake-redis.ts';
 import { endsWell, measuredRun, type Victim } from './measured-run.ts';
 
@@ -56,7 +55,7 @@ async function attackOf(behaviour: FakeRedisBehaviour, name: string): Promise<vo
 describe.concurrent('a server that speaks the protocol of Redis badly', () => {
   for (const behaviour of fakeRedisBehaviours) {
     for (const name of Object.keys(victims).filter((one) => samples[one]?.test(behaviour.name))) {
-      attack(`${behaviour.name}: db ${name} of Redis`, () => attackOf(behaviour, name), 90_000);
+      test(`${behaviour.name}: db ${name} of Redis`, () => attackOf(behaviour, name), 90_000);
     }
   }
 });

@@ -4,12 +4,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts';
 import { run } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, startPostgres, ready as wanted } from '../fixtures/postgres.ts';
-import { attack } from './canaries.ts';
 import { authentication, type FakeBehaviour, key, parameter, ready, startFakePostgres } from './fake-postgres.ts';
 
 /** Somebody on the network answers instead of the server, and wants the password of the DBA. */
@@ -78,7 +77,7 @@ async function steal(behaviour: FakeBehaviour, name: string, tls: boolean, ...mo
 describe.concurrent('an impostor', () => {
   for (const name of Object.keys(commands)) {
     for (const tls of [true, false]) {
-      attack(`who asks for the password in clear text gets none: db ${name}, ${tls ? 'TLS' : 'plain'}`, async () => {
+      test(`who asks for the password in clear text gets none: db ${name}, ${tls ? 'TLS' : 'plain'}`, async () => {
         const { ran, received } = await steal(clear, name, tls);
         expect(received).not.toContain(password);
         expect(ran.code, ran.stderr).toBe(3);
@@ -86,18 +85,18 @@ describe.concurrent('an impostor', () => {
     }
   }
 
-  attack('gets it when that is allowed', async () => {
+  test('gets it when that is allowed', async () => {
     const { received } = await steal(clear, 'preflight', true, '--allow-cleartext-password');
     expect(received).toContain(password);
   });
 
-  attack('who asks for an MD5 hash gets nothing else', async () => {
+  test('who asks for an MD5 hash gets nothing else', async () => {
     const { received } = await steal(md5, 'preflight', true);
     expect(received).toMatch(/md5[0-9a-f]{32}/);
     expect(received).not.toContain(password);
   });
 
-  attack('on the way to the target of a rehearsal gets no password either', async () => {
+  test('on the way to the target of a rehearsal gets no password either', async () => {
     const fake = await startFakePostgres(clear, { certificates, host: host ?? '' });
     try {
       const into = ['--into', `postgres://postgres@${host}:${fake.port}/postgres`];
@@ -113,7 +112,7 @@ describe.concurrent('an impostor', () => {
     }
   });
 
-  attack('with another certificate gets no message after the handshake', async () => {
+  test('with another certificate gets no message after the handshake', async () => {
     const ca = join(folders.work, 'ca.pem');
     writeFileSync(ca, makeCertificates().ca);
     const { ran, received } = await steal(clear, 'preflight', true, '--ca-file', ca);
@@ -124,7 +123,7 @@ describe.concurrent('an impostor', () => {
 
 describe.concurrent('a man in the middle who relays the login to the real server', () => {
   for (const strips of [false, true]) {
-    attack(`gets no session: ${strips ? 'he hides channel binding' : 'channel binding is offered'}`, async () => {
+    test(`gets no session: ${strips ? 'he hides channel binding' : 'channel binding is offered'}`, async () => {
       const relay = await startRelay(strips);
       try {
         const ran = await run(['db', 'sequences', '--source', `postgres://postgres@${host}:${relay.port}/postgres`], {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Ran, run, start } from '../fixtures/cli.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 import { controlCharacters } from './bad-bytes.ts';
-import { attack, type Canaries, makeCanaries, runByPsql, strangeSuperusers, withOptionalParts } from './canaries.ts';
+import { type Canaries, makeCanaries, runByPsql, strangeSuperusers, withOptionalParts } from './canaries.ts';
 
 /** The owner of databases attacks a superuser, and a role without rights, who looks at the server. */
 describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
@@ -55,19 +55,19 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
   const endsWell = (ran: Ran, ...codes: readonly number[]) => expect(codes, ran.stderr).toContain(ran.code);
 
   for (const database of version === 14 || version === 18 ? ['shadows', 'settings', 'tables'] : ['shadows']) {
-    attack(`${version}: a superuser checks the database ${database}`, async () => {
+    test(`${version}: a superuser checks the database ${database}`, async () => {
       endsWell(await preflight(database, 'postgres', '--probe', '-o', 'json'), 0, 3);
       await nobodySang();
     });
   }
 
-  attack(`${version}: roles without superuser check it`, async () => {
+  test(`${version}: roles without superuser check it`, async () => {
     endsWell(await preflight('shadows', 'reader', '-o', 'json'), 0, 3);
     endsWell(await preflight('settings', 'watcher', '-o', 'json'), 0, 3);
     await nobodySang();
   });
 
-  attack(`${version}: tables are replaced by views while it reads`, async () => {
+  test(`${version}: tables are replaced by views while it reads`, async () => {
     let isOver = false;
     const swapping = (async () => {
       while (!isOver) {
@@ -86,7 +86,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     await nobodySang();
   });
 
-  attack(`${version}: a superuser prints its sequences, and runs them on another server`, async () => {
+  test(`${version}: a superuser prints its sequences, and runs them on another server`, async () => {
     const ran = await command(['sequences', ...source('shadows')]);
     endsWell(ran, 0);
     await nobodySang();
@@ -95,7 +95,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     expect(errors).toEqual([]);
   });
 
-  attack(`${version}: a superuser runs the fixes by psql, and undoes them`, async () => {
+  test(`${version}: a superuser runs the fixes by psql, and undoes them`, async () => {
     const [fix, undo] = [join(folders.work, 'fix.sql'), join(folders.work, 'undo.sql')];
     endsWell(await preflight('tables', 'postgres', '--fix-sql', fix, '--undo-sql', undo), 0, 3);
     canaries.reset();
@@ -112,7 +112,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     await nobodySang();
   });
 
-  attack(`${version}: a superuser watches it`, async () => {
+  test(`${version}: a superuser watches it`, async () => {
     const watched = ['shadows', 'settings', 'tables', 'names'];
     await rollBackPrepared();
     for (const database of watched) {
@@ -134,7 +134,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
   });
 
   if (version === 18) {
-    attack('names forge nothing in any report', async () => {
+    test('names forge nothing in any report', async () => {
       const paths = ['md', 'html', 'xml', 'sarif', 'json'].map((type) => join(folders.work, `report.${type}`));
       const ran = await preflight('names', 'postgres', ...paths.flatMap((path) => ['--report', path]));
       const texts = [ran.stdout, ran.stderr, ...paths.map((path) => readFileSync(path, 'utf8'))];
@@ -149,7 +149,7 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
       expect(texts[4]).not.toContain('<script>alert');
     });
 
-    attack('a superuser starts its migration', async () => {
+    test('a superuser starts its migration', async () => {
       const service = await serverFor((_seen, response) =>
         reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
       );

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { run } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type RedisServer, startRedis } from '../fixtures/redis.ts';
 import { controlCharacters } from './bad-bytes.ts';
-import { attack, type Canaries, makeCanaries } from './canaries.ts';
+import { type Canaries, makeCanaries } from './canaries.ts';
 
 /** The administrator of a Redis server chooses paths and names; scripts for redis-cli and for a shell quote them. */
 describe.each(['redis', 'valkey'] as const)('%s', (program) => {
@@ -35,7 +35,7 @@ describe.each(['redis', 'valkey'] as const)('%s', (program) => {
 
   beforeEach(() => canaries.reset());
 
-  attack(`the scripts for ${program} run no command`, async () => {
+  test(`the scripts for ${program} run no command`, async () => {
     const [fix, undo] = [join(folders.work, 'fix.txt'), join(folders.work, 'undo.txt')];
     const source = ['--source', `redis://${server.host}:${server.port}`, '--disable-ssl', '--allow-private'];
     const files = ['--fix-sql', fix, '--undo-sql', undo];

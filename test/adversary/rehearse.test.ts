@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { run } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
-import { attack, type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
+import { type Canaries, makeCanaries, strangeSuperusers } from './canaries.ts';
 
 /** Objects of the source are created and filled on another server; what runs there must not run as its superuser. */
 const settings = { ...ready, wal_retrieve_retry_interval: '500ms' };
@@ -102,12 +102,12 @@ describe.each([
     return ran;
   };
 
-  attack(`a rehearsal of ${kind} from ${from} to ${to}`, async () => {
+  test(`a rehearsal of ${kind} from ${from} to ${to}`, async () => {
     await rehearse();
     await nobodySang();
   });
 
-  attack(`a dump of ${kind} from ${from} to ${to}`, async () => {
+  test(`a dump of ${kind} from ${from} to ${to}`, async () => {
     await rehearse('--method', 'dump');
     await nobodySang();
   });

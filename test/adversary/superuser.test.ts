@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { run, start } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 import { controlCharacters } from './bad-bytes.ts';
-import { attack, type Canaries, makeCanaries, runByPsql, withOptionalParts } from './canaries.ts';
+import { type Canaries, makeCanaries, runByPsql, withOptionalParts } from './canaries.ts';
 
 /** The superuser of the source attacks the machine of whoever looks at it, through output and scripts. */
 describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
@@ -36,7 +36,7 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
   const options = () => ({ folders, limit: 90_000, env: { PGPASSWORD: server.password } });
   const noControls = (text: string) => expect(text).not.toMatch(controlCharacters);
 
-  attack(`${version}: the scripts of db preflight run no command`, async () => {
+  test(`${version}: the scripts of db preflight run no command`, async () => {
     const [fix, undo] = [join(folders.work, 'fix.sql'), join(folders.work, 'undo.sql')];
     const files = ['--fix-sql', fix, '--undo-sql', undo];
     const ran = await run(['db', 'preflight', ...source(), '--allow-private', '--strict', ...files], options());
@@ -54,7 +54,7 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
     expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.ownPort} `))).toEqual([]);
   });
 
-  attack(`${version}: the script of db sequences runs no command`, async () => {
+  test(`${version}: the script of db sequences runs no command`, async () => {
     const ran = await run(['db', 'sequences', ...source()], options());
     noControls(ran.stdout);
     await honest.query('DROP DATABASE IF EXISTS shop');
@@ -64,7 +64,7 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
     expect(canaries.asSuperuser().filter((line) => line.includes(`port=${honest.ownPort} `))).toEqual([]);
   });
 
-  attack(`${version}: db watch shows what it says without control characters`, async () => {
+  test(`${version}: db watch shows what it says without control characters`, async () => {
     await server.query("SELECT pg_create_logical_replication_slot('cloudctl_shop', 'pgoutput')", 'shop');
     const running = start(['db', 'watch', ...source(), '--interval', '1s'], options());
     await running.waitFor('stdout', /\n/, 40_000);
