@@ -22,7 +22,7 @@ const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const victims: Readonly<Record<string, Victim>> = {
   preflight: { words: ['preflight', '--deadline', '4s', '--allow-private', '--target-version', '7.2'], limit: 12 },
   // It goes on as long as the source may come back.
-  watch: { words: ['watch', '--until-idle', '--interval', '1s'], limit: 20, interruptAfter: 6000 },
+  watch: { words: ['watch', '--until-idle', '--interval', '1s'], limit: 25, interruptAfter: 8000 },
   rehearse: { words: ['rehearse', '--yes', '--deadline', '4s', '--stall-timeout', '3s'], limit: 45 },
   migrate: { words: ['migrate', cluster, '--deadline', '4s', '--yes'], limit: 20 },
 };

@@ -25,7 +25,7 @@ let real: Postgres;
 beforeAll(async () => {
   folders = makeFolders();
   certificates = makeCertificates();
-  real = await startPostgres({ version: 18, tls: true, password, settings: wanted });
+  real = await startPostgres({ version: 18, tls: true, password, settings: wanted, direct: true });
 });
 
 afterAll(async () => {

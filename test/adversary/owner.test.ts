@@ -54,20 +54,22 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     command(['preflight', ...source(database, user), '--allow-private', '--target-version', '18', ...more]);
   const endsWell = (ran: Ran, ...codes: readonly number[]) => expect(codes, ran.stderr).toContain(ran.code);
 
-  for (const database of version === 14 || version === 18 ? ['shadows', 'settings', 'tables'] : ['shadows']) {
+  // All releases meet the same databases; the slow attacks meet the oldest and the newest.
+  const isWhole = version === 14 || version === 18;
+  for (const database of isWhole ? ['shadows', 'settings', 'tables'] : ['shadows']) {
     test(`${version}: a superuser checks the database ${database}`, async () => {
       endsWell(await preflight(database, 'postgres', '--probe', '-o', 'json'), 0, 3);
       await nobodySang();
     });
   }
 
-  test(`${version}: roles without superuser check it`, async () => {
+  test.runIf(isWhole)(`${version}: roles without superuser check it`, async () => {
     endsWell(await preflight('shadows', 'reader', '-o', 'json'), 0, 3);
     endsWell(await preflight('settings', 'watcher', '-o', 'json'), 0, 3);
     await nobodySang();
   });
 
-  test(`${version}: tables are replaced by views while it reads`, async () => {
+  test.runIf(isWhole)(`${version}: tables are replaced by views while it reads`, async () => {
     let isOver = false;
     const swapping = (async () => {
       while (!isOver) {

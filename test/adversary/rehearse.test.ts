@@ -18,7 +18,6 @@ describe.each([
   { kind: 'owner', database: 'tables', from: 17, to: 17 },
   { kind: 'superuser', database: 'shop', from: 14, to: 15 },
   { kind: 'superuser', database: 'shop', from: 16, to: 18 },
-  { kind: 'superuser', database: 'shop', from: 18, to: 18 },
 ] as const)('a hostile $kind, from $from to $to', ({ kind, database, from, to }) => {
   beforeAll(async () => {
     folders = makeFolders();
@@ -107,8 +106,11 @@ describe.each([
     await nobodySang();
   });
 
-  test(`a dump of ${kind} from ${from} to ${to}`, async () => {
-    await rehearse('--method', 'dump');
-    await nobodySang();
-  });
+  // One pair for each way in which a schema is copied: by pg_dump, and from the catalogs.
+  if (from !== 17 && from !== 14) {
+    test(`a dump of ${kind} from ${from} to ${to}`, async () => {
+      await rehearse('--method', 'dump');
+      await nobodySang();
+    });
+  }
 });
