@@ -58,7 +58,7 @@ const serverStages = {
   package: () => checkPackage(otherNode('20.18.1'), isCi),
   e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '3']),
   hard: () => repeating(['--project', 'hard', '--passWithNoTests']),
-  adversary: () => repeating(['--project', 'adversary']),
+  adversary: () => repeating(['--project', 'adversary', '--maxWorkers', '4']),
   'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...nodeTests], env)),
 };
 

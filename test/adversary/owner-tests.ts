@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Ran, run, start } from '../fixtures/cli.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
@@ -8,8 +8,11 @@ import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 import { controlCharacters } from './bad-bytes.ts';
 import { type Canaries, makeCanaries, runByPsql, strangeSuperusers, withOptionalParts } from './canaries.ts';
 
-/** The owner of databases attacks a superuser, and a role without rights, who looks at the server. */
-describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
+/**
+ * The tests of one release: the owner of databases attacks a superuser, and roles without rights, who look at the server.
+ * The files owner-*.test.ts share the releases, so that they run side by side.
+ */
+export function ownerTests(version: 14 | 15 | 16 | 17 | 18): void {
   let folders: Folders;
   let canaries: Canaries;
   let server: Postgres;
@@ -161,4 +164,4 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
       await nobodySang();
     });
   }
-});
+}

@@ -1,0 +1,3 @@
+import { ownerTests } from './owner-tests.ts';
+
+ownerTests(18);
