@@ -1,10 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { ensureFolder, isSameFile } from './files.ts';
-import { type FileLocker, flockLocker } from './flock.ts';
 import type { Clock } from './host.ts';
+import { availableLockKinds, chooseLockKind, recordLockKind } from './lock-kind.ts';
 
 export interface HeldLock {
   /** A child process that inherits the descriptor keeps the lock until its end: the lock belongs to the open file. */
@@ -23,7 +22,7 @@ export interface LockOptions {
 }
 
 /**
- * Acquires the kernel lock of a permanent empty file, which is released when the process ends. Polls every 25 to 75 ms instead
+ * Acquires the kernel lock of a permanent file that contains only the kind of its lock, which is released when the process ends. Polls every 25 to 75 ms instead
  * of the library's wait, because an abandoned waiter would get the lock later.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
@@ -42,21 +41,23 @@ export async function acquireLock(path: string, options: LockOptions): Promise<H
 }
 
 /** Acquires the lock now; undefined when another process holds it. */
-export function tryAcquireLock(path: string, lock: FileLocker = locker()): HeldLock | undefined {
+export function tryAcquireLock(path: string, kinds = availableLockKinds()): HeldLock | undefined {
   for (;;) {
     const descriptor = open(path);
     try {
-      if (!lock(descriptor)) {
+      const kind = chooseLockKind(descriptor, kinds);
+      if (!kind.lock(descriptor)) {
         closeSync(descriptor);
         return undefined;
       }
       // Closing the descriptor releases the lock: no other code opens the file, and no child inherits it by accident.
-      if (isSameFile(path, descriptor)) return { descriptor, release: () => closeSync(descriptor) };
+      if (recordLockKind(descriptor, kind) && isSameFile(path, descriptor))
+        return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {
       closeSync(descriptor);
       throw lockError(path, error);
     }
-    // The file was removed, so this lock excludes no other process.
+    // The file was removed or is locked with another kind, so this lock excludes no other process.
     closeSync(descriptor);
   }
 }
@@ -64,27 +65,9 @@ export function tryAcquireLock(path: string, lock: FileLocker = locker()): HeldL
 function open(path: string): number {
   try {
     ensureFolder(dirname(path));
-    return openSync(path, 'a', 0o600);
+    return openSync(path, 'a+', 0o600);
   } catch (error) {
     throw lockError(path, error);
-  }
-}
-
-let cachedLocker: FileLocker | undefined;
-
-/** Loaded on first use (10 ms). The library has no build for musl, where the flock program is used. */
-function locker(): FileLocker {
-  cachedLocker ??= nativeLocker() ?? flockLocker;
-  return cachedLocker;
-}
-
-function nativeLocker(): FileLocker | undefined {
-  const load = createRequire(import.meta.url);
-  try {
-    const native: { tryLock(descriptor: number): boolean } = load('fs-native-extensions');
-    return (descriptor) => native.tryLock(descriptor);
-  } catch {
-    return undefined;
   }
 }
 

@@ -119,10 +119,10 @@ describe('the lock of a profile', () => {
     again?.release();
   });
 
-  it('is a permanent empty file of the user alone', () => {
+  it('is a permanent file of the user alone that contains only the kind of its lock', () => {
     tryAcquireLock(path)?.release();
-    const { size, mode } = statSync(path);
-    expect([size, mode & 0o777]).toEqual([0, 0o600]);
+    tryAcquireLock(path)?.release();
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['fcntl\n', 0o600]);
     expect(statSync(join(folder, 'locks')).mode & 0o777).toBe(0o700);
   });
 
@@ -133,7 +133,7 @@ describe('the lock of a profile', () => {
       removed = true;
       return native.tryLock(descriptor);
     };
-    const held = tryAcquireLock(path, removing);
+    const held = tryAcquireLock(path, [{ name: 'fcntl', lock: removing }]);
     expect(held).toBeDefined();
     expect(tryAcquireLock(path)).toBeUndefined();
     held?.release();
@@ -193,17 +193,21 @@ describe('the lock of a profile', () => {
     const lockless = () => {
       throw Object.assign(new Error('No locks available'), { code: 'ENOLCK' });
     };
-    expect(() => tryAcquireLock(path, lockless)).toThrow(`${join(folder, 'locks')}: No locks available`);
+    expect(() => tryAcquireLock(path, [{ name: 'fcntl', lock: lockless }])).toThrow(
+      `${join(folder, 'locks')}: No locks available`,
+    );
   });
 });
 
+const flock = [{ name: 'flock', lock: flockLocker }] as const;
+
 describe.skipIf(process.platform !== 'linux')('the flock program in place of the library', () => {
   it('excludes, and its lock lasts until it is released', () => {
-    const held = tryAcquireLock(path, flockLocker);
+    const held = tryAcquireLock(path, flock);
     expect(held).toBeDefined();
-    expect(tryAcquireLock(path, flockLocker)).toBeUndefined();
+    expect(tryAcquireLock(path, flock)).toBeUndefined();
     held?.release();
-    const again = tryAcquireLock(path, flockLocker);
+    const again = tryAcquireLock(path, flock);
     expect(again).toBeDefined();
     again?.release();
   });
@@ -212,7 +216,7 @@ describe.skipIf(process.platform !== 'linux')('the flock program in place of the
     const { PATH } = process.env;
     process.env.PATH = '/nonexistent';
     try {
-      expect(() => tryAcquireLock(path, flockLocker)).toThrow(/\bflock program\b/);
+      expect(() => tryAcquireLock(path, flock)).toThrow(/\bflock program\b/);
     } finally {
       process.env.PATH = PATH;
     }

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { tryAcquireLock } from '../../src/platform/file-lock.ts';
+import { availableLockKinds } from '../../src/platform/lock-kind.ts';
+
+function newLock(content?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-kind-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'default.lock');
+  if (content !== undefined) writeFileSync(path, content);
+  return path;
+}
+
+const only = (name: string) => availableLockKinds().filter((kind) => kind.name === name);
+
+describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
+  it.each([
+    ['fcntl', 'flock'],
+    ['flock', 'fcntl'],
+  ])('of which the first was %s: one that can only take %s refuses', (first, second) => {
+    const path = newLock();
+    const held = tryAcquireLock(path, only(first));
+    expect(held).toBeDefined();
+    expect(() => tryAcquireLock(path, only(second))).toThrow(first === 'fcntl' ? /fs-native-extensions/ : /flock/);
+    held?.release();
+    expect(() => tryAcquireLock(path, only(second))).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
+  it('one that can take both takes the recorded one, and is excluded by it', () => {
+    const path = newLock();
+    const held = tryAcquireLock(path, only('flock'));
+    expect(tryAcquireLock(path)).toBeUndefined();
+    held?.release();
+    const again = tryAcquireLock(path);
+    expect(tryAcquireLock(path, only('flock'))).toBeUndefined();
+    again?.release();
+  });
+
+  it('an empty file of an earlier version gets the kind of the first process', () => {
+    const path = newLock('');
+    tryAcquireLock(path, only('fcntl'))?.release();
+    expect(() => tryAcquireLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+  });
+});
