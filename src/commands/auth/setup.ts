@@ -107,9 +107,10 @@ async function completeProfile(
   const storeName = store.kind === 'file' ? 'credential file' : 'keychain';
   const stored =
     values.flow === 'implicit'
-      ? 'the implicit flow needs no client secret'
-      : `the client secret is stored in the ${storeName}`;
-  await context.output.note(`Profile ${settings.profileName} was written to ${path}; ${stored}.`);
+      ? '; the implicit flow needs no client secret'
+      : `; the client secret is stored in the ${storeName}`;
+  // A login that asked for the settings names the store itself.
+  await context.output.note(`Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`);
 }
 
 /** The client secret to write; undefined when the stored one is kept. */
