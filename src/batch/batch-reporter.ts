@@ -1,8 +1,9 @@
 import type { ListView } from '../cli/columns.ts';
-import type { CommandIo } from '../cli/command-io.ts';
 import type { RowPages } from '../cli/write-list.ts';
+import type { BatchIo } from './batch-io.ts';
 import { crossesTenth, progressBarLine, progressText } from './batch-progress.ts';
-import type { BatchState, NameResult } from './batch-state.ts';
+import type { NameResult } from './batch-state.ts';
+import type { Ledger } from './ledger.ts';
 import { startRowStream } from './row-stream.ts';
 import { rowAfterWait, type WaitResults } from './wait-results.ts';
 
@@ -14,6 +15,7 @@ export const batchView: ListView<NameResult> = {
     { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
     { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
     { name: 'PublicIPv4', value: (row) => (row.status === 'created' ? row.public_ipv4 : undefined) },
+    { name: 'Ledger', value: (row) => row.ledger, extra: true },
   ],
 };
 
@@ -29,21 +31,24 @@ export interface BatchReporter {
 
 /** Prints rows as they become known for ndjson, and all at the end in the other formats; progress goes to stderr. */
 export async function startBatchReporter(
-  { output, progress, host }: Pick<CommandIo, 'output' | 'progress' | 'host'>,
-  state: BatchState,
+  { output, progress, host }: BatchIo,
+  { state, path }: Pick<Ledger, 'state' | 'path'>,
   /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
   results?: WaitResults,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
   let notSentError = '';
-  const afterWait = (row: NameResult): NameResult => (results === undefined ? row : rowAfterWait(row, results));
+  const printedRow = (row: NameResult): NameResult => ({
+    ...(results === undefined ? row : rowAfterWait(row, results)),
+    ledger: path,
+  });
   function* allRows(notSent: string): Generator<NameResult> {
-    for (const row of state.rows(notSent)) yield afterWait(row);
+    for (const row of state.rows(notSent)) yield printedRow(row);
   }
   // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
   async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<NameResult> {
     for await (const positions of batches)
-      yield { rows: () => positions.map((at) => afterWait(state.rowAt(at, notSentError))) };
+      yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };
   }
   const stream =
     output.format === 'ndjson'

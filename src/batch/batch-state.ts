@@ -2,7 +2,7 @@ import type { AnnouncedEvent, BaselineEvent, BatchEvent, LedgerEvent, SendingEve
 import { indexNames } from './name-index.ts';
 
 /** The row that is printed for a name. */
-export type NameResult =
+export type NameResult = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
   | {
       readonly name: string;
       readonly status: 'created';
@@ -12,7 +12,8 @@ export type NameResult =
       readonly public_ipv4?: string;
     }
   | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
-  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string };
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
+);
 
 /** Names of one request whose result is not known. */
 export interface UncertainGroup {

@@ -4,6 +4,7 @@ import { CliError, type ExitCode, usageError } from '../errors.ts';
 import { adoptMarkedDroplets } from './adopt-marked.ts';
 import { reportBatchEnd } from './batch-end.ts';
 import { listenForInterruption } from './batch-interruption.ts';
+import type { BatchIo } from './batch-io.ts';
 import { type BatchReporter, startBatchReporter } from './batch-reporter.ts';
 import type { BatchState } from './batch-state.ts';
 import { batchTimingsFor } from './batch-timings.ts';
@@ -32,11 +33,7 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 }
 
 /** Sends what is left of a batch, prints rows, progress and summary, and resolves with the exit code. */
-export async function runBatch(
-  io: Pick<CommandIo, 'host' | 'output' | 'progress'>,
-  ledger: Ledger,
-  options: RunBatchOptions,
-): Promise<ExitCode> {
+export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
   const { progress, output, host } = io;
   const { clock } = host;
   const { api, loginHints, onPause, timeout, wait, resume, profileOptions } = options;
@@ -50,7 +47,7 @@ export async function runBatch(
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
   try {
-    const reporter = await startBatchReporter(io, state, wait ? results : undefined);
+    const reporter = await startBatchReporter(io, ledger, wait ? results : undefined);
     try {
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {

@@ -123,5 +123,6 @@ it('the columns of a row are those of the contract', () => {
     'ActionID',
     'Error',
     'PublicIPv4',
+    'Ledger',
   ]);
 });

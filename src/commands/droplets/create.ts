@@ -1,3 +1,4 @@
+import { batchIo } from '../../batch/batch-io.ts';
 import { batchView } from '../../batch/batch-reporter.ts';
 import {
   noNamesError,
@@ -27,7 +28,7 @@ import { showRateLimitWait } from '../rate-limit-pause.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
-    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first: `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
+    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row: `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', valueName: 'a,b', multiple: 'list', description: 'Names or patterns' },
@@ -131,13 +132,14 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
         await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, isSkipped });
       }
+      const io = batchIo(context);
       if (context.prompts.interactive)
-        await output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
-      await output.show(`ledger: ${ledger.path}`);
-      return await runBatch(context, ledger, {
+        await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
+      await io.output.show(`ledger: ${ledger.path}`);
+      return await runBatch(io, ledger, {
         api,
         loginHints: loginHints(settings, context.host.folders.config),
-        onPause: (ms) => showRateLimitWait(context, ms),
+        onPause: (ms) => showRateLimitWait(io, ms),
         timeout: context.timeout,
         batchSize,
         concurrency,

@@ -95,9 +95,9 @@ export function namesFile({ work }: BatchSetup, names: readonly string[]): reado
   return ['--names-from', path];
 }
 
-/** The ledger a run printed. */
+/** The ledger a run printed: in a line on stderr, or in its JSON rows. */
 export function ledgerOf(text: string): string {
-  const path = /^ledger: (.+)$/m.exec(text)?.[1];
+  const path = /^ledger: (.+)$/m.exec(text)?.[1] ?? /"ledger": ?"([^"]+)"/.exec(text)?.[1];
   if (path === undefined) throw new Error(`no ledger was printed:\n${text}`);
   return path;
 }
@@ -122,7 +122,7 @@ export async function runUntilComplete(
 ): Promise<Ended> {
   let words = ['droplets', 'create', ...first];
   for (let run = 1; ; run++) {
-    const running = ground.start([...words, '--timeout', '1s', '-o', 'json']);
+    const running = ground.start([...words, '--timeout', '1s', '-o', 'ndjson']);
     running.child.stdin?.end();
     const after = kill(run);
     if (after !== undefined) {
@@ -132,9 +132,16 @@ export async function runUntilComplete(
     }
     const ran = await running.ended;
     if (ran.code === 0 || (run === runs && ran.signal === null))
-      return { rows: ran.json<Row[]>(), runs: run, code: ran.code };
+      return { rows: ndjsonRows(ran.stdout), runs: run, code: ran.code };
     words = ['droplets', 'create', '--resume', ledgerOf(ran.stderr)];
   }
+}
+
+export function ndjsonRows(text: string): readonly Row[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Row => JSON.parse(line));
 }
 
 /** Numbers from 0 to 1 that are the same for a seed (mulberry32). */

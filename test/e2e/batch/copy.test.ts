@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ledgerOf, type Row, setUpBatch, sizeAndImage } from './batch-setup.ts';
+import { ledgerOf, ndjsonRows, setUpBatch, sizeAndImage } from './batch-setup.ts';
 
 const names = Array.from({ length: 40 }, (_, at) => `n-${at + 1}`);
 
@@ -19,9 +19,9 @@ it('a marked batch that a copy of its ledger has finished is adopted, not create
   const copy = join(ground.work, 'copy.jsonl');
   copyFileSync(ledger, copy);
   expect(await ground.run(['droplets', 'create', '--resume', copy])).toMatchObject({ code: 0 });
-  const ran = await ground.run(['droplets', 'create', '--resume', ledger, '-o', 'json']);
+  const ran = await ground.run(['droplets', 'create', '--resume', ledger, '-o', 'ndjson']);
   expect(ran).toMatchObject({ code: 0 });
   expect(ran.stderr).toMatch(/^Adopted \d+ droplets?\b/m);
-  expect(ran.json<Row[]>().map(({ status }) => status)).toEqual(names.map(() => 'created'));
+  expect(ndjsonRows(ran.stdout).map(({ status }) => status)).toEqual(names.map(() => 'created'));
   expect(ground.counts(names)).toEqual(names.map(() => 1));
 });

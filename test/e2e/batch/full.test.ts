@@ -41,7 +41,7 @@ it.each([
     expect(ran.code).toBe(there.includes(1) ? 5 : 1);
     // What was created is told, though the ledger does not know of it.
     expect(ran.json<Row[]>().map(({ status }) => Number(status === 'created'))).toEqual(there);
-    const resumed = await ground.run(['droplets', 'create', '--resume', ledgerOf(ran.stderr), '-o', 'json']);
+    const resumed = await ground.run(['droplets', 'create', '--resume', ledgerOf(ran.stdout), '-o', 'json']);
     expect(resumed.code).toBe(0);
     expect(ground.counts(names)).toEqual(names.map(() => 1));
   },

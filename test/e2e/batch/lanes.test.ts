@@ -7,7 +7,7 @@ it('32 requests in flight say no more than one does', async () => {
   const ran = await ground.run(['droplets', 'create', 'n-{1..80}', ...lanes, ...sizeAndImage, '-o', 'json']);
   expect(ran.code).toBe(0);
   expect(ran.json<Row[]>().filter(({ status }) => status === 'created')).toHaveLength(80);
-  expect(ran.stderr.split('\n').filter((line) => !/^(ledger: |\d+\/80 created|80 created\.|$)/.test(line))).toEqual([]);
+  expect(ran.stderr).toBe('');
 });
 
 it('a reader that goes away leaves a batch that is told not to be done: exit 5, and --resume does the rest', async () => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { type BatchSetup, type Row, setUpBatch } from './batch-setup.ts';
+import { type BatchSetup, ndjsonRows, setUpBatch } from './batch-setup.ts';
 
 interface Example {
   readonly title: string;
@@ -40,7 +40,7 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
     expect(stdout.trim().split('\n')).toEqual(['"active"', '"active"', '"active"']);
   },
   'Resume an interrupted batch': (fixture, { file }) => {
-    const rows: readonly Row[] = JSON.parse(file('rows.json'));
+    const rows = ndjsonRows(file('rows.ndjson'));
     expect(rows.map(({ status }) => status)).toEqual(Array(40).fill('created'));
     expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
     expect(fixture.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);

@@ -1,0 +1,19 @@
+import type { CommandIo } from '../cli/command-io.ts';
+
+/** What a batch prints to. */
+export type BatchIo = Pick<CommandIo, 'host' | 'output' | 'progress'>;
+
+const nothing = async (): Promise<void> => {};
+
+/**
+ * With `-o json`, stderr is empty or has one error object, so that a script can parse it: no notices, and no progress unless
+ * it is shown on a terminal.
+ */
+export function batchIo({ host, output, progress }: BatchIo): BatchIo {
+  if (output.format !== 'json') return { host, output, progress };
+  return {
+    host,
+    output: { ...output, show: nothing, note: nothing, warn: nothing },
+    progress: host.stderr.isTTY ? progress : { ...progress, show: nothing, count: () => () => {} },
+  };
+}
