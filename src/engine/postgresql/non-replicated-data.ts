@@ -44,12 +44,15 @@ function namesOf({ nspname, relname }: PostgresqlRow): NamedRelation {
 async function setSequences(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   const version = Number(await querySingleValue(source, 'SHOW server_version_num'));
   const warnings: string[] = [];
+  const unused: string[] = [];
   const where = "c.relkind = 'S'";
   for (const row of await listRelations(source, { columns: `, ${sequenceStateColumns(version)}`, where })) {
     const { displayName, quotedName } = namesOf(row);
     const state = decodeSequenceState(row);
-    // It has its start value on the target; nothing else is known of it.
-    if (state === 'not used') continue;
+    if (state === 'not used') {
+      unused.push(displayName);
+      continue;
+    }
     if (state === undefined) {
       warnings.push(`could not set the sequence ${displayName}: permission denied on the source`);
       continue;
@@ -62,7 +65,16 @@ async function setSequences(source: PinnedSession, target: PinnedSession): Promi
       warnings.push(`could not set the sequence ${displayName}: ${redactedReason(error)}`);
     }
   }
-  return warnings;
+  return [...warnings, ...unusedSequencesWarning(unused)];
+}
+
+/** Their state cannot be read without running code of others (sequence-state.ts), so they keep the start value. */
+function unusedSequencesWarning(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const listed = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+  return [
+    `these sequences were never used and begin with their start value; if setval or RESTART changed one, set it on the target: ${listed}`,
+  ];
 }
 
 /** A view may read another one that is not populated yet, which is an error: failed views are tried again after the others. */

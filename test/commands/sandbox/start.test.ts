@@ -44,7 +44,7 @@ describe('sandbox start', () => {
     const host = testHost();
     mkdirSync(join(host.folders.state, 'sandbox.json'), { recursive: true });
     const port = await closedPort();
-    const running = startCloudctl(host, ['sandbox', 'start', '--no-profile', '--port', String(port)]);
+    const running = startCloudctl(host, ['sandbox', 'start', '--port', String(port)]);
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('sandbox.json');

@@ -105,7 +105,7 @@ test('sequences, materialized views and large objects are copied at the end', as
   await waitUntil(async () => (await target.query('SELECT id FROM t WHERE id = 2', 'rest')).length === 1, 'the row');
   expect(await migration.stop()).toEqual([]);
   const state = await migration.ended;
-  expect(state.databases[0]).toMatchObject({ phase: 'stopped', warnings: [] });
+  expect(state.databases[0]).toMatchObject({ phase: 'stopped', warnings: [expect.stringContaining('public.told')] });
   expect(
     await target.query(`SELECT nextval('"Sq"') AS a, nextval('untouched') AS b, nextval('told') AS c`, 'rest'),
     // Before PostgreSQL 18 no function returns the value of a sequence that was set and not used yet.
