@@ -1,4 +1,4 @@
-import { formatDuration } from '../cli/duration.ts';
+import { formatWaitingTime } from '../cli/duration.ts';
 
 /** The progress of a run. */
 export interface BatchProgress {
@@ -22,7 +22,7 @@ export function progressText({ created, total, fresh, elapsed }: BatchProgress):
   const rate = elapsed <= 0 ? 0 : (fresh * 1000) / elapsed;
   const parts = [`${created}/${total} created`];
   if (rate > 0) parts.push(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s`);
-  if (rate > 0 && created < total) parts.push(`${formatDuration(((total - created) / rate) * 1000)} left`);
+  if (rate > 0 && created < total) parts.push(`${formatWaitingTime(((total - created) / rate) * 1000)} left`);
   return parts.join(', ');
 }
 

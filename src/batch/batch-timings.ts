@@ -16,8 +16,6 @@ export interface BatchTimings {
   readonly responseGrace: number;
   /** How long requests in flight are awaited after an interruption. */
   readonly interruptLimit: number;
-  /** The longest wait for the rate limit; a longer one ends the run. */
-  readonly maxPause: number;
   /** Between two polls of `--wait`. */
   readonly pollInterval: number;
 }
@@ -30,7 +28,6 @@ export const defaultBatchTimings: BatchTimings = {
   responseLimit: 300_000,
   responseGrace: 10_000,
   interruptLimit: 10_000,
-  maxPause: 900_000,
   pollInterval: 5_000,
 };
 

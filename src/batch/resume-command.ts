@@ -7,7 +7,7 @@ import { type ProfileReference, profileOption } from '../config/settings.ts';
  * groups or more requests at a time.
  */
 export function batchResumeCommand(ledgerPath: string, args: ParsedArgs, profileOptions: readonly string[]): string {
-  const sizes = ['batch-size', 'concurrency', 'wait-timeout'].flatMap((option) => {
+  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout'].flatMap((option) => {
     const value = args.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });

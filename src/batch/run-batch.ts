@@ -22,6 +22,8 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
   readonly timeout: number;
   readonly batchSize: number;
   readonly concurrency: number;
+  /** The longest wait for the rate limit in milliseconds; a longer one ends the run. */
+  readonly maxWait: number;
   /** Wait until the droplets are active. */
   readonly wait: boolean;
   /** The longest wait until the droplets are active, in milliseconds. */
@@ -39,7 +41,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
   const { api, loginHints, onPause, timeout, wait, resume, profileOptions } = options;
   const results = createWaitResults();
   const timings = batchTimingsFor(host.env);
-  const lane = createSendLane({ api, loginHints, clock, maxPause: timings.maxPause, onPause });
+  const lane = createSendLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
   const deps = { ledger, lane, lookup: createDropletLookup(lane), clock, timings, ending, ended, loginHints };

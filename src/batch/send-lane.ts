@@ -1,5 +1,6 @@
 import type { ApiResponse, LoginHints } from '../api/api-response.ts';
 import type { Api, ApiRequest } from '../api/client.ts';
+import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import {
@@ -54,7 +55,7 @@ export function createSendLane({ api, loginHints, clock, maxPause, onPause }: Se
   const waitAndTake = async (wait: number, signal: AbortSignal): Promise<void> => {
     // Repeated 429 responses count together: all waits must stay within the limit.
     const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
-    if (wait + waited > maxPause) throw rateLimitError(wait, waited);
+    if (wait + waited > maxPause) throw rateLimitError(wait, waited, maxPause);
     if (wait > 1_000) await onPause(wait);
     await clock.sleep(wait, signal);
     await take(signal);
@@ -89,12 +90,12 @@ export function createSendLane({ api, loginHints, clock, maxPause, onPause }: Se
 }
 
 /** @param wait milliseconds until the next request @param waited milliseconds since the server refuses all requests */
-function rateLimitError(wait: number, waited: number): CliError {
-  const refused = waited < 60_000 ? '' : ` has refused all requests for ${Math.floor(waited / 60_000)} min and`;
+function rateLimitError(wait: number, waited: number, maxPause: number): CliError {
+  const refused = waited < 60_000 ? '' : ` has refused all requests for ${formatWaitingTime(waited)} and`;
   // A time beyond a week is more likely an error of the server.
-  const next = wait > week ? 'no request for more than 7 days' : `the next request in ${Math.ceil(wait / 60_000)} min`;
+  const next = wait > week ? 'no request for more than 7 days' : `the next request in ${formatWaitingTime(wait)}`;
   return new CliError('rate_limited', 'the rate limit is reached', {
-    detail: `the server${refused} accepts ${next}`,
+    detail: `the server${refused} accepts ${next}; --max-wait is ${formatWaitingTime(maxPause)}`,
     exitCode: 5,
   });
 }

@@ -1,10 +1,10 @@
 import type { Pause } from '../api/rate-limit-retry.ts';
-import { formatDuration } from '../cli/duration.ts';
+import { formatWaitingTime } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
 /** Shows that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
-  return progress.show(`waiting ${formatDuration(Math.ceil(ms / 1_000) * 1_000)} for the rate limit`);
+  return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }
 
 /** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */

@@ -5,14 +5,14 @@ const standing = { created: 30, total: 120, fresh: 20, elapsed: 10_000 };
 
 describe('progress', () => {
   it('is a bar, created of all, the rate of this run and the time left', () => {
-    expect(progressBarLine(standing)).toBe('█████░░░░░░░░░░░░░░░ 30/120 created, 2.0/s, 45s left');
+    expect(progressBarLine(standing)).toBe('█████░░░░░░░░░░░░░░░ 30/120 created, 2.0/s, 45 s left');
   });
 
   it.each([
     [{ ...standing, fresh: 0 }, '30/120 created'],
     [{ ...standing, elapsed: 0 }, '30/120 created'],
     [{ ...standing, created: 120 }, '120/120 created, 2.0/s'],
-    [{ ...standing, fresh: 1_000 }, '30/120 created, 100/s, 1s left'],
+    [{ ...standing, fresh: 1_000 }, '30/120 created, 100/s, 1 s left'],
   ])('of %j is %j', (one, text) => {
     expect(progressText(one)).toBe(text);
   });

@@ -54,7 +54,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     api,
     loginHints: workLoginHints,
     clock,
-    maxPause: defaultBatchTimings.maxPause,
+    maxPause: 900_000,
     onPause: async () => {},
   });
   const told: string[] = [];

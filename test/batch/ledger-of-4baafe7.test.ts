@@ -48,7 +48,7 @@ describe('a ledger written by commit 4baafe7', () => {
       api,
       loginHints: workLoginHints,
       clock,
-      maxPause: defaultBatchTimings.maxPause,
+      maxPause: 900_000,
       onPause: async () => {},
     });
     const stopped = await createBatch({

@@ -26,6 +26,7 @@ const options = (api: RunBatchOptions['api']): RunBatchOptions => ({
   concurrency: 1,
   wait: false,
   waitTimeout: 900_000,
+  maxWait: 900_000,
   resume: 'cloudctl droplets create --resume LEDGER',
   profileOptions: [],
 });

@@ -184,7 +184,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     api,
     loginHints: workLoginHints,
     clock,
-    maxPause: defaultBatchTimings.maxPause,
+    maxPause: 900_000,
     onPause: async () => {},
   });
   const [ending, ended] = [new AbortController().signal, new AbortController().signal];

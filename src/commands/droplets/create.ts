@@ -57,6 +57,11 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
     { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
     {
+      name: 'max-wait',
+      valueName: 'DURATION',
+      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+    },
+    {
       name: 'if-exists',
       valueName: 'ACTION',
       choices: ifExistsChoices,
@@ -96,6 +101,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
+    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
@@ -145,6 +151,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         concurrency,
         wait: args.has('wait'),
         waitTimeout,
+        maxWait,
         resume: batchResumeCommand(ledger.path, args, profileOptions),
         profileOptions,
       });

@@ -52,7 +52,11 @@ export const sandboxStartCommand: CommandSpec<Context> = {
     },
     { name: 'allow-superuser-objects', description: 'let migrations create objects that need a superuser' },
     { name: 'finish-when-idle', description: 'end a migration into --cluster after 60 s without changes to replicate' },
-    { name: 'rate-limit', valueName: 'LIMITS', description: 'rate limits on the virtual clock, such as 5000/h,250/m' },
+    {
+      name: 'rate-limit',
+      valueName: 'LIMITS',
+      description: 'rate limits to report and enforce, on the virtual clock, such as 5000/h,250/m (default: none)',
+    },
     { name: 'droplet-limit', valueName: 'N', description: 'maximum number of droplets' },
     { name: 'revoke-on-replay', description: 'revoke the tokens of an authorization code that is used twice' },
     {

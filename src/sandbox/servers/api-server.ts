@@ -22,7 +22,7 @@ export const apiServer: OriginServer<ApiRoute> = {
     const result = authenticateCaller(request, service);
     const rateLimitKey = result.isKnown ? result.caller.accessToken : 'anonymous';
     const usage = service.limiter.countRequest(rateLimitKey, service.world.now());
-    if (usage.retryAfterMs !== undefined) return toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
+    if (usage?.retryAfterMs !== undefined) return toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
     if (!result.isKnown) return toHttpReply(result.refusal, usage);
     return toHttpReply(respond(match, request, service, result.caller), usage);
   },
@@ -50,7 +50,7 @@ function respond(
   return match.route.handle(request, service, caller);
 }
 
-function toHttpReply(reply: ApiReply, usage: RateLimitUsage): HttpReply {
+function toHttpReply(reply: ApiReply, usage: RateLimitUsage | undefined): HttpReply {
   const id = randomUUID();
   const value = reply.status >= 400 ? { ...reply.value, request_id: id } : reply.value;
   return {

@@ -50,7 +50,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '8',
     question: 'Rate limits',
     choice:
-      'The headers report 5000 requests an hour, which is not enforced. The option rateLimit enforces limits, on the virtual clock.',
+      'There are none, and no rate limit headers. The option rateLimit sends the headers and enforces the limits, on the virtual clock.',
   },
   {
     id: 'lists',

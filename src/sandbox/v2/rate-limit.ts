@@ -9,27 +9,27 @@ export interface RateLimitUsage {
 }
 
 export interface RateLimiter {
-  readonly countRequest: (caller: string, now: number) => RateLimitUsage;
+  /** undefined without limits. */
+  readonly countRequest: (caller: string, now: number) => RateLimitUsage | undefined;
   readonly reset: () => void;
 }
 
-/** Counts requests in fixed windows for each caller. Without rules the public hourly limit is reported and not enforced. */
+/** Counts requests in fixed windows for each caller. Without rules nothing is limited or reported. */
 export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimiter {
-  const isEnforced = rules !== undefined;
-  const applied = rules ?? [PUBLIC_RULE];
+  if (rules === undefined) return { reset: () => {}, countRequest: () => undefined };
   const callers = new Map<string, readonly Window[]>();
   return {
     reset: () => callers.clear(),
     countRequest: (caller, now) => {
-      const windows = (callers.get(caller) ?? applied.map(() => FRESH)).map((window, index) => {
-        return now < window.endsAt ? window : { used: 0, endsAt: now + (applied[index]?.windowMs ?? 0) };
+      const windows = (callers.get(caller) ?? rules.map(() => FRESH)).map((window, index) => {
+        return now < window.endsAt ? window : { used: 0, endsAt: now + (rules[index]?.windowMs ?? 0) };
       });
-      const full = windows.filter((window, index) => isEnforced && window.used >= (applied[index]?.limit ?? 0));
+      const full = windows.filter((window, index) => window.used >= (rules[index]?.limit ?? 0));
       const isRefused = full.length > 0;
       const counted = isRefused ? windows : windows.map(({ used, endsAt }) => ({ used: used + 1, endsAt }));
       callers.set(caller, counted);
       const tightest = counted
-        .map(({ used, endsAt }, index) => ({ limit: applied[index]?.limit ?? 0, used, endsAt }))
+        .map(({ used, endsAt }, index) => ({ limit: rules[index]?.limit ?? 0, used, endsAt }))
         .reduce((left, right) => (right.limit - right.used < left.limit - left.used ? right : left));
       return {
         limit: tightest.limit,
@@ -55,7 +55,8 @@ export function parseRateLimit(text: string): readonly Rule[] {
   });
 }
 
-export function renderRateLimitHeaders(usage: RateLimitUsage): Readonly<Record<string, string>> {
+export function renderRateLimitHeaders(usage: RateLimitUsage | undefined): Readonly<Record<string, string>> {
+  if (usage === undefined) return {};
   return {
     'ratelimit-limit': String(usage.limit),
     'ratelimit-remaining': String(usage.remaining),
@@ -77,7 +78,6 @@ interface Window {
 }
 
 const FRESH: Window = { used: 0, endsAt: Number.NEGATIVE_INFINITY };
-const PUBLIC_RULE: Rule = { limit: 5000, windowMs: 3_600_000 };
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['s', 1_000],
   ['m', 60_000],

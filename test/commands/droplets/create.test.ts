@@ -285,6 +285,18 @@ describe('the exit status', () => {
     expect(ran.err).toContain('droplets create --resume');
   });
 
+  it('is 0 after a longer wait that --max-wait allows', async () => {
+    const { origin } = await forgetful((_, response, count) =>
+      count === 1
+        ? reply(response, 429, {}, { 'retry-after': '3700' })
+        : reply(response, 202, { droplet: { id: 1, name: 'a' } }),
+    );
+    const host = { ...tokenTo(origin), clock: fastClock(20_000) };
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
+    expect(ran.code).toBe(0);
+    expectGolden('droplets', messages(ran.err));
+  });
+
   it('comes with what the server said of the limit that stopped it', async () => {
     const { origin } = await forgetful((seen, response) => {
       if (!seen.body.includes('"b"')) return reply(response, 202, { droplet: { id: 7, name: 'a' } });
@@ -585,6 +597,7 @@ describe('--wait ends', () => {
   });
 
   it.each([
+    ['--max-wait', 'long'],
     ['--wait-timeout', '5m'],
     ['--wait', '--wait-timeout', 'soon'],
   ])('but not with %j %j %j', async (...words) => {
