@@ -1,13 +1,14 @@
 // `npm run test:faults`: sessions under kills, stops, full disks, bad networks and crowds, and the figures that prove it:
 // `--rounds 10` of `--processes 50` on an expired token and `--kills 250` at random moments, each for the keychain and for
-// the file store, and both widths of K7 from `--refreshes 100`.
+// the file store, both widths of K7 from `--refreshes 100`, `--unshared 20` rounds without shared locks, and `--faults all` of the fault matrix: each system call on the
+// state folder fails with each error, once and from then on.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { suite } from './run-vitest.mjs';
 
-const usual = { rounds: '10', processes: '50', kills: '250', refreshes: '100' };
+const usual = { rounds: '10', processes: '50', kills: '250', refreshes: '100', unshared: '20', faults: 'all' };
 const { values } = parseArgs({
   options: Object.fromEntries(Object.entries(usual).map(([name, value]) => [name, { type: 'string', default: value }])),
 });
@@ -18,9 +19,12 @@ try {
   const counts = [
     await suite(['--project', 'hard', 'test/faults/session']),
     // One store at a time: a crowd of two stores would be two crowds.
-    await suite(['--project', 'hard', 'test/faults/session', '--maxConcurrency=1', '-t', 'processes meet|K19|widths'], {
-      env: { ...Object.fromEntries(amounts), CLOUDCTL_TEST_FIGURES: path },
-    }),
+    await suite(
+      ['--project', 'hard', 'test/faults/session', '--maxConcurrency=1', '-t', 'processes meet|K19|widths|system call'],
+      {
+        env: { ...Object.fromEntries(amounts), CLOUDCTL_TEST_FIGURES: path },
+      },
+    ),
   ];
   tell(figuresOf(path));
   const [passed, failed] = ['passed', 'failed'].map((key) => counts.reduce((sum, count) => sum + count[key], 0));
@@ -47,6 +51,10 @@ function tell(figures) {
       `${store}: ${is.processes} processes x ${is.rounds} rounds: ${much} per round at the server, ${is.successes} successes`,
     );
   }
+  for (const { store, values: is } of about('faults'))
+    console.log(
+      `${store}: ${is.faults} faults at ${is.places} calls on the state folder (${is.hits} hit it): ${is.lost} sessions lost`,
+    );
   const successes = about('rounds').reduce((sum, one) => sum + one.values.successes, 0);
   console.log(`in all: ${successes} successes`);
   for (const { store, values: is } of about('kills')) {

@@ -13,6 +13,7 @@ const programs = {
   'dbus-run-session': 'dbus',
   'dbus-send': 'dbus',
   'secret-tool': 'libsecret-tools',
+  strace: 'strace',
   tmux: 'tmux',
   script: 'bsdutils',
   setpriv: 'util-linux',

@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { createTemporary, fileErrorCode, syncFolder, writeAllAt } from './files.ts';
@@ -108,6 +109,37 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
   };
 }
 
+/**
+ * Replaces the file. Nothing is proven before, because the text may be a grant that exists only here: every way to keep it is
+ * tried. If the file cannot be replaced, a temporary file with the whole text stays, unless `isKept` says that another has it.
+ */
+export function writeSecretText(path: string, text: string, isKept = false): void {
+  requireReplaceable(path);
+  const { descriptor, temporary } = createTemporary(path);
+  let hasText = false;
+  try {
+    writeFileSync(descriptor, text);
+    hasText = true;
+    syncIfPossible(descriptor);
+    renameSync(temporary, path);
+  } catch (error) {
+    if (!hasText || isKept) rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  syncFolder(dirname(path));
+}
+
+/** A text that may be lost in a power cut is better than none. */
+function syncIfPossible(descriptor: number): void {
+  try {
+    fsyncSync(descriptor);
+  } catch {
+    // The file is renamed all the same.
+  }
+}
+
 /** Makes a temporary file that holds the whole text the file at `path`. */
 export function adoptTemporary(temporary: string, path: string, text: string): void {
   requireReplaceable(path);
@@ -115,7 +147,7 @@ export function adoptTemporary(temporary: string, path: string, text: string): v
   try {
     // Zeros that were reserved may follow the text.
     ftruncateSync(descriptor, Buffer.byteLength(text));
-    fsyncSync(descriptor);
+    syncIfPossible(descriptor);
     renameSync(temporary, path);
   } finally {
     closeSync(descriptor);

@@ -1,6 +1,12 @@
 import type { ProfileReference } from '../config/settings.ts';
 import { ensureFolder, removeDurably } from '../platform/files.ts';
-import { adoptTemporary, InsecureFileError, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
+import {
+  adoptTemporary,
+  InsecureFileError,
+  prepareFileReplacement,
+  readSecretText,
+  writeSecretText,
+} from '../platform/secret-file.ts';
 import { Secret } from '../secret.ts';
 import type { CredentialItemName, CredentialStore, StoreUnavailable } from './credential-store.ts';
 import { createFileJournal, temporariesWithText } from './file-store-journal.ts';
@@ -70,13 +76,10 @@ function writeItem(place: ProfilePaths, path: string, text: string): void {
       // A new file may be possible.
     }
   }
-  const replacement = prepareFileReplacement(path, Buffer.byteLength(text));
   try {
-    replacement.commit(text);
+    writeSecretText(path, text, kept.length > 0 || path !== place.credentialFile);
   } catch (error) {
-    if (isStored(path, text)) return;
-    if (kept.length > 0 || path !== place.credentialFile) replacement.abandon();
-    throw error;
+    if (!isStored(path, text)) throw error;
   }
 }
 

@@ -30,7 +30,7 @@ function ground(): ProfilePaths {
 /** What a process of that number left when it was killed. */
 function left(place: ProfilePaths, pid: number, content: string): void {
   mkdirSync(dirname(place.credentialFile), { recursive: true });
-  writeFileSync(join(place.folder, `.${basename(place.credentialFile)}.${pid}.1.tmp`), content);
+  writeFileSync(join(place.folder, `.${basename(place.credentialFile)}.${pid}.1.tmp`), content, { mode: 0o600 });
 }
 
 it('a refresh in doubt keeps its trace, and what else was left is removed', () => {

@@ -9,7 +9,7 @@ export const amount = {
 };
 
 export interface Figures {
-  readonly what: 'rounds' | 'kills' | 'widths';
+  readonly what: 'rounds' | 'kills' | 'widths' | 'faults';
   readonly store: string;
   readonly values: Readonly<Record<string, number | readonly number[]>>;
 }

@@ -5,7 +5,7 @@ import { describeStores } from './stores.ts';
 
 const hook = fileURLToPath(new URL('./unshared-locks.cjs', import.meta.url));
 const unshared = { env: { NODE_OPTIONS: `--require=${hook}` } };
-const [processes, rounds] = [6, Number(process.env.CLOUDCTL_TEST_UNSHARED_ROUNDS ?? '20')];
+const [processes, rounds] = [6, Number(process.env.CLOUDCTL_TEST_UNSHARED ?? '4')];
 
 describeStores('locks that are not shared', ({ make }) => {
   test(
