@@ -58,11 +58,11 @@ export interface Victim {
 /** What a run must be, whoever answered it. */
 export function endsWell(ran: MeasuredRun, { limit, interruptAfter }: Victim, password: string): void {
   const text = ran.stdout + ran.stderr;
-  // On a busy machine Ctrl-C arrives before the program has begun.
-  if (interruptAfter !== undefined && ran.signal === 'SIGINT') return;
-  expect(ran.signal).toBe(null);
+  // On a busy machine Ctrl-C arrives before the program handles it; memory and output are checked nevertheless.
+  const isEarly = interruptAfter !== undefined && ran.signal === 'SIGINT';
+  if (!isEarly) expect(ran.signal).toBe(null);
   // 6: whoever it would send the result to cannot be reached.
-  expect([0, 1, 3, 6, 130], text).toContain(ran.code);
+  if (!isEarly) expect([0, 1, 3, 6, 130], text).toContain(ran.code);
   expect(text).not.toContain('internal');
   expect(text).not.toContain(password);
   expect(text).not.toMatch(controlCharacters);
