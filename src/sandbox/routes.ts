@@ -29,7 +29,8 @@ import { getAccount } from './v2/account.ts';
 import { getAction, getActions } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
 import type { ApiReply } from './v2/api-reply.ts';
-import { deleteDroplet, getDroplet, getDroplets, postDroplets } from './v2/droplets.ts';
+import { getImages, getRegions, getSizes } from './v2/catalogue-lists.ts';
+import { deleteDroplet, deleteDropletsByTag, getDroplet, getDroplets, postDroplets } from './v2/droplets.ts';
 import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts';
 
 interface Endpoint {
@@ -127,8 +128,12 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: getAction },
     { method: 'GET', path: '/v2/droplets', scope: 'read', handle: getDroplets },
     { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: postDroplets },
+    { method: 'DELETE', path: '/v2/droplets', scope: 'read write', handle: deleteDropletsByTag },
     { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: getDroplet },
     { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: deleteDroplet },
+    { method: 'GET', path: '/v2/regions', scope: 'read', handle: getRegions },
+    { method: 'GET', path: '/v2/sizes', scope: 'read', handle: getSizes },
+    { method: 'GET', path: '/v2/images', scope: 'read', handle: getImages },
     { method: 'PUT', path: MIGRATION, scope: 'read write', handle: putMigration },
     { method: 'GET', path: MIGRATION, scope: 'read', handle: getMigration },
     { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: deleteMigration },

@@ -8,7 +8,7 @@ import type { OriginServer } from '../request-pipeline.ts';
 import { type ApiRoute, ROUTES } from '../routes.ts';
 import type { SandboxService } from '../service.ts';
 import { type ApiCaller, authenticateCaller, readBearerToken, requiredScope } from '../v2/api-caller.ts';
-import { apiErrorReply, forbiddenReply, notFoundReply } from '../v2/api-errors.ts';
+import { apiErrorReply, forbiddenReply, noSuchPathReply } from '../v2/api-errors.ts';
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
@@ -45,7 +45,7 @@ function respond(
 ): ApiReply {
   const scope = match.found === 'route' ? match.route.scope : requiredScope(request.method);
   if (scope === 'read write' && caller.scope === 'read') return forbiddenReply();
-  if (match.found === 'nothing') return notFoundReply();
+  if (match.found === 'nothing') return noSuchPathReply();
   if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });
   return match.route.handle(request, service, caller);
 }

@@ -16,6 +16,12 @@ export function notFoundReply(): ApiReply {
   return apiErrorReply(404, 'The resource you were accessing could not be found.');
 }
 
+/** For a path that the sandbox does not have: another id than that of an unknown access token. */
+export function noSuchPathReply(): ApiReply {
+  const message = 'The sandbox does not have this path.';
+  return { ...notFoundReply(), value: { id: 'no_such_path', message } };
+}
+
 export function forbiddenReply(): ApiReply {
   const message = 'You do not have access for the attempted action: the scope of the access token is read.';
   // RFC 6750 §3.1.

@@ -64,6 +64,18 @@ export function deleteDroplet(request: HttpRequest, { world }: SandboxService, c
   return apiReply(204, undefined);
 }
 
+/** Deletes the droplets of the account that have the tag. */
+export function deleteDropletsByTag(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
+  const parameters = request.parameters();
+  const tag = parameters.get('tag_name');
+  if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
+    return unprocessableReply('tag_name must be one tag.');
+  // The list changes while droplets are deleted.
+  for (const droplet of [...world.droplets(caller.account)])
+    if (droplet.tags.includes(tag)) world.deleteDroplet(droplet);
+  return apiReply(204, undefined);
+}
+
 /** undefined for a droplet of another account. */
 function ownDroplet(
   request: HttpRequest,

@@ -113,9 +113,9 @@ const REGION_SLUGS = [...REGIONS.keys()];
 const SIZE_SLUGS = [...SIZES.keys()];
 
 // The catalogue never changes and is the largest part of every response.
-const REGION_JSON = serializeAll(REGIONS, regionView);
-const SIZE_JSON = serializeAll(SIZES, sizeView);
-const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);
+export const REGION_JSON = serializeAll(REGIONS, regionView);
+export const SIZE_JSON = serializeAll(SIZES, sizeView);
+export const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);
 
 function serializeAll<Key, Item>(
   items: ReadonlyMap<Key, Item>,

@@ -324,3 +324,19 @@ describe('GET and DELETE /v2/droplets', () => {
     expect(newest).toMatchObject({ type: 'destroy', status: 'completed', resource_id: droplets[1].id });
   });
 });
+
+it('DELETE /v2/droplets?tag_name= deletes the droplets of the account with this tag', async () => {
+  const sandbox = await sandboxFor();
+  const { access_token } = await tokenFor(sandbox);
+  const call = (method: string, path: string, body?: object) =>
+    callApi(sandbox, access_token, method, path, body === undefined ? undefined : JSON.stringify(body));
+  const attributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+  await call('POST', '/v2/droplets', { names: ['del-a', 'del-b'], tags: ['temporary'], ...attributes });
+  await call('POST', '/v2/droplets', { name: 'del-c', ...attributes });
+  for (const query of ['', '?tag_name=', '?tag_name=a&tag_name=b'])
+    expect((await call('DELETE', `/v2/droplets${query}`)).status).toBe(422);
+  expect((await call('DELETE', '/v2/droplets?tag_name=temporary')).status).toBe(204);
+  const { droplets } = JSON.parse((await call('GET', '/v2/droplets?per_page=200')).body);
+  const names = droplets.map(({ name }: { name: string }) => name);
+  expect(names.filter((name: string) => name.startsWith('del-'))).toEqual(['del-c']);
+});
