@@ -5,7 +5,7 @@ import { startPostgres } from '../fixtures/postgres.ts';
 import { sourceOf } from './source-of.ts';
 
 test('a row of 200 MB is copied in parts, and is too large as a whole', async () => {
-  const server = await startPostgres({ version: 17 });
+  const server = await startPostgres({ direct: true, version: 17 });
   await server.query(
     "CREATE TABLE t (v text); ALTER TABLE t ALTER v SET STORAGE EXTERNAL; INSERT INTO t SELECT repeat('x', 200000000); INSERT INTO t VALUES ('small')",
   );
@@ -31,4 +31,4 @@ test('a row of 200 MB is copied in parts, and is too large as a whole', async ()
   await to.end();
   await expect(from.copyOut('COPY public.t TO STDOUT', () => undefined)).rejects.toMatchObject({ lost: true });
   await from.end();
-});
+}, 60_000);
