@@ -49,9 +49,10 @@ export interface FileReplacement {
   readonly path: string;
   /**
    * Durable when it returns. After an error the temporary file stays, because it may hold the only copy of the text.
-   * `onStage` is called after the write and after the sync.
+   * `onStage` is called after the write and after the sync, `mayReplace` before the rename: false when the file must not be
+   * replaced, and then it is not.
    */
-  commit(text: string, onStage?: (stage: 'written' | 'synced') => void): void;
+  commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
   /** The temporary file contains the whole text. */
   hasText(): boolean;
   /** Removes the temporary file. */
@@ -86,7 +87,7 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
   let hasText = false;
   return {
     path: temporary,
-    commit(text, onStage) {
+    commit(text, onStage, mayReplace) {
       try {
         const bytes = Buffer.from(text, 'utf8');
         writeAllAt(descriptor, bytes, 0);
@@ -95,11 +96,13 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
         ftruncateSync(descriptor, bytes.length);
         fsyncSync(descriptor);
         onStage?.('synced');
+        if (mayReplace?.() === false) return false;
         renameSync(temporary, path);
       } finally {
         close();
       }
       syncFolder(dirname(path));
+      return true;
     },
     hasText: () => hasText,
     abandon() {

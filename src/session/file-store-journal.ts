@@ -99,8 +99,14 @@ function reservationOf(
   const put = (record: CredentialRecord): void => {
     const text = `${encodeRecord(record).reveal()}\n`;
     state = 'failed';
-    replacement.commit(text, (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'));
-    state = 'committed';
+    // Compared when the text is on the disk: an item that cannot be read must not lose it.
+    const isReplaced = replacement.commit(
+      text,
+      (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
+      () => canReplace(readItem(place), old),
+    );
+    if (isReplaced) state = 'committed';
+    else replacement.abandon();
   };
   return {
     path: replacement.path,
@@ -109,7 +115,7 @@ function reservationOf(
       const next = recordFromAnswer(old, processTokenResponse({ status: 200, contentType: '', body }), options.now);
       if (next === undefined) return false;
       try {
-        if (canReplace(readItem(place), old)) put(next);
+        put(next);
       } catch {
         // commit() writes the grant again from memory.
       }

@@ -507,7 +507,7 @@ describe('the commit of a refresh', () => {
         // As with a file that was mounted in the meantime.
         rmSync(path);
         mkdirSync(`${path}/x`, { recursive: true });
-        real.commit(text);
+        return real.commit(text);
       };
       return { ...real, commit };
     });
@@ -544,8 +544,8 @@ function failing(times: number): PrepareFileReplacement {
   let left = times;
   return (path, reserve) => {
     const real = prepareFileReplacement(path, reserve);
-    const commit: typeof real.commit = (text) => {
-      if (left-- <= 0) return real.commit(text);
+    const commit: typeof real.commit = (text, ...rest) => {
+      if (left-- <= 0) return real.commit(text, ...rest);
       real.abandon();
       throw new Error('no');
     };

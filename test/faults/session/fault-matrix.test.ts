@@ -2,12 +2,9 @@ import { expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
 import { list } from './assertions.ts';
 import type { FaultFixture } from './fault-fixture.ts';
-import { tell } from './figures.ts';
+import { faultSample, tell } from './figures.ts';
 import { describeStores } from './stores.ts';
 import { type Fault, faultsAt, runWithFault, tracePlaces } from './strace.ts';
-
-/** Faults of each store; `all` runs the whole matrix (`npm run test:faults`). */
-const amount = process.env.CLOUDCTL_TEST_FAULTS ?? '16';
 
 describeStores('the fault matrix', ({ store, make }) => {
   test.skipIf(lacks('strace'))(
@@ -19,7 +16,7 @@ describeStores('the fault matrix', ({ store, make }) => {
       await fixture.expire();
       const places = await tracePlaces(fixture, list);
       expect(places.length).toBeGreaterThan(20);
-      const faults = sample(faultsAt(places));
+      const faults = faultSample(faultsAt(places));
       const lost: string[] = [];
       let hits = 0;
       for (const fault of faults) {
@@ -49,13 +46,6 @@ async function isConsistent(fixture: FaultFixture): Promise<boolean> {
   const { world } = fixture.sandbox;
   const pair = world.pairByRefreshToken((await fixture.item())?.refreshToken?.reveal() ?? '');
   return pair !== undefined && ['valid', 'expired'].includes(world.pairState(pair));
-}
-
-/** Spread over all calls, and the same in each run. */
-function sample(faults: readonly Fault[]): readonly Fault[] {
-  if (amount === 'all') return faults;
-  const step = Math.max(1, faults.length / Number(amount));
-  return faults.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
 function describeFault({ call, at, error, isPermanent }: Fault): string {

@@ -8,6 +8,16 @@ export const amount = {
   refreshes: numberOf('CLOUDCTL_TEST_REFRESHES', 3),
 };
 
+/** Faults of each matrix: `npm run test:faults` asks for `all`. */
+const faults = process.env.CLOUDCTL_TEST_FAULTS ?? '16';
+
+/** A part that is spread over the whole matrix, and is the same in each run. */
+export function faultSample<T>(all: readonly T[]): readonly T[] {
+  if (faults === 'all') return all;
+  const step = Math.max(1, all.length / Number(faults));
+  return all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
+}
+
 export interface Figures {
   readonly what: 'rounds' | 'kills' | 'widths' | 'faults';
   readonly store: string;
