@@ -187,7 +187,7 @@ interface RequestedPage {
 
 async function requestPage(api: Api, path: string, pause?: Pause): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
-  // A reader that stops early does not await it: its failure must not end the program.
+  // A caller that stops before this page never awaits the response. Its rejection must not end the program.
   answer.catch(() => undefined);
   // It is sent now, and not after the previous page has been processed.
   for (let turn = 0; turn < turnsUntilSent; turn++) await new Promise(setImmediate);

@@ -98,7 +98,7 @@ function unresolvedHint({ state, profileOptions }: BatchEnd, hint: string): stri
   const groups = state.uncertainGroups();
   if (groups.length === 0 || groups.some(({ resend }) => resend)) return hint;
   const list = ['cloudctl droplets list', groups[0]?.names[0], ...profileOptions].join(' ');
-  return `${hint} to look the names up again; if they stay unknown, check them with \`${list}\``;
+  return `${hint} to look up the droplets of these names again; if their status stays unknown, list them with \`${list}\``;
 }
 
 function withHint({ code, message, detail, status, requestId, exitCode, cause }: CliError, hint: string): CliError {

@@ -48,9 +48,9 @@ export interface Output {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** Prints to stderr even with `--quiet`: text that the user needs to continue. At most `max` characters a text (default: 4000). */
+  /** Prints to stderr even with `--quiet`: text that the user needs to continue. Each text is cut at `max` characters (default: 4000). */
   show(text: Notice, max?: number): Promise<void>;
-  /** Prints a notice to stderr, unless `--quiet`. At most `max` characters a text (default: 4000). */
+  /** Prints a notice to stderr, unless `--quiet`. Each text is cut at `max` characters (default: 4000). */
   note(text: Notice, max?: number): Promise<void>;
   /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;

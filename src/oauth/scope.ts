@@ -12,7 +12,7 @@ export function sameScope(a: string | undefined, b: string | undefined): boolean
   return scopeWords(a).join(' ') === scopeWords(b).join(' ');
 }
 
-export function canWrite(scope: string): boolean {
+export function hasWriteScope(scope: string): boolean {
   return scopeWords(scope).includes('write');
 }
 

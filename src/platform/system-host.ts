@@ -8,7 +8,7 @@ import { systemSignals } from './system-signals.ts';
 export interface SystemHostOptions {
   /** The bundle of keychain-child.ts (default: beside this file). */
   readonly keychainHelper?: string;
-  /** Called before the first request, when the HTTP client is loaded. */
+  /** Called once, before the first HTTP request. */
   readonly onNetwork?: () => Promise<void>;
 }
 

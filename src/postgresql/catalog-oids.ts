@@ -11,7 +11,7 @@ export const firstNormalObjectId = 16384;
 export const firstGenbkiObjectId = 10000;
 
 /** System catalogs, as pg_depend.classid and refclassid name them. */
-export const catalogOid = {
+export const oidsOfCatalogs = {
   pg_type: 1247,
   pg_proc: 1255,
   pg_class: 1259,

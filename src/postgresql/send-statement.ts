@@ -8,7 +8,7 @@ export type CopyMessageHandler = Omit<Submittable, 'submit'>;
 /**
  * Sends statements in one message of the simple query protocol
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the program
- * passes here, and its type shows that nothing was sent before the pin.
+ * passes here, and a `PinnedMessage` exists only for text that sets role and search_path first, or follows that.
  * @param copy receives the messages of a COPY statement; the result is then empty
  * @returns the rows of each statement, in order; values are text or null, as the server wrote them
  */

@@ -23,14 +23,14 @@ export interface CredentialRecord {
   /** The access token was given to `auth login --with-token`: no response named its scope or its lifetime, and nothing renews it. */
   readonly isGivenToken?: true;
   /** A refresh was answered with a grant of another account or team: the session has ended, and its tokens are not used. */
-  readonly otherGrant?: OtherGrant;
+  readonly otherGrant?: GrantOfOtherAccount;
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
 }
 
 /** Whose grant ended the session. */
-export interface OtherGrant {
+export interface GrantOfOtherAccount {
   readonly accountUuid?: string;
   readonly team?: string;
   /** The record then has no refresh token. */
@@ -149,7 +149,7 @@ function optionalFields(
   };
 }
 
-function accountFields(fields: JsonRecord): Pick<OtherGrant, 'accountUuid' | 'team'> {
+function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUuid' | 'team'> {
   const [accountUuid, team] = [stringField(fields, 'account_uuid'), stringField(fields, 'team')];
   return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
 }

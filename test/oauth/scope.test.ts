@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canWrite, isKnownScope, sameScope, scopeWords } from '../../src/oauth/scope.ts';
+import { hasWriteScope, isKnownScope, sameScope, scopeWords } from '../../src/oauth/scope.ts';
 
 describe('scopes', () => {
   it.each([
@@ -31,6 +31,6 @@ describe('scopes', () => {
     ['readwrite', false, false],
   ])('%j is known: %j, and may write: %j', (scope, known, write) => {
     expect(isKnownScope(scope)).toBe(known);
-    expect(canWrite(scope)).toBe(write);
+    expect(hasWriteScope(scope)).toBe(write);
   });
 });

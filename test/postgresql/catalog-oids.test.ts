@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   accessMethodOid,
-  catalogOid,
   functionOid,
   languageOid,
+  oidsOfCatalogs,
   schemaOid,
   tablespaceOid,
   typeOid,
@@ -41,7 +41,7 @@ test('the server gives every named object the object id of the constant', async 
   const server = await startPostgres({ version: 14 });
   const types = Object.entries(typeOid).filter(([name]) => !removed.has(name));
   const groups: readonly (readonly [string, readonly (readonly [string, number])[]])[] = [
-    ["('pg_catalog.' || name)::regclass::oid", Object.entries(catalogOid)],
+    ["('pg_catalog.' || name)::regclass::oid", Object.entries(oidsOfCatalogs)],
     ['name::regnamespace::oid', Object.entries(schemaOid)],
     ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(tablespaceOid)],
     ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(languageOid)],

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { canWrite } from '../../oauth/scope.ts';
+import { hasWriteScope } from '../../oauth/scope.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
 import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
@@ -127,7 +127,7 @@ async function requireWrite(context: Context): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
   const record = await context.session(settings).record();
-  if (canWrite(record.scope)) return;
+  if (hasWriteScope(record.scope)) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
     detail: `the scope of the session is ${record.scope}`,
     hint: loginHints(settings, context.host.folders.config).write,

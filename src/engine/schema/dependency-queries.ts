@@ -1,11 +1,11 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import { catalogName } from './sql-fragments.ts';
+import { catalogNameSql } from './sql-fragments.ts';
 
 /**
  * Dependencies from pg_depend: `piece` needs `whole`. Left out are the owners of sequences, which are set later, and foreign keys
  * of partitions, which are created with those of their parents.
  */
-export const dependenciesQuery = `SELECT ${catalogName('d.classid')} || ':' || d.objid AS piece, ${catalogName('d.refclassid')} || ':' || d.refobjid AS whole
+export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' || d.objid AS piece, ${catalogNameSql('d.refclassid')} || ':' || d.refobjid AS whole
   FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
     AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))
@@ -31,7 +31,7 @@ export const containedEntriesQuery = `SELECT piece, whole FROM (
     FROM pg_trigger t JOIN pg_constraint k ON k.oid = tgconstraint AND k.contype = 't'
   UNION ALL SELECT 'pg_class:' || objid, 'pg_class:' || refobjid FROM pg_depend
     WHERE classid = 'pg_class'::regclass AND refclassid = 'pg_class'::regclass AND deptype = 'i' AND refobjsubid > 0
-  UNION ALL SELECT ${catalogName('classid')} || ':' || objid, 'pg_extension:' || refobjid FROM pg_depend WHERE deptype = 'e'
+  UNION ALL SELECT ${catalogNameSql('classid')} || ':' || objid, 'pg_extension:' || refobjid FROM pg_depend WHERE deptype = 'e'
 ) AS p(piece, whole)`;
 
 /** From PostgreSQL 14 on, each range type has a multirange type. */

@@ -7,7 +7,7 @@ export function userObjectCondition(catalogue: string, oid: string): string {
 }
 
 /** SQL expression: name of the catalog with this oid, without the quotes that quote_all_identifiers adds. */
-export function catalogName(oid: string): string {
+export function catalogNameSql(oid: string): string {
   return `trim('"' FROM ${oid}::regclass::text)`;
 }
 

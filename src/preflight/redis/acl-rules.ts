@@ -12,7 +12,7 @@ const categories: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Whether the rules of ACL GETUSER, applied in their order, allow a command (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
-export function isCommandAllowed(rules: readonly string[], command: string): boolean {
+export function isRedisCommandAllowed(rules: readonly string[], command: string): boolean {
   const ownCategories = new Set(['all', ...(categories[command] ?? [])]);
   return rules.reduce((isAllowed, rule) => {
     const [, sign, category, name] = /^([+-])(?:@(\S+)|(\S+))$/.exec(rule.toLowerCase()) ?? [];

@@ -1,6 +1,6 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import type { QueryResult } from '../query.ts';
-import { canReadEveryKey, isCommandAllowed } from './acl-rules.ts';
+import { canReadEveryKey, isRedisCommandAllowed } from './acl-rules.ts';
 import type { AclDryRunResult, AclUserRules } from './queries/acl.ts';
 
 /** Whether the user may send a command: from ACL DRYRUN (7.0 and later), before that from the rules of the user. */
@@ -11,7 +11,7 @@ export function commandPermission(
 ): QueryResult<AclDryRunResult> {
   if (dryRun.kind === 'known' || rules.kind !== 'known')
     return dryRun.kind === 'missing' ? withoutRules(rules) : dryRun;
-  if (!isCommandAllowed(rules.value.commands, name)) return denied(`run the '${name}' command`);
+  if (!isRedisCommandAllowed(rules.value.commands, name)) return denied(`run the '${name}' command`);
   if (keyCommands.has(name) && !canReadEveryKey(rules.value.keys)) return denied('access every key');
   return { kind: 'known', value: { allowed: true, reply: 'OK' } };
 }

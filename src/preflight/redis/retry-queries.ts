@@ -55,7 +55,7 @@ export async function retryQueries(
       }
       breaks += 1;
       if (breaks === maxBreaks) return { results, session: current, pipelineFailure: undefined };
-      // A migration reads INFO all the time; any other query is one value less.
+      // Without INFO no check of a migration can work. When another query fails, only its own value is missing.
       found.set(query, { ...result, broke: query === infoQuery });
       await reconnect();
     }

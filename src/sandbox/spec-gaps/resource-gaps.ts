@@ -148,7 +148,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '3',
     question: 'Stopping a migration without the control panel',
     choice:
-      'DELETE of the path, or of the path with the id, with 204. For a migration that has ended it changes nothing.',
+      'The client sends DELETE to the path, with or without the id of the migration; the response is 204. It changes nothing for a migration that has ended.',
   },
   {
     id: 'migration-required',

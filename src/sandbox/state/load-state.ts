@@ -3,7 +3,7 @@ import { asInteger, DecodeError, type Decoder, objectOf } from './decoder.ts';
 import { decodeFrames } from './frame.ts';
 import { findInconsistency } from './inconsistency.ts';
 import { decodeJournalPatch } from './sandbox-state-decoder.ts';
-import { type Checkpoint, decodeCheckpoint, type SavedState } from './saved-state.ts';
+import { decodeCheckpoint, type SavedState, type SavedStateCheckpoint } from './saved-state.ts';
 import { damagedState } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applyPatches, type StatePatch } from './state-patch.ts';
@@ -68,7 +68,7 @@ export function loadState(folder: string, names: readonly string[]): LoadedState
 }
 
 /** A snapshot is renamed into place only when it is complete, so it is never torn. */
-function readCheckpoint(path: string, bytes: Buffer): Checkpoint {
+function readCheckpoint(path: string, bytes: Buffer): SavedStateCheckpoint {
   const { records, tornBytes } = decodeFrames(path, bytes);
   const [json] = records;
   if (json === undefined || tornBytes > 0) throw damagedState(path, 1, 'the record is incomplete');

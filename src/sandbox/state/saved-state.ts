@@ -22,7 +22,7 @@ export interface SavedState {
 }
 
 /** The record of the file `snapshot`. */
-export interface Checkpoint extends SavedState {
+export interface SavedStateCheckpoint extends SavedState {
   readonly format: typeof STATE_FORMAT;
   readonly version: 1;
   /** Number of the journal that continues it. */
@@ -33,7 +33,7 @@ export interface Checkpoint extends SavedState {
 
 export const STATE_FORMAT = 'cloudctl-sandbox-state';
 
-export const decodeCheckpoint: Decoder<Checkpoint> = objectOf<Checkpoint>({
+export const decodeCheckpoint: Decoder<SavedStateCheckpoint> = objectOf<SavedStateCheckpoint>({
   format: oneOfValues(STATE_FORMAT),
   version: oneOfValues(1),
   journal: asInteger,

@@ -2,7 +2,7 @@ import { unlink } from 'node:fs/promises';
 import type { World } from '../world.ts';
 import { encodeFrame } from './frame.ts';
 import { journalPath, snapshotPath } from './load-state.ts';
-import { type Checkpoint, type SandboxIdentity, STATE_FORMAT } from './saved-state.ts';
+import { type SandboxIdentity, type SavedStateCheckpoint, STATE_FORMAT } from './saved-state.ts';
 import { type JournalFile, openJournalFile, replaceFileDurably } from './state-files.ts';
 import { encodeStatePatch, noteChange, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
@@ -42,7 +42,7 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
 
   /** Creates the next journal before the snapshot that names it, and removes the old journal last. */
   async function writeSnapshot(): Promise<void> {
-    const checkpoint: Checkpoint = {
+    const checkpoint: SavedStateCheckpoint = {
       format: STATE_FORMAT,
       version: 1,
       journal: number + 1,

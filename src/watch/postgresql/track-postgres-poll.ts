@@ -15,7 +15,7 @@ import {
   sampleDatabase,
   sumNumbers,
 } from './migration-totals.ts';
-import { postgresRules, postgresStoppingRules } from './postgres-rules.ts';
+import { postgresStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
 import type { SeenSlot, WatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
 import type { PostgresPoll, ServerFacts, SourceOutage } from './server-facts.ts';
@@ -161,7 +161,7 @@ function trackOutage(
 }
 
 function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
-  return postgresRules.flatMap((rule) => rule(all));
+  return postgresWatchRules.flatMap((rule) => rule(all));
 }
 
 function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server: ServerFacts): readonly SeenSlot[] {

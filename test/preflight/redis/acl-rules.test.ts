@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCommandAllowed } from '../../../src/preflight/redis/acl-rules.ts';
+import { isRedisCommandAllowed } from '../../../src/preflight/redis/acl-rules.ts';
 
 test.each<readonly [rules: string, psync: boolean]>([
   ['+@all', true],
@@ -16,10 +16,10 @@ test.each<readonly [rules: string, psync: boolean]>([
   ['-@all +config|get', false],
   ['', false],
 ])('with %j PSYNC is allowed: %s', (rules, psync) => {
-  expect(isCommandAllowed(rules.split(' '), 'psync')).toBe(psync);
+  expect(isRedisCommandAllowed(rules.split(' '), 'psync')).toBe(psync);
 });
 
 test('a scan stands in other categories', () => {
-  expect(isCommandAllowed(['-@all', '+@read'], 'scan')).toBe(true);
-  expect(isCommandAllowed(['-@all', '+@fast'], 'dump')).toBe(false);
+  expect(isRedisCommandAllowed(['-@all', '+@read'], 'scan')).toBe(true);
+  expect(isRedisCommandAllowed(['-@all', '+@fast'], 'dump')).toBe(false);
 });

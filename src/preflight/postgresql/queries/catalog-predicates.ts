@@ -1,7 +1,7 @@
 import {
-  catalogOid,
   clockFunctions,
   firstNormalObjectId,
+  oidsOfCatalogs,
   sessionFunctions,
   settingsDependentFunctions,
   tablespaceOid,
@@ -14,18 +14,18 @@ import {
  * changes are applied, and event triggers. Members of extensions are not filtered out here.
  */
 export const dependsOnUserFunctionSql = `
-  d.refclassid = '${catalogOid.pg_proc}'
+  d.refclassid = '${oidsOfCatalogs.pg_proc}'
     AND d.refobjid >= '${firstNormalObjectId}'
     AND (
-      d.classid = '${catalogOid.pg_constraint}'
-        OR d.classid = '${catalogOid.pg_class}'
-        OR d.classid = '${catalogOid.pg_attrdef}'
-        OR d.classid = '${catalogOid.pg_operator}'
-        OR d.classid = '${catalogOid.pg_amproc}'
-        OR d.classid = '${catalogOid.pg_type}'
-        OR d.classid = '${catalogOid.pg_event_trigger}'
+      d.classid = '${oidsOfCatalogs.pg_constraint}'
+        OR d.classid = '${oidsOfCatalogs.pg_class}'
+        OR d.classid = '${oidsOfCatalogs.pg_attrdef}'
+        OR d.classid = '${oidsOfCatalogs.pg_operator}'
+        OR d.classid = '${oidsOfCatalogs.pg_amproc}'
+        OR d.classid = '${oidsOfCatalogs.pg_type}'
+        OR d.classid = '${oidsOfCatalogs.pg_event_trigger}'
         OR (
-          d.classid = '${catalogOid.pg_trigger}'
+          d.classid = '${oidsOfCatalogs.pg_trigger}'
             AND EXISTS (
               SELECT FROM pg_trigger t
               WHERE t.oid = d.objid
@@ -107,7 +107,7 @@ export function hasGeneratedColumnsSql(version: number): string {
     return `
       EXISTS (
         SELECT FROM pg_depend
-        WHERE refclassid = '${catalogOid.pg_class}'
+        WHERE refclassid = '${oidsOfCatalogs.pg_class}'
           AND refobjid >= '${firstNormalObjectId}'
           AND deptype = 'i'
           AND refobjsubid > '0'
@@ -119,11 +119,11 @@ export function hasGeneratedColumnsSql(version: number): string {
 }
 
 /** No extension created the object: an extension creates its members on the target as well. */
-export function isNotExtensionMemberSql(catalog: keyof typeof catalogOid, oid: string): string {
+export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
   return `
     NOT EXISTS (
       SELECT FROM pg_depend e
-      WHERE e.classid = '${catalogOid[catalog]}'
+      WHERE e.classid = '${oidsOfCatalogs[catalog]}'
         AND e.objid = ${oid}
         AND e.deptype = 'e'
     )

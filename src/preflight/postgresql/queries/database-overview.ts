@@ -1,6 +1,6 @@
 import {
-  catalogOid,
   firstNormalObjectId,
+  oidsOfCatalogs,
   regprocTypes,
   schemaOid,
   serverSpecificTypes,
@@ -214,7 +214,7 @@ const featureTests: Readonly<Record<DatabaseFeature, (version: number) => string
   dictionaries: () => `
     EXISTS (
       SELECT FROM pg_depend
-      WHERE classid = '${catalogOid.pg_ts_dict}'
+      WHERE classid = '${oidsOfCatalogs.pg_ts_dict}'
         AND objid >= '${firstNormalObjectId}'
     )
   `,

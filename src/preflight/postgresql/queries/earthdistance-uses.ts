@@ -1,4 +1,4 @@
-import { catalogOid } from '../../../postgresql/catalog-oids.ts';
+import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
@@ -21,9 +21,9 @@ const ofEarthdistance = `
     SELECT FROM pg_depend e
     JOIN pg_extension x ON x.oid = e.refobjid
     JOIN pg_proc p ON p.oid = e.objid
-    WHERE e.classid = '${catalogOid.pg_proc}'
+    WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
       AND e.objid = d.refobjid
-      AND e.refclassid = '${catalogOid.pg_extension}'
+      AND e.refclassid = '${oidsOfCatalogs.pg_extension}'
       AND e.deptype = 'e'
       AND x.extname = 'earthdistance'
       AND p.proname <> 'earth'

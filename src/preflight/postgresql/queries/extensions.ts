@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
@@ -43,8 +43,8 @@ export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = 
     FROM pg_depend d
     JOIN pg_extension e ON e.oid = d.refobjid
     JOIN pg_class c ON c.oid = d.objid
-    WHERE d.refclassid = '${catalogOid.pg_extension}'
-      AND d.classid = '${catalogOid.pg_class}'
+    WHERE d.refclassid = '${oidsOfCatalogs.pg_extension}'
+      AND d.classid = '${oidsOfCatalogs.pg_class}'
       AND d.deptype = 'e'
       AND c.relkind = 'r'
       AND c.relpersistence = 'p'

@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
@@ -106,16 +106,16 @@ const viewBodiesSql = `
   FROM pg_rewrite r
   JOIN pg_class v ON v.oid = r.ev_class
   JOIN pg_namespace n ON n.oid = v.relnamespace
-  JOIN pg_depend b ON b.classid = '${catalogOid.pg_rewrite}' AND b.objid = r.oid
+  JOIN pg_depend b ON b.classid = '${oidsOfCatalogs.pg_rewrite}' AND b.objid = r.oid
   WHERE EXISTS (SELECT FROM d)
     AND v.oid >= '${firstNormalObjectId}'
     AND v.relkind = 'v'
     AND b.refobjid >= '${firstNormalObjectId}'
     AND b.refobjid <> v.oid
     AND (
-      b.refclassid = '${catalogOid.pg_proc}'
+      b.refclassid = '${oidsOfCatalogs.pg_proc}'
         OR (
-          b.refclassid = '${catalogOid.pg_class}'
+          b.refclassid = '${oidsOfCatalogs.pg_class}'
             AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v')
         )
     )
@@ -138,9 +138,9 @@ function boundCalls(version: number): string {
         THEN (
           SELECT array_agg(b.refobjid::text)
           FROM pg_depend b
-          WHERE b.classid = '${catalogOid.pg_proc}'
+          WHERE b.classid = '${oidsOfCatalogs.pg_proc}'
             AND b.objid = p.oid
-            AND b.refclassid = '${catalogOid.pg_proc}'
+            AND b.refclassid = '${oidsOfCatalogs.pg_proc}'
             AND b.refobjid >= '${firstNormalObjectId}'
         )
     END

@@ -1,4 +1,4 @@
-import { catalogOid } from '../../../postgresql/catalog-oids.ts';
+import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
@@ -37,7 +37,7 @@ export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionC
     JOIN pg_constraint k ON k.oid = d.objid
     JOIN pg_class c ON c.oid = k.conrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE d.classid = '${catalogOid.pg_constraint}'
+    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
       AND k.contype = 'c'
       AND c.relkind = 'r'
       AND c.relpersistence = 'p'

@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs, typeOid } from '../../../postgresql/catalog-oids.ts';
 import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
 /**
  * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
@@ -13,13 +13,13 @@ export const functionDependentsCte = (meant: string): string => `
   d AS (
     SELECT classid, objid, objsubid, calls
     FROM f
-    WHERE classid <> '${catalogOid.pg_operator}'
+    WHERE classid <> '${oidsOfCatalogs.pg_operator}'
     UNION
     SELECT u.classid, u.objid, u.objsubid, f.calls
     FROM f
-    JOIN pg_depend u ON u.refclassid = '${catalogOid.pg_operator}' AND u.refobjid = f.objid
-    WHERE f.classid = '${catalogOid.pg_operator}'
-      AND u.classid <> '${catalogOid.pg_operator}'
+    JOIN pg_depend u ON u.refclassid = '${oidsOfCatalogs.pg_operator}' AND u.refobjid = f.objid
+    WHERE f.classid = '${oidsOfCatalogs.pg_operator}'
+      AND u.classid <> '${oidsOfCatalogs.pg_operator}'
   )
 `;
 
@@ -28,7 +28,7 @@ export const userFunctionDependentsCte = functionDependentsCte(
   `
     NOT EXISTS (
       SELECT FROM pg_depend e
-      WHERE e.classid = '${catalogOid.pg_proc}'
+      WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
         AND e.objid = d.refobjid
         AND e.deptype = 'e'
     )
@@ -43,7 +43,7 @@ export const isUserFunctionSql = `
     AND p.prorettype <> '${typeOid.trigger}'
     AND NOT EXISTS (
       SELECT FROM pg_depend e
-      WHERE e.classid = '${catalogOid.pg_proc}'
+      WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
         AND e.objid = p.oid
         AND e.deptype = 'e'
     )

@@ -1,4 +1,4 @@
-import { accessMethodOid, catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { accessMethodOid, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 
 /** The table `c` has rows. The size of the file is read only when relpages is 0. */
@@ -34,7 +34,7 @@ export function functionUsesSql(version: number): string {
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
       JOIN pg_class c ON c.oid = k.conrelid
-      WHERE d.classid = '${catalogOid.pg_constraint}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
         AND k.contype = 'c'
         AND ${table}${enforced}
     `,
@@ -46,7 +46,7 @@ export function functionUsesSql(version: number): string {
         k.contypid IN (${filledDomains(version)})
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
-      WHERE d.classid = '${catalogOid.pg_constraint}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
         AND k.contype = 'c'
         AND k.contypid <> '0'
     `,
@@ -59,7 +59,7 @@ export function functionUsesSql(version: number): string {
       FROM d
       JOIN pg_index i ON i.indexrelid = d.objid
       JOIN pg_class c ON c.oid = i.indrelid
-      WHERE d.classid = '${catalogOid.pg_class}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
         AND d.objsubid = '0'
         AND (i.indisvalid OR c.relkind = 'p')
         AND (c.relkind = 'm' OR (${table}))
@@ -72,7 +72,7 @@ export function functionUsesSql(version: number): string {
         ${filledBelow}
       FROM d
       JOIN pg_class c ON c.oid = d.objid
-      WHERE d.classid = '${catalogOid.pg_class}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
         AND d.objsubid = '0'
         AND c.relkind = 'p'
     `,
@@ -86,7 +86,7 @@ export function functionUsesSql(version: number): string {
       FROM d
       JOIN pg_trigger t ON t.oid = d.objid
       JOIN pg_class c ON c.oid = t.tgrelid
-      WHERE d.classid = '${catalogOid.pg_trigger}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_trigger}'
         AND t.tgenabled IN ('A', 'R')
         AND NOT t.tgisinternal
         AND ${table}
@@ -95,7 +95,7 @@ export function functionUsesSql(version: number): string {
       SELECT d.calls, 'event', 'event trigger ' || quote_ident(e.evtname), true
       FROM d
       JOIN pg_event_trigger e ON e.oid = d.objid
-      WHERE d.classid = '${catalogOid.pg_event_trigger}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_event_trigger}'
         AND e.evtenabled IN ('O', 'A')
         AND left(e.evtevent::text, 12) = 'ddl_command_'
         AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
@@ -116,7 +116,7 @@ function filledDomains(version: number): string {
       SELECT k.contypid AS root, k.contypid AS oid
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
-      WHERE d.classid = '${catalogOid.pg_constraint}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
         AND k.contypid <> '0'
       UNION
       SELECT w.root, h.whole
@@ -138,7 +138,7 @@ function filledDomains(version: number): string {
 function support(version: number, table: string): readonly string[] {
   const ofClass = `
      d
-    JOIN pg_amproc m ON d.classid = '${catalogOid.pg_amproc}' AND m.oid = d.objid
+    JOIN pg_amproc m ON d.classid = '${oidsOfCatalogs.pg_amproc}' AND m.oid = d.objid
     JOIN pg_opclass o ON o.opcfamily = m.amprocfamily
   `;
   return [
@@ -177,7 +177,7 @@ function support(version: number, table: string): readonly string[] {
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
         ${filled} AND pg_relation_size(i.indexrelid) > 8192
       FROM d
-      JOIN pg_attribute a ON d.classid = '${catalogOid.pg_type}' AND a.atttypid = d.objid
+      JOIN pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_type}' AND a.atttypid = d.objid
       JOIN pg_index i ON i.indexrelid = a.attrelid
       JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${accessMethodOid.gist}'
       JOIN pg_class c ON c.oid = i.indrelid
@@ -194,12 +194,12 @@ function generated(version: number, table: string): readonly string[] {
   const column =
     version < 150_000
       ? `
-        pg_attribute a ON d.classid = '${catalogOid.pg_class}'
+        pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_class}'
           AND a.attrelid = d.objid
           AND a.attnum = d.objsubid
       `
       : `
-         pg_attrdef f ON d.classid = '${catalogOid.pg_attrdef}' AND f.oid = d.objid
+         pg_attrdef f ON d.classid = '${oidsOfCatalogs.pg_attrdef}' AND f.oid = d.objid
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
       `;
   return [

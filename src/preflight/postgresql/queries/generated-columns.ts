@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
@@ -48,7 +48,7 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns>
        ${selected(kind)}
       FROM pg_depend d
       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-      WHERE d.refclassid = '${catalogOid.pg_class}'
+      WHERE d.refclassid = '${oidsOfCatalogs.pg_class}'
         AND d.refobjid >= '${firstNormalObjectId}'
         AND d.deptype = 'i'
         AND d.refobjsubid > '0'

@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
@@ -72,9 +72,9 @@ const ownViews = `
     AND r.ev_type = '1'
     AND EXISTS (
       SELECT FROM pg_depend d
-      WHERE d.classid = '${catalogOid.pg_rewrite}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_rewrite}'
         AND d.objid = r.oid
-        AND d.refclassid = '${catalogOid.pg_class}'
+        AND d.refclassid = '${oidsOfCatalogs.pg_class}'
         AND d.refobjid = r.ev_class
         AND d.refobjsubid > 0
     )

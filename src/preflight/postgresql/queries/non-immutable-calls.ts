@@ -1,8 +1,8 @@
 import {
-  catalogOid,
   firstNormalObjectId,
   languageOid,
   nonImmutableFunctions,
+  oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
@@ -76,7 +76,7 @@ export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]
                   AND EXISTS (
                     SELECT FROM pg_depend d
                     JOIN pg_extension e ON e.oid = d.refobjid
-                    WHERE d.classid = '${catalogOid.pg_proc}'
+                    WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
                       AND d.objid = p.oid
                       AND d.deptype = 'e'
                       AND e.extname = 'unaccent'

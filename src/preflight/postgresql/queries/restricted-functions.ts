@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
@@ -43,7 +43,7 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
       AND (p.prosecdef OR NOT l.lanpltrusted OR p.proconfig::text ~ '(lc_|timezone_abb)')
       AND NOT EXISTS (
         SELECT FROM pg_depend d
-        WHERE d.classid = '${catalogOid.pg_proc}'
+        WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
           AND d.objid = p.oid
           AND (d.deptype = 'e' OR d.deptype = 'i')
       )
@@ -90,8 +90,8 @@ export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage
   grant: grantMonitorRole,
 };
 
-function isMember(catalog: keyof typeof catalogOid, oid: string): string {
+function isMember(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
   return `
-    EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogOid[catalog]}' AND d.objid = ${oid} AND d.deptype = 'e')
+    EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${oidsOfCatalogs[catalog]}' AND d.objid = ${oid} AND d.deptype = 'e')
   `;
 }

@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
@@ -22,19 +22,19 @@ const inSystem = `
  */
 const lost = [
   `
-    SELECT '${catalogOid.pg_proc}'::oid AS class, p.oid
+    SELECT '${oidsOfCatalogs.pg_proc}'::oid AS class, p.oid
     FROM pg_proc p
     WHERE p.oid >= '${firstNormalObjectId}'
       AND p.pronamespace ${inSystem}
   `,
   `
-    SELECT '${catalogOid.pg_operator}', p.oid
+    SELECT '${oidsOfCatalogs.pg_operator}', p.oid
     FROM pg_operator p
     WHERE p.oid >= '${firstNormalObjectId}'
       AND p.oprnamespace ${inSystem}
   `,
   `
-    SELECT '${catalogOid.pg_type}', p.oid
+    SELECT '${oidsOfCatalogs.pg_type}', p.oid
     FROM pg_type p
     WHERE p.oid >= '${firstNormalObjectId}'
       AND p.typnamespace ${inSystem}
@@ -42,7 +42,7 @@ const lost = [
       AND p.typcategory <> 'A'
   `,
   `
-    SELECT '${catalogOid.pg_class}', p.oid
+    SELECT '${oidsOfCatalogs.pg_class}', p.oid
     FROM pg_class p
     WHERE p.oid >= '${firstNormalObjectId}'
       AND p.relnamespace ${inSystem}
@@ -63,7 +63,7 @@ export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObje
         SELECT FROM pg_depend e
         WHERE e.classid = a.class
           AND e.objid = a.oid
-          AND (e.deptype = 'e' OR (a.class = '${catalogOid.pg_type}' AND e.deptype = 'i'))
+          AND (e.deptype = 'e' OR (a.class = '${oidsOfCatalogs.pg_type}' AND e.deptype = 'i'))
       )
     )
     SELECT
@@ -78,8 +78,8 @@ export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObje
             SELECT FROM l o
             WHERE (o.class = d.classid AND o.oid = d.objid)
               OR (
-                d.classid = '${catalogOid.pg_rewrite}'
-                  AND o.class = '${catalogOid.pg_class}'
+                d.classid = '${oidsOfCatalogs.pg_rewrite}'
+                  AND o.class = '${oidsOfCatalogs.pg_class}'
                   AND o.oid = (SELECT r.ev_class FROM pg_rewrite r WHERE r.oid = d.objid)
               )
           )

@@ -1,4 +1,4 @@
-import { catalogOid } from '../../../postgresql/catalog-oids.ts';
+import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isSystemSchemaTableSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
@@ -28,7 +28,7 @@ export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable
     WHERE ${isSystemSchemaTableSql}
       AND NOT EXISTS (
         SELECT FROM pg_depend d
-        WHERE d.classid = '${catalogOid.pg_class}'
+        WHERE d.classid = '${oidsOfCatalogs.pg_class}'
           AND d.objid = c.oid
           AND d.deptype = 'e'
       )

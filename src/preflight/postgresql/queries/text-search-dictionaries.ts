@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
@@ -25,7 +25,7 @@ export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDic
       AND o.dictinitoption IS NOT NULL
       AND NOT EXISTS (
         SELECT FROM pg_depend d
-        WHERE d.classid = '${catalogOid.pg_ts_dict}'
+        WHERE d.classid = '${oidsOfCatalogs.pg_ts_dict}'
           AND d.objid = o.oid
           AND d.deptype = 'e'
       )

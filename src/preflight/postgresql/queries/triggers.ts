@@ -1,4 +1,4 @@
-import { catalogOid } from '../../../postgresql/catalog-oids.ts';
+import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
@@ -92,7 +92,7 @@ export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
     JOIN pg_language l ON l.oid = p.prolang
     WHERE NOT EXISTS (
       SELECT FROM pg_depend d
-      WHERE d.classid = '${catalogOid.pg_event_trigger}'
+      WHERE d.classid = '${oidsOfCatalogs.pg_event_trigger}'
         AND d.objid = e.oid
         AND d.deptype = 'e'
     )

@@ -1,4 +1,4 @@
-import { catalogOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -49,9 +49,9 @@ export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
           AND NOT EXISTS (
             SELECT FROM pg_depend d
             JOIN pg_extension e ON e.oid = d.refobjid
-            WHERE d.classid = '${catalogOid.pg_class}'
+            WHERE d.classid = '${oidsOfCatalogs.pg_class}'
               AND d.objid = c.oid
-              AND d.refclassid = '${catalogOid.pg_extension}'
+              AND d.refclassid = '${oidsOfCatalogs.pg_extension}'
               AND d.deptype = 'e'
               AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig))
           )${version < 140_000 ? '' : ' LIMIT 1000'}

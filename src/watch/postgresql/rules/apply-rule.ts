@@ -48,7 +48,7 @@ function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRu
     {
       rule: 'apply-failing-or-disconnected',
       database,
-      observed: `${lasted}: the target fails on a change or cannot connect (this version does not report which)`,
+      observed: `${lasted}: the target fails on a change or cannot connect (the PostgreSQL version of the source does not report which)`,
       hint: `search the log of the source for "terminating walsender" and refused logins; else check for ${likelyCauses(input.warned).join('; ')}`,
     },
   ];

@@ -14,7 +14,7 @@ import { serverRule } from './rules/server-rule.ts';
 import { replicationSettingsRule } from './rules/settings-rule.ts';
 
 /** Rules for a running migration (spec.md §4.6) and other causes that stop it, most severe first. */
-export const postgresRules: readonly WatchRule[] = [
+export const postgresWatchRules: readonly WatchRule[] = [
   replicationSettingsRule,
   slotRule,
   publicationRule,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { postgresRules } from '../../../src/watch/postgresql/postgres-rules.ts';
+import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
 import type { WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
 import type { ServerFacts, TableShape } from '../../../src/watch/postgresql/server-facts.ts';
@@ -17,7 +17,7 @@ import {
   settingsWith,
 } from './make-facts.ts';
 
-const judge = (all: WatchRuleInput) => postgresRules.flatMap((rule) => rule(all));
+const judge = (all: WatchRuleInput) => postgresWatchRules.flatMap((rule) => rule(all));
 const named = (all: WatchRuleInput) => judge(all).map(({ rule }) => rule);
 const then = (more: Partial<ServerFacts>) => [makeServerFacts(), makeServerFacts({ at: 2000, ...more })];
 
