@@ -206,7 +206,8 @@ interface Shelf {
 function file(path: string): Shelf {
   return {
     read: async () => readFileSync(path, 'utf8'),
-    write: async (text) => (text === undefined ? rmSync(path, { force: true }) : writeFileSync(path, text)),
+    write: async (text) =>
+      text === undefined ? rmSync(path, { force: true }) : writeFileSync(path, text, { mode: 0o600 }),
   };
 }
 
