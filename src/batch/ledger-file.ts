@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { CliError } from '../errors.ts';
 
 /** Writes the lines of a ledger. After a failed write every function throws that error. */
@@ -8,9 +8,9 @@ export interface LedgerFile {
    * halves the number of writes.
    */
   append(line: string, canWait: boolean): void;
-  /** Writes the lines that were held back. */
+  /** Writes the lines that were held back. Throws also when the file was deleted or replaced. */
   flush(): void;
-  /** Resolves when everything written is synced to the disk. */
+  /** Resolves when everything written is synced to the disk. Rejects also when the file was deleted or replaced. */
   sync(): Promise<void>;
   /** Writes and syncs as far as possible, and closes the file. */
   close(): Promise<void>;
@@ -22,6 +22,7 @@ const syncDelayMs = 20;
 /** Opens an existing file for appending. */
 export function openLedgerFile(path: string): LedgerFile {
   const descriptor = openSync(path, 'a', 0o600);
+  const opened = fstatSync(descriptor, { bigint: true });
   const sync = coalesce(
     () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
   );
@@ -35,6 +36,11 @@ export function openLedgerFile(path: string): LedgerFile {
     // A part of the line may be written, so nothing may follow it.
     broken ??= ledgerWriteError(path, error);
     throw broken;
+  };
+  // What is written to a deleted file cannot be read by the run that resumes the batch.
+  const requireSameFile = (): void => {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev) fail(ledgerLostError(path));
   };
   const syncSoon = (): void => {
     syncTimer = undefined;
@@ -78,11 +84,17 @@ export function openLedgerFile(path: string): LedgerFile {
       const isHeld = canWait && broken === undefined;
       if (isHeld && held === '') setImmediate(endOfTurn);
       held += line;
-      if (!isHeld) flush();
+      if (isHeld) return;
+      flush();
+      requireSameFile();
     },
-    flush,
+    flush() {
+      flush();
+      requireSameFile();
+    },
     async sync() {
       if (broken !== undefined) throw broken;
+      requireSameFile();
       await sync().catch(fail);
     },
     close,
@@ -96,6 +108,13 @@ export function ledgerWriteError(path: string, error: unknown): CliError {
     detail: path,
     hint: 'free disk space, or set CLOUDCTL_STATE_DIR to another folder',
     cause: error,
+  });
+}
+
+function ledgerLostError(path: string): CliError {
+  return new CliError('internal', 'the ledger was deleted or replaced during the run', {
+    detail: path,
+    hint: 'check the names with `cloudctl droplets list`',
   });
 }
 

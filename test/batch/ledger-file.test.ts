@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -10,12 +10,26 @@ function begun() {
   const path = testLedgerPath();
   ensureFolder(dirname(path));
   writeFileSync(path, 'first\n');
-  return { file: openLedgerFile(path), text: () => readFileSync(path, 'utf8') };
+  return { path, file: openLedgerFile(path), text: () => readFileSync(path, 'utf8') };
 }
 
 const refused = expect.objectContaining({ code: 'internal' });
 
 describe('the file of a ledger', () => {
+  it.each(['deleted', 'replaced'])('that was %s during the run is noticed', async (how) => {
+    const { path, file } = begun();
+    await file.sync();
+    if (how === 'deleted') rmSync(path);
+    else {
+      writeFileSync(`${path}.new`, 'first\n');
+      renameSync(`${path}.new`, path);
+    }
+    expect(() => file.flush()).toThrow(refused);
+    await expect(file.sync()).rejects.toEqual(refused);
+    expect(() => file.append('second\n', false)).toThrow(refused);
+    await file.close();
+  });
+
   it('has a line that cannot wait at once, and before it those that could', async () => {
     const { file, text } = begun();
     file.append('second\n', true);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
@@ -497,6 +497,32 @@ describe('what is told meanwhile', () => {
     expect(names.out.trim().split('\n').sort()).toEqual(['"n-1"', '"n-2"', '"n-3"']);
     const count = await runCloudctl(host, ['droplets', 'create', ...words, '--query', 'length(@)']);
     expect(count.out).toBe('3\n');
+  });
+});
+
+describe('a ledger that is deleted during the run', () => {
+  it('stops the batch, and the rows say what was created', async () => {
+    let path = '';
+    const { origin, seen } = await forgetful((_, response, count) => {
+      if (count === 1) unlinkSync(path);
+      reply(response, 202, { droplet: { id: count, name: count === 1 ? 'a' : 'b' } });
+    });
+    const words = ['a', 'b', ...like, '--batch-size', '1', '--concurrency', '1', '-o', 'ndjson'];
+    const host = tokenTo(origin);
+    const bootId = async (): Promise<undefined> => undefined;
+    const started = startCloudctl({ ...host, bootId }, ['droplets', 'create', ...words]);
+    await started.waitForOutput(/^ledger: .+\n/);
+    path = ledgerOf({ err: started.host.err(), out: '' });
+    const ran = await started.ended;
+    expect(ran.code).toBe(5);
+    expect(
+      ran.out
+        .trim()
+        .split('\n')
+        .map((row) => JSON.parse(row).status),
+    ).toEqual(['created', 'failed']);
+    expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(ran.error().code).toBe('batch_partial');
   });
 });
 
