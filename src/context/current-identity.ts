@@ -12,7 +12,7 @@ import { loginHints } from '../session/session-binding.ts';
  * (implicit flow, CLOUDCTL_ACCESS_TOKEN), by `GET /v2/account`.
  */
 export async function readCurrentIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
-  const known = await knownIdentity(context, settings);
+  const known = await readStoredIdentity(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
   const hints = loginHints(settings, context.host.folders.config);
   const answered = await readAccountContext(await context.api(settings), hints);
@@ -27,7 +27,7 @@ export async function readCurrentIdentity(context: Context, settings: ProfileSet
 export async function readIdentityIfAvailable(context: Context, settings: ProfileSettings): Promise<Identity> {
   // A profile without a usable API, or without a session, is an error.
   await context.api(settings);
-  const stored = await knownIdentity(context, settings);
+  const stored = await readStoredIdentity(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
   const read = (): Promise<Identity> => readCurrentIdentity(context, settings);
   return untilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
@@ -42,7 +42,8 @@ export async function readIdentityIfAvailable(context: Context, settings: Profil
   });
 }
 
-async function knownIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
+/** What is known without a request: the stored session; with CLOUDCTL_ACCESS_TOKEN only the API. */
+export async function readStoredIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await context.session(settings).record();
   // Records of earlier versions have no team; the file of names has one.

@@ -1,6 +1,6 @@
 import { startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { describeActor, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
@@ -79,7 +79,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
-    const identity = await readIdentityIfAvailable(context, settings);
+    const identity = await readStoredIdentity(context, settings);
     await confirm(context, source, cluster, describeActor(context, settings, identity));
     const api = await context.api(settings);
     const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);

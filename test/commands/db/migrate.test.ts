@@ -65,11 +65,10 @@ describe('the request', () => {
     const { seen, host } = await service();
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, ...words, ...unseen]);
     expect(ran.code).toBe(0);
-    const sent = seen.filter(({ url }) => url !== '/v2/account');
-    expect(sent.map(({ method, url }) => [method, url])).toEqual([
+    expect(seen.map(({ method, url }) => [method, url])).toEqual([
       ['PUT', `/v2/databases/${cluster}/online-migration`],
     ]);
-    expect(JSON.parse(sent[0]?.body ?? '')).toEqual(body);
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
     expect(ran.json()).toEqual({ ...running, deadline: '2026-01-15T00:00:00Z' });
     expect(ran.out + ran.err).not.toContain('hunter2');
   });
@@ -79,7 +78,7 @@ describe('the request', () => {
     const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect(ran.code).toBe(6);
-    expect(server.seen.filter(({ url }) => url !== '/v2/account')).toHaveLength(1);
+    expect(server.seen).toHaveLength(1);
   });
 });
 
