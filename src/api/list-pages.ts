@@ -170,8 +170,9 @@ async function parseOrReadAgain(
     try {
       return parse(response);
     } catch (error) {
-      const isNotJson = !parseJson(response.text()).ok;
-      if (!isNotJson || attempt === maxPageReads) throw error;
+      // The page of a proxy would be the same again.
+      const isBroken = response.contentType() === 'application/json' && !parseJson(response.text()).ok;
+      if (!isBroken || attempt === maxPageReads) throw error;
     }
     await setTimeout(250 * 2 ** attempt);
     response = await readAgain();

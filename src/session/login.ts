@@ -180,7 +180,7 @@ function failureOutcome(error: unknown): LoginOutcome {
 function loginTimeoutError({ loginCommands }: LoginDeps): CliError {
   return new CliError('login_timeout', 'could not log in: no response from the browser in time', {
     detail:
-      'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope with the registered application',
+      'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope of `cloudctl config list` with the registered application',
     hint: `start again with ${loginCommands.sameRequest}, or allow more time with --login-timeout 15m`,
   });
 }

@@ -70,15 +70,13 @@ describe.skipIf(lacks('chromium'))('a login that is refused', () => {
     await nothingHappened(fixture(), machine);
   });
 
-  test('an authorization server that shows an error page is no end: the login waits, and had said what to look at', async () => {
+  test('an authorization server that shows an error page is no end: the login waits', async () => {
     const { maya, sandbox } = fixture();
     const { visitor, login } = await begin(fixture(), 'code');
     await visitor.open(edited(login, (query) => query.set('redirect_uri', `${sandbox.callback_url}/other`)));
     expect(await visitor.text()).toMatch(/redirect uri .*not valid/);
     await visitor.open(edited(login, (query) => query.set('scope', 'write')));
     expect(await visitor.text()).toMatch(/requested scope .*malformed/);
-    for (const setting of ['client_id', 'callback_urls', 'scope', '`cloudctl config list'])
-      expect(login.printed().stderr).toContain(setting);
     await visitor.logIn(login.authorizationUrl, maya);
     await visitor.told();
     expect((await login.ended).code).toBe(0);
