@@ -20,7 +20,7 @@ describe.skipIf(lacks('chromium', 'tmux'))('the browser that the program opens',
       const { origin } = new URL(sandbox.callback_url);
       expect(start).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/start\/[\w-]{43}$/);
       expect(start.startsWith(origin)).toBe(true);
-      const screen = await terminal.waitFor(/^The browser\b/m);
+      const screen = await terminal.waitFor(/^Waiting\b/m);
       const state = new URL(authorizationLine.exec(screen)?.[0] ?? '').searchParams.get('state') ?? '';
       expect(state).not.toBe('');
       expect(start).not.toContain(state);
