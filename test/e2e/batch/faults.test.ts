@@ -21,7 +21,10 @@ function namesOf(count: number): readonly string[] {
 
 function expectExactlyOnce(ground: BatchSetup, names: readonly string[], { rows }: Ended): void {
   expect(ground.counts(names).filter((count) => count !== 1)).toEqual([]);
-  expect(rows.map(({ name, status }) => `${name} ${status}`)).toEqual(names.map((name) => `${name} created`));
+  // NDJSON rows are in the order in which they became known.
+  expect(rows.map(({ name, status }) => `${name} ${status}`).toSorted()).toEqual(
+    names.map((name) => `${name} created`).toSorted(),
+  );
   expect(rows.filter(({ name, id }) => ground.ids(name)[0] !== id)).toEqual([]);
 }
 

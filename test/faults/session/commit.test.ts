@@ -118,7 +118,7 @@ describeStores('a damaged file', ({ store, make }) => {
     const path = fileOf(fixture);
     const whole = readFileSync(path);
     for (const [what, damage] of some.filter((_, at) => at % 3 === 0)) {
-      writeFileSync(path, damage(whole));
+      writeFileSync(path, damage(whole), { mode: 0o600 });
       expect([what, await runNextCommand(fixture)]).toEqual([what, 'usable']);
     }
     expect((await fixture.run(['auth', 'refresh'])).code).toBe(0);
@@ -133,11 +133,11 @@ describeStores('a damaged file', ({ store, make }) => {
     const whole = readFileSync(path);
     expect(await runNextCommand(fixture)).toBe('usable');
     for (const [what, damage] of some.filter((_, at) => at % 3 === 1)) {
-      writeFileSync(path, damage(whole));
+      writeFileSync(path, damage(whole), { mode: 0o600 });
       expect([what, await runNextCommand(fixture)]).toEqual([what, 'usable']);
       await expectInvariants(fixture);
     }
-    writeFileSync(path, whole);
+    writeFileSync(path, whole, { mode: 0o600 });
     await fixture.expire();
     expect(await runNextCommand(fixture)).toBe('usable');
     await expectInvariants(fixture);
@@ -150,7 +150,7 @@ describeStores('a damaged file', ({ store, make }) => {
     const path = fileOf(fixture);
     const whole = readFileSync(path);
     for (const [what, damage] of some) {
-      writeFileSync(path, damage(whole));
+      writeFileSync(path, damage(whole), { mode: 0o600 });
       const status = await fixture.run(['auth', 'status', '-o', 'json']);
       const { state, pending_write } = status.json<Status>();
       // The file store's record has no seal: what is behind its end may be cut off.
@@ -158,7 +158,7 @@ describeStores('a damaged file', ({ store, make }) => {
       expect([what, gen]).toEqual([what, 1]);
       if (store === 'keychain') expect([what, state, pending_write]).toEqual([what, 'in_doubt', false]);
     }
-    writeFileSync(path, whole);
+    writeFileSync(path, whole, { mode: 0o600 });
     expect(await runNextCommand(fixture)).toBe('usable');
     expect(refreshCommits(fixture)).toHaveLength(1);
     await expectInvariants(fixture);

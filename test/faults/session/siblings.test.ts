@@ -75,11 +75,11 @@ describeStores('logout, login and refresh at the same time', ({ make }) => {
     expect((await fixture.run(['auth', 'logout'])).code).toBe(0);
     await isGone(fixture);
     // Somebody has kept the file: the key went with the item.
-    for (const [at, path] of left.entries()) writeFileSync(path, bytes[at] ?? '');
+    for (const [at, path] of left.entries()) writeFileSync(path, bytes[at] ?? '', { mode: 0o600 });
     expect((await fixture.run(list)).code).toBe(4);
     expect(await fixture.item()).toBeUndefined();
     expect((await logIn(fixture)).code).toBe(0);
-    for (const [at, path] of left.entries()) writeFileSync(path, bytes[at] ?? '');
+    for (const [at, path] of left.entries()) writeFileSync(path, bytes[at] ?? '', { mode: 0o600 });
     const sid = await sidOf(fixture);
     expect(sid).not.toBe(before);
     expect(await runNextCommand(fixture)).toBe('usable');
