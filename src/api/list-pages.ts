@@ -44,8 +44,10 @@ export interface PageItems<T> {
   readonly items: () => readonly T[];
 }
 
-/** Consecutive pages without new items after which reading ends with an error. */
-const maxEmptyPages = 10;
+/** Consecutive pages without new items after which reading ends with an error; small pages have as many items as a large one. */
+function maxEmptyPages(size: number): number {
+  return Math.max(10, Math.ceil(200 / size));
+}
 /** Passes over a list that changes while it is read. */
 const maxPasses = 9;
 /** Turns of the event loop until a request is sent: the connection pool first checks a reused connection. */
@@ -149,12 +151,12 @@ async function* readOnePass<T>(
     if (newItems.length > 0)
       yield { lines: () => page.lines(newItems), items: () => newItems.map((at) => decodeItem(list, page.item(at))) };
     empty = completeness.itemCountInPass > before ? 0 : empty + 1;
-    if (empty >= maxEmptyPages && asked !== undefined)
+    if (empty >= maxEmptyPages(size) && asked !== undefined)
       throw incompleteListError(
         list.path,
         completeness.itemCount,
         total,
-        `${maxEmptyPages} consecutive pages have no new items`,
+        `${empty} consecutive pages have no new items`,
       );
   }
 }

@@ -125,6 +125,23 @@ describe('a list that changes while it is read', () => {
     );
   });
 
+  it('is read to its end in pages of one item, although more than ten are created meanwhile', async () => {
+    const turns: Plan['turns'] = [
+      ['+', '+', '+'],
+      ['+', '+'],
+      ['+', '+'],
+      [],
+      ['+', 0],
+      ['+'],
+      [],
+      ['+', 24, '+'],
+      ['+', '+'],
+      ['+'],
+    ];
+    const { ids, steady } = await read({ ...still, order: 'newest first', count: 8, turns, pageSize: 1, young: 0 });
+    expect(ids).toEqual(expect.arrayContaining([...steady]));
+  });
+
   it('may miss as many items twice, by two changes that the totals do not show', async () => {
     const turns: Plan['turns'] = [[], ['+'], ['+', 0, '+'], [0], [0, '+'], [], [22], [], [], ['+', 0]];
     const { ids, steady } = await read({ ...still, order: 'newest first', count: 22, turns });
