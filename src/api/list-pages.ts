@@ -173,7 +173,8 @@ async function parseOrReadAgain(
       return parse(response);
     } catch (error) {
       // The page of a proxy would be the same again.
-      const isBroken = response.contentType() === 'application/json' && !parseJson(response.text()).ok;
+      const json = parseJson(response.text());
+      const isBroken = response.contentType() === 'application/json' && !json.ok && !json.isTooDeep;
       if (!isBroken || attempt === maxPageReads) throw error;
     }
     await setTimeout(250 * 2 ** attempt);

@@ -122,7 +122,7 @@ export const authLoginCommand: CommandSpec<Context> = {
 const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
 
-/** A job of a CI system has nobody who could sign in, so the login would only end with its time limit. */
+/** In a CI job no person can sign in, so the login would wait until its time limit. */
 function refuseWithoutPerson({ host }: Context, args: ParsedArgs): void {
   const { env, stdin, stderr } = host;
   if (!isCi(env) || stdin.isTTY === true || stderr.isTTY) return;

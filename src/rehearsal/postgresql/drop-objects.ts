@@ -37,7 +37,7 @@ export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]
   });
 }
 
-/** The roles that owned what a rehearsal copied: nobody else has roles with its id in their names. */
+/** The roles that owned what a rehearsal copied: no other program creates roles whose names contain its id. */
 export async function listOwnerRoles(session: QuerySession, id: string): Promise<readonly CreatedObject[]> {
   const prefix = replicationObjectName(id, '');
   const rows = await session.query(
