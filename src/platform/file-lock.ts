@@ -22,8 +22,8 @@ export interface LockOptions {
 }
 
 /**
- * Acquires the kernel lock of a permanent file that contains only the kind of its lock, which is released when the process ends. Polls every 25 to 75 ms instead
- * of the library's wait, because an abandoned waiter would get the lock later.
+ * Acquires the kernel lock of a permanent file that contains only the kind of its lock. It is released when the process ends.
+ * Polls every 25 to 75 ms instead of the library's wait, because an abandoned waiter would get the lock later.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
   // Counted by the pauses, because the system time may be changed.

@@ -167,11 +167,20 @@ function withRealFolder(path: string): string {
 
 let temporaries = 0;
 
-/** A new file of mode 0600 beside the target: `.<target>.<pid>.<number>.tmp`. */
-export function createTemporary(target: string): { descriptor: number; temporary: string } {
+/**
+ * A new file of mode 0600 beside the target: `.<target>.<pid>.<number>.tmp`.
+ * @param alsoFree other endings of the name, in place of `.tmp`, for which no file may exist: a killed process with the same
+ *   process ID, which is usual in containers, may have left the only copy of a grant there
+ */
+export function createTemporary(
+  target: string,
+  alsoFree: readonly string[] = [],
+): { descriptor: number; temporary: string } {
   for (;;) {
     temporaries += 1;
-    const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}.tmp`);
+    const name = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}`);
+    if (alsoFree.some((ending) => lstatSync(`${name}${ending}`, { throwIfNoEntry: false }) !== undefined)) continue;
+    const temporary = `${name}.tmp`;
     try {
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { readSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type FileLocker, flockLocker } from './flock.ts';
 
@@ -34,6 +34,8 @@ export function recordLockKind(descriptor: number, { name }: LockKind): boolean 
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {
     try {
+      // A power cut or a full disk can leave a record that is no kind.
+      if (fstatSync(descriptor).size > 0) ftruncateSync(descriptor);
       // Appended in one write: of two processes, both read the same first line.
       writeSync(descriptor, `${name}\n`);
     } catch {
@@ -41,7 +43,8 @@ export function recordLockKind(descriptor: number, { name }: LockKind): boolean 
       return true;
     }
   }
-  return recordedKind(descriptor) === name;
+  const recorded = recordedKind(descriptor);
+  return recorded === undefined || recorded === name;
 }
 
 function recordedKind(descriptor: number): LockKind['name'] | undefined {

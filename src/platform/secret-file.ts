@@ -43,6 +43,9 @@ export function readSecretText(path: string): string | undefined {
   }
 }
 
+const readyEnding = '.ready.tmp';
+const linkEnding = '.link.tmp';
+
 /** A replacement of a file with secrets: reserved disk space that becomes the file. */
 export interface FileReplacement {
   /** The temporary file. */
@@ -65,8 +68,8 @@ export interface FileReplacement {
  */
 export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
   requireReplaceable(path);
-  const { descriptor, temporary: created } = createTemporary(path);
-  const temporary = created.replace(/\.tmp$/, '.ready.tmp');
+  const { descriptor, temporary: created } = createTemporary(path, [readyEnding, linkEnding]);
+  const temporary = created.replace(/\.tmp$/, readyEnding);
   let isOpen = true;
   const close = (): void => {
     if (isOpen) closeSync(descriptor);
@@ -205,7 +208,7 @@ function requireReplaceable(path: string): void {
  * process has written since.
  */
 function requireSameMount(path: string, temporary: string): void {
-  const probe = temporary.replace(/\.tmp$/, '.link.tmp');
+  const probe = temporary.replace(/\.tmp$/, linkEnding);
   try {
     linkSync(path, probe);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -43,4 +43,14 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     tryAcquireLock(path, only('fcntl'))?.release();
     expect(() => tryAcquireLock(path, only('flock'))).toThrow(/fs-native-extensions/);
   });
+
+  it.each(['\0\0\0\0\0\0', 'fcnt', 'another\n'])(
+    'a damaged file (%j) is recorded anew, and does not grow',
+    (content) => {
+      const path = newLock(content);
+      tryAcquireLock(path, only('fcntl'))?.release();
+      expect(readFileSync(path, 'utf8')).toBe('fcntl\n');
+      expect(() => tryAcquireLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+    },
+  );
 });

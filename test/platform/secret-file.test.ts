@@ -81,3 +81,20 @@ describe('a replacement', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 });
+
+it('a file that a process with the same ID has left is neither replaced nor removed', () => {
+  const path = join(newFolder(), 'record');
+  writeFileSync(path, 'old', { mode: 0o600 });
+  const first = prepareFileReplacement(path, 64);
+  const [, number = ''] = /\.(\d+)\.ready\.tmp$/.exec(first.path) ?? [];
+  first.abandon();
+  const left = [1, 2, 3].flatMap((next) =>
+    ['.ready.tmp', '.link.tmp'].map((ending) =>
+      first.path.replace(`.${number}.ready.tmp`, `.${Number(number) + next}${ending}`),
+    ),
+  );
+  for (const name of left) writeFileSync(name, 'only copy', { mode: 0o600 });
+  const second = prepareFileReplacement(path, 64);
+  second.abandon();
+  expect(left.map((name) => readFileSync(name, 'utf8'))).toEqual(left.map(() => 'only copy'));
+});
