@@ -1,3 +1,5 @@
+import type { CliError } from '../errors.ts';
+import { type AccountContext, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type RefreshDeps, refreshSession } from './refresh-session.ts';
@@ -23,6 +25,13 @@ export interface ProfileSession {
   forceRefresh(): Promise<CredentialRecord>;
 }
 
+/** Another login has replaced the session of a command that is running, such as a batch, by one of another account or team. */
+function replacedSessionError(deps: RefreshDeps, owner: AccountContext, record: CredentialRecord): CliError {
+  const session = { ...owner, scope: record.scope };
+  const detail = `it belonged to ${describeAccount(owner)}; another login has replaced it by one of ${describeAccount(record)}`;
+  return needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
+}
+
 /** The session of a profile in its credential store. */
 export function createProfileSession(deps: RefreshDeps): ProfileSession {
   let known: CredentialRecord | undefined;
@@ -30,11 +39,20 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
   /** A record in doubt that the resource API accepts: this process uses it until it is refused. */
   let trusted: CredentialRecord | undefined;
 
+  /** Whose session this process uses. Another command may replace the stored session, but not for work that has begun. */
+  let owner: AccountContext = {};
+  const adopt = (record: CredentialRecord): CredentialRecord => {
+    if (compareAccounts(owner, record) === 'different') throw replacedSessionError(deps, owner, record);
+    owner = { accountUuid: owner.accountUuid ?? record.accountUuid, team: owner.team ?? record.team };
+    known = record;
+    return record;
+  };
+
   /** All callers in this process share one refresh. */
   const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
     flight ??= refreshSession(deps, cause)
       .then(({ record, inDoubt }) => {
-        known = record;
+        adopt(record);
         trusted = inDoubt ? record : undefined;
         return record;
       })
@@ -51,7 +69,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     if (flight !== undefined) return flight;
     if (known !== undefined && (known === trusted || tokenFreshness(known, deps.clock.now()) === 'valid')) return known;
     const found = await read();
-    known = found.record;
+    known = adopt(found.record);
     // Another command was interrupted or is in progress: its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
     if (known.otherGrant?.isRevoked === true) throw otherGrantError(deps, known);
@@ -71,7 +89,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     bearer: async () => (await usable()).accessToken,
     renew: async (refused) => {
       if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
-      known = (await read()).record;
+      known = adopt((await read()).record);
       if (known.accessToken.reveal() !== refused.reveal()) return known.accessToken;
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
     },

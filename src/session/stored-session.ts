@@ -200,8 +200,8 @@ export function sessionEnded(profile: ProfileReference): string {
 export interface EndedSession {
   readonly isGivenToken?: true;
   readonly scope: string;
-  readonly accountUuid?: string;
-  readonly team?: string;
+  readonly accountUuid?: string | undefined;
+  readonly team?: string | undefined;
 }
 
 /** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */

@@ -257,3 +257,37 @@ describe('a stored session', () => {
     expect(item.kind).toBe('found');
   });
 });
+
+describe('a login as another team while a command runs', () => {
+  it.each(['renew', 'bearer'] as const)(
+    'ends the session of the command at its next %s; it never acts as the other',
+    async (call) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { grant } = await seedSession(host, sandbox, {
+        context: 'team',
+        record: { expiresAt: host.clock.now() / 1000 + 400 },
+      });
+      const session = sibling(host, sandbox);
+      expect((await session.bearer()).reveal()).toBe(grant.access_token);
+      await seedSession(host, sandbox, { context: 'personal', record: { sid: 'fedcba9876543210' } });
+      const next = call === 'renew' ? session.renew(new Secret(grant.access_token)) : laterBearer(session, host);
+      await expect(next).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+      await expect(session.renew(new Secret(grant.access_token))).rejects.toMatchObject({ code: 'needs_login' });
+    },
+  );
+
+  it('of the same team goes on with the new session', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { grant } = await seedSession(host, sandbox, { context: 'team' });
+    const session = sibling(host, sandbox);
+    await session.bearer();
+    const next = await seedSession(host, sandbox, { context: 'team', record: { sid: 'fedcba9876543210' } });
+    expect((await session.renew(new Secret(grant.access_token))).reveal()).toBe(next.grant.access_token);
+  });
+});
+
+/** The token after the first one has come near its end. */
+async function laterBearer(session: ReturnType<typeof sibling>, host: TestHost): Promise<Secret> {
+  host.clock.advance(300_000);
+  return session.bearer();
+}
