@@ -1,3 +1,4 @@
+import { type LoginHints, toApiError } from '../api/api-response.ts';
 import type { Api } from '../api/client.ts';
 import { CliError } from '../errors.ts';
 import { compareIdentities, describeIdentity, type Identity } from '../identity.ts';
@@ -21,6 +22,7 @@ export interface LedgerIdentityProof {
   readonly current: Identity;
   /** How to become the one that started the batch. */
   readonly loginHint: string;
+  readonly loginHints: LoginHints;
   /** `--skip-account-check` was given: only a difference that is known stops the batch. */
   readonly isSkipped: boolean;
 }
@@ -39,6 +41,9 @@ export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise
   for (const id of recentIds(state)) {
     const response = await api.request({ method: 'GET', path: `/v2/droplets/${id}` });
     if (response.status >= 200 && response.status < 300) return;
+    // Only these say that this account has no such droplet; during an outage nothing is proven.
+    if (response.status !== 404 && response.status !== 403)
+      throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
     detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; no droplet of the ledger could be read`,
@@ -55,7 +60,9 @@ function otherIdentityError({ current, loginHint }: LedgerIdentityProof, recorde
 
 function wasAnythingSent(state: BatchState): boolean {
   const { created, unknown } = state.counts();
-  return created + unknown + state.uncertainGroups().length + state.announced().length > 0;
+  // The baseline lists the droplets of the account that began.
+  const hasBegun = state.baseline() !== undefined;
+  return hasBegun || created + unknown + state.uncertainGroups().length + state.announced().length > 0;
 }
 
 /** The newest are the least likely to be deleted. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { HeldLock } from '../platform/file-lock.ts';
 import { listFolder, removeDurably } from '../platform/files.ts';
 import { type CredentialStore, requireAvailable } from './credential-store.ts';
-import type { ProfilePaths } from './profile-paths.ts';
+import { listTemporaryWriteAheadFiles, listWriteAheadFiles, type ProfilePaths } from './profile-paths.ts';
 
 /** Deletes the client secret of the profile, if there is one. Throws `keychain_unavailable`. */
 export async function removeClientSecret(store: CredentialStore, lock: HeldLock): Promise<void> {
@@ -14,12 +14,14 @@ export async function removeClientSecret(store: CredentialStore, lock: HeldLock)
 
 /**
  * Deletes write-ahead files and temporary files that an interrupted command has left. Profile names contain no dot, so no
- * other profile matches. The lock files stay: they are empty, and another process may hold them.
+ * other profile matches. The lock files stay: they hold no secret, and another process may hold their locks.
  */
-export function removeSessionFiles({ folder, profile }: ProfilePaths): void {
+export function removeSessionFiles(place: ProfilePaths): void {
+  const { folder, profile } = place;
+  const journal = [...listWriteAheadFiles(place).map(({ path }) => path), ...listTemporaryWriteAheadFiles(place)];
+  for (const path of journal) removeDurably(path);
   for (const name of listFolder(folder)) {
-    const isWriteAheadFile = name.startsWith(`${profile}.`) && /\.wal(\.next)?$/.test(name);
     const isTemporary = name.startsWith(`.${profile}.`) && name.endsWith('.tmp');
-    if (isWriteAheadFile || isTemporary) removeDurably(join(folder, name));
+    if (isTemporary) removeDurably(join(folder, name));
   }
 }

@@ -97,10 +97,19 @@ async function storeRecord(
   const lock = await deps.lock();
   try {
     const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
-    deps.writeAccount(account);
+    writeAccountOrSkip(deps, account);
     return replaced;
   } finally {
     lock.release();
+  }
+}
+
+/** The file is for display only. The session is stored already, so a config folder that cannot be written must not end it. */
+function writeAccountOrSkip({ writeAccount }: StoreLoginDeps, account: Account): void {
+  try {
+    writeAccount(account);
+  } catch {
+    // Status and lists then show the UUID alone.
   }
 }
 

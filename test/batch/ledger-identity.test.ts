@@ -78,7 +78,7 @@ describe('a batch is resumed', () => {
 
   it('with CLOUDCTL_ACCESS_TOKEN at a server without GET /v2/account, proven by a droplet of the ledger', async () => {
     const { sandbox, host, ledger } = await startedBatch();
-    sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404 });
+    sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404, times: 100 });
     const team = userOf(sandbox, TOMAS).teams[0]?.uuid;
     const other = await tokenFor(sandbox, {});
     const refused = await runCloudctl(withToken(host, other.access_token), ['droplets', 'create', '--resume', ledger]);
@@ -91,10 +91,32 @@ describe('a batch is resumed', () => {
     expect(counts(sandbox)).toEqual([0, 3]);
   });
 
+  it.each([500, 503])(
+    'during an outage (%i) stops with that error, not with a hint to skip the check',
+    async (status) => {
+      const { sandbox, host, ledger } = await startedBatch();
+      sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404, times: 100 });
+      sandbox.faults.add({ match: { method: 'GET', path: '/v2/droplets/*' }, action: 'status', status, times: 100 });
+      const { access_token: token } = await tokenFor(sandbox, { user: TOMAS });
+      const ran = await runCloudctl(withToken(host, token), ['droplets', 'create', '--resume', ledger, '-o', 'json']);
+      expect(ran.error()).toMatchObject({ code: 'api_error', exit_code: 1 });
+      expect(ran.err).not.toContain('skip-account-check');
+      expect(counts(sandbox)).toEqual([0, 1]);
+    },
+  );
+
+  it('after its end, with --wait, not in another context, which would not see its droplets', async () => {
+    const { sandbox, host, ledger } = await startedBatch();
+    expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
+    await seedSession(host, sandbox, { context: 'personal' });
+    expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '--wait'])).code).toBe(4);
+  });
+
   it('with --skip-account-check where nothing proves it', async () => {
     const { sandbox, host, ledger } = await startedBatch();
-    sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404 });
-    sandbox.faults.add({ match: { method: 'GET', path: '/v2/droplets/*' }, action: 'status', status: 404 });
+    sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404, times: 100 });
+    sandbox.faults.add({ match: { method: 'GET', path: '/v2/droplets/*' }, action: 'status', status: 404, times: 100 });
     const { access_token: token } = await tokenFor(sandbox, {
       user: TOMAS,
       team: userOf(sandbox, TOMAS).teams[0]?.uuid,

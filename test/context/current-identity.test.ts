@@ -36,7 +36,7 @@ it('of CLOUDCTL_ACCESS_TOKEN comes from GET /v2/account, and is unknown where th
     account: userOf(sandbox, TOMAS).uuid,
     team: 'personal',
   });
-  sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404 });
+  sandbox.faults.add({ match: { path: '/v2/account' }, action: 'status', status: 404, times: 100 });
   const other = await runCloudctl(withToken, [...create, '--if-exists', 'create']);
   expect(Object.keys(await recordedBatch(other))).not.toContain('account');
 });

@@ -10,7 +10,12 @@ it('removes the files of interrupted commands, of this profile alone, and no loc
   removeSessionFiles(paths);
   mkdirSync(paths.folder, { recursive: true });
   const kept = ['work.lock', 'work.login-lock', 'work-2.0123456789abcdef.2.wal', '.work-2.credential.json.1.tmp'];
-  const removed = ['work.0123456789abcdef.2.wal', 'work.0123456789abcdef.2.wal.next', '.work.credential.json.1.tmp'];
+  const removed = [
+    'work.0123456789abcdef.2.wal',
+    'work.0123456789abcdef.2.wal.next',
+    'work.0123456789abcdef.2.wal.42.next',
+    '.work.credential.json.1.tmp',
+  ];
   for (const name of [...kept, ...removed, '.work.client.json.9.tmp']) writeFileSync(join(paths.folder, name), '');
   removeSessionFiles(paths);
   expect(readdirSync(paths.folder).sort()).toEqual(kept.sort());

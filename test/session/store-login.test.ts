@@ -55,3 +55,12 @@ it('a record that is too long for the store is refused before the lock is taken'
   await expect(login).rejects.toMatchObject({ code: 'keychain_unavailable' });
   expect(stored()).toBeUndefined();
 });
+
+it('a file of names that cannot be written does not end the session that is stored already', async () => {
+  const writeAccount = (): never => {
+    throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
+  };
+  const { deps, stored } = depsOn(testHost(), { writeAccount });
+  await storeLogin(deps, { accessToken }, { scope: 'read', flow: 'code' });
+  expect(stored()?.accessToken.reveal()).toBe('at-1');
+});

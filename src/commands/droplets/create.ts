@@ -132,19 +132,22 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         return 0;
       }
       const api = await context.api(settings);
-      const isContinued = path !== undefined && !isFinished(ledger.state);
+      const isOver = isFinished(ledger.state);
+      // With --wait the droplets of a finished batch are read, which another account does not see.
+      const isContinued = path !== undefined && (!isOver || args.has('wait'));
+      const hints = loginHints(settings, context.host.folders.config);
       const current = isContinued ? await readCurrentIdentity(context, settings) : ledgerIdentity(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
-        await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, isSkipped });
+        await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
       }
       const io = batchIo(context);
-      if (context.prompts.interactive)
+      if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
       await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
-        loginHints: loginHints(settings, context.host.folders.config),
+        loginHints: hints,
         onPause: (ms) => showRateLimitWait(io, ms),
         timeout: context.timeout,
         batchSize,
