@@ -10,7 +10,7 @@ export function requoteName(text: string): string {
 
 /** The signature of a function, `public.f(integer, "My type"[])`, with its names quoted here. */
 export function requoteSignature(text: string): string {
-  const [, name = '', list] = /^((?:[^"(]|"(?:[^"]|"")*")*)\((.*)\)$/s.exec(text) ?? [];
+  const [, name = '', list] = /^((?:[^"(]|"(?:[^"]|"")*"(?!"))*)\((.*)\)$/s.exec(text) ?? [];
   const pieces = list?.match(/(?:[^",]|"(?:[^"]|"")*")+/g) ?? [];
   const types = pieces.map(requoteType);
   const isSignature = pieces.join(',') === list && !types.includes(undefined) && partsOf(name) !== undefined;
@@ -20,7 +20,11 @@ export function requoteSignature(text: string): string {
 
 /** A type as format_type writes it. The names of the standard with spaces are not names of types, so they stay as they are. */
 function requoteType(text: string): string | undefined {
-  const [, type = '', array = ''] = /^(.*?)((?:\[\])*)$/s.exec(text.trim()) ?? [];
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (trimmed.endsWith('[]', end)) end -= 2;
+  const type = trimmed.slice(0, end);
+  const array = trimmed.slice(end);
   if (standardType.test(type)) return `${type}${array}`;
   return partsOf(type) === undefined ? undefined : `${requoteName(type)}${array}`;
 }

@@ -37,3 +37,10 @@ test.each(['public.f(integer) \\! touch canary', 'f(a; b)', 'f', 'f(', 'f(int eg
     expect(requoteSignature(text)).toBe(`"${text}"()`);
   },
 );
+
+test.each(['"'.repeat(20_001), `f(${'"'.repeat(20_001)})`, `f(${'[]'.repeat(20_000)}x)`, `f(${'"",'.repeat(10_000)}"`])(
+  'a long text of a hostile server takes no longer than its length',
+  (text) => {
+    expect(requoteSignature(text)).toBe(`"${text.replaceAll('"', '""')}"()`);
+  },
+);
