@@ -71,11 +71,12 @@ export function replicaIdentityFix(
       if (replacement === 'FULL') full += 1;
     }
   }
+  const needsOwner = sql.some((one) => one.startsWith('DO '));
   const sentences = [
     'A primary key is the best fix.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
-    ...(sql.some((one) => one.startsWith('DO '))
+    ...(needsOwner
       ? ['For USING INDEX connect as the owner of the table: a superuser runs it only on tables of superusers.']
       : []),
     ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
@@ -83,9 +84,9 @@ export function replicaIdentityFix(
   return {
     sql,
     undo,
-    effects,
+    ...(needsOwner ? { notSimulated: 'a superuser runs USING INDEX only on tables of superusers' } : { effects }),
     database,
-    by: 'the owner of the tables, or a superuser',
+    by: needsOwner ? 'the owner of the tables' : 'the owner of the tables, or a superuser',
     text: sentences.join(' '),
   };
 }

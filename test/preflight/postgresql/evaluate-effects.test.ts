@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
   {
     id: 'full-without-eq',
     returned: [
-      returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
+      returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', primaryUsable: true }]),
       returns(columnsWithoutEqualityQuery, [{ table: 'public.t', column: 'doc json' }]),
     ],
   },

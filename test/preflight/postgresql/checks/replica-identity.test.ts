@@ -96,6 +96,15 @@ test.each([
   });
 });
 
+test('USING INDEX proves nothing, since a superuser runs it only on tables of superusers', () => {
+  const owners = evaluate([identityOf(), identityOf({ usableIndex: 'i' })]).fix;
+  expect(owners).toMatchObject({ by: 'the owner of the tables', notSimulated: expect.any(String) });
+  expect(owners).not.toHaveProperty('effects');
+  const either = evaluate([identityOf()]).fix;
+  expect(either).toMatchObject({ by: 'the owner of the tables, or a superuser', effects: [expect.anything()] });
+  expect(either).not.toHaveProperty('notSimulated');
+});
+
 test.each([
   { what: 'a column without equality', is: {}, version: 170_010, unequal: [doc] },
   { what: 'a generated column in the key', is: { keyed: true, generatedKey: true }, version: 170_010, unequal: [] },

@@ -113,14 +113,20 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     writes: 0,
   };
   const values = {
-    ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d'] }),
+    ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
     unequalColumns: [{ table: 'public.b', column: 'doc json' }],
     hashedNulls: [{ table: 'public.c', column: 'n', index: 'public.c_n', rows: 'violate' as const }],
     unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, truncated: false }],
-    identities: ['public.b', 'public.c'].map((name) => ({ ...table, name })),
+    // Only its owner can give e the index, and a superuser would publish it without one.
+    identities: ['public.b', 'public.c', 'public.e'].map((name) => ({
+      ...table,
+      name,
+      usableIndex: name === 'public.e' ? 'e_key' : undefined,
+    })),
   };
   const outcome = unloggedCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
   expect(outcome.fix?.sql).toEqual(['ALTER TABLE "public"."d" SET LOGGED']);
+  expect(outcome.fix?.text).toContain('First give public.b, public.c, public.e a primary key or a REPLICA IDENTITY');
 });
 
 test('tables with cyclic references end the sort', () => {
