@@ -61,6 +61,7 @@ export function replicaIdentityFix(
   const effects: FixEffect[] = [];
   const left: string[] = [];
   let full = 0;
+  let owned = 0;
   for (const table of tables) {
     const replacement = usableReplicaIdentity(table, unequal, version);
     if (replacement === undefined) left.push(table.name);
@@ -69,14 +70,14 @@ export function replicaIdentityFix(
       effects.push(replicaIdentityEffect(table, replacement));
       undo.push(replicaIdentityStatement(table, currentReplicaIdentity(table)));
       if (replacement === 'FULL') full += 1;
+      if (needsOwner(table, replacement)) owned += 1;
     }
   }
-  const needsOwner = sql.some((one) => one.startsWith('DO '));
   const sentences = [
     'A primary key is the best fix.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
-    ...(needsOwner
+    ...(owned > 0
       ? ['For USING INDEX connect as the owner of the table: a superuser runs it only on tables of superusers.']
       : []),
     ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
@@ -84,11 +85,16 @@ export function replicaIdentityFix(
   return {
     sql,
     undo,
-    ...(needsOwner ? { notSimulated: 'a superuser runs USING INDEX only on tables of superusers' } : { effects }),
+    ...(owned > 0 ? { notSimulated: 'a superuser runs USING INDEX only on tables of superusers' } : { effects }),
     database,
-    by: needsOwner ? 'the owner of the tables' : 'the owner of the tables, or a superuser',
+    by: owned > 0 ? 'the owner of the tables' : 'the owner of the tables, or a superuser',
     text: sentences.join(' '),
   };
+}
+
+/** A superuser does not run the statement on a table of another role. */
+export function needsOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
+  return identity.startsWith('USING INDEX') && !trustedOwners;
 }
 
 export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {

@@ -59,6 +59,7 @@ const table: TableReplicaIdentity = {
   generated: false,
   primaryUsable: false,
   usableIndex: undefined,
+  trustedOwners: true,
   writes: 3,
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
@@ -182,7 +183,7 @@ const cases: readonly Case[] = [
   {
     id: 'full-without-eq',
     returned: [
-      returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', primaryUsable: true }]),
+      returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
       returns(columnsWithoutEqualityQuery, [{ table: 'public.t', column: 'doc json' }]),
     ],
   },

@@ -22,9 +22,20 @@ export interface TableReplicaIdentity {
   readonly primaryUsable: boolean;
   /** Another unique index that is usable with REPLICA IDENTITY USING INDEX, quoted. */
   readonly usableIndex: string | undefined;
+  /** Table, schema and database belong to superusers, so that a superuser runs USING INDEX. */
+  readonly trustedOwners: boolean;
   /** Number of UPDATE and DELETE since the statistics were reset; undefined: track_counts is off. */
   readonly writes: number | undefined;
 }
+
+// Each role list is read once, not for every table. The database belongs to a superuser, so pg_database_owner is one.
+const trustedOwnersSql = `
+  c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
+    AND (SELECT n.nspowner FROM pg_namespace n WHERE n.oid = c.relnamespace)
+      IN (SELECT oid FROM pg_roles WHERE rolsuper OR rolname = 'pg_database_owner')
+    AND (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
+      IN (SELECT oid FROM pg_roles WHERE rolsuper)
+`;
 
 export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdentity[]> = {
   id: 'replica-identities',
@@ -48,6 +59,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       `CASE WHEN ${generated('')} THEN 'g' END`,
       `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
+      `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
     ];
     return `
       SELECT
@@ -84,6 +96,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
         generated: flags.includes('g', 1),
         primaryUsable: flags.includes('p', 1),
         usableIndex: decodeOptionalText(row, 'usable_index'),
+        trustedOwners: flags.includes('t', 1),
         writes: decodeOptionalNumber(row, 'writes'),
       };
     }),

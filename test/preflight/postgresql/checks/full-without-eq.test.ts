@@ -18,6 +18,7 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
     generated: false,
     primaryUsable: false,
     usableIndex: undefined,
+    trustedOwners: false,
     writes: 1,
     ...more,
   };
