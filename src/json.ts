@@ -71,6 +71,11 @@ export function stringField(record: JsonRecord, key: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The strings of a list; other values give none. */
+export function stringsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
 /** A number to compute with; see `exactNumberField` for a number to print. */
 export function numberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];

@@ -7,8 +7,8 @@ export interface FormerTargetState {
   readonly owner: string;
   /** Owner of the schema public; absent: it does not exist. */
   readonly publicOwner?: string;
-  /** `ALTER DATABASE … SET` was used. */
-  readonly hasSettings: boolean;
+  /** What `ALTER DATABASE … SET` stored, each as `name=value`. */
+  readonly settings: readonly string[];
 }
 
 /** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FormerTargetState } from '../engine/migration-journal.ts';
 import { parseFormerTargetState } from '../engine/migration-journal-file.ts';
-import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
+import { isRecord, type JsonRecord, parseJson, stringField, stringsIn } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
 
@@ -111,10 +111,10 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
     filled: recordsIn(json.filled).flatMap((one) =>
       decodeCreatedObject(one).map(({ name }) => ({
         name,
-        extensions: textsIn(one.extensions),
-        schemas: textsIn(one.schemas),
-        publications: textsIn(one.publications),
-        ...(one.eventTriggers === undefined ? {} : { eventTriggers: textsIn(one.eventTriggers) }),
+        extensions: stringsIn(one.extensions),
+        schemas: stringsIn(one.schemas),
+        publications: stringsIn(one.publications),
+        ...(one.eventTriggers === undefined ? {} : { eventTriggers: stringsIn(one.eventTriggers) }),
       })),
     ),
     objects: recordsIn(json.objects).flatMap((one) => {
@@ -134,10 +134,6 @@ function decodeCreatedObject(json: JsonRecord): readonly CreatedObject[] {
 
 function recordsIn(value: unknown): readonly JsonRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function textsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
 function textEntries(json: JsonRecord): Readonly<Record<string, string>> {

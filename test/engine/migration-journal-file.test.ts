@@ -25,7 +25,7 @@ const entry: MigrationJournalEntry = {
 const owned: MigrationJournalEntry = {
   ...entry,
   name: 'cloudctl_1_3',
-  former: { owner: 'Own er', publicOwner: 'postgres', hasSettings: false },
+  former: { owner: 'Own er', publicOwner: 'postgres', settings: ['search_path="a, b", c'] },
 };
 const redis: MigrationJournalEntry = {
   engine: 'redis',

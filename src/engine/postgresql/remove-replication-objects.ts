@@ -85,7 +85,7 @@ export async function releaseTarget(
   if (error === undefined) return [];
   const { name, target } = entry;
   const reason = redactedReason(error, target.password);
-  const statement = `ALTER ROLE ${quoteIdentifier(name)} NOSUPERUSER NOLOGIN PASSWORD NULL`;
+  const statement = `ALTER ROLE ${quoteIdentifier(name)} NOSUPERUSER NOBYPASSRLS NOLOGIN PASSWORD NULL`;
   return [{ side: 'target', database: target.dbname, object: `role ${name}`, statement, reason }];
 }
 

@@ -13,16 +13,24 @@ import { scramVerifier } from './scram-verifier.ts';
 export async function readFormerTargetState(session: PinnedSession): Promise<FormerTargetState> {
   const [row] = await queryLastRows(
     session,
-    `SELECT pg_get_userbyid(d.datdba) AS owner,
-       (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public') AS public_owner,
-       EXISTS (SELECT FROM pg_db_role_setting WHERE setdatabase = d.oid AND setrole = 0) AS has_settings
+    `SELECT pg_get_userbyid(d.datdba) AS owner, d.datname AS name,
+       (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = 'public') AS public_owner
      FROM pg_database d WHERE d.datname = current_database()`,
   );
   return {
     owner: row?.owner ?? '',
     ...(row?.public_owner == null ? {} : { publicOwner: row.public_owner }),
-    hasSettings: row?.has_settings === 't',
+    settings: await readDatabaseSettings(session, row?.name ?? ''),
   };
+}
+
+async function readDatabaseSettings(session: PinnedSession, dbname: string): Promise<readonly string[]> {
+  const rows = await queryLastRows(
+    session,
+    `SELECT unnest(s.setconfig) AS setting FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+     WHERE s.setrole = 0 AND d.datname = ${quoteLiteral(dbname)}`,
+  );
+  return rows.map(({ setting }) => setting ?? '');
 }
 
 /**
@@ -82,7 +90,7 @@ export async function releaseTargetOwner(
   const exists = `SELECT 1 FROM pg_roles WHERE rolname = ${literal}`;
   if ((await querySingleValue(session, exists)) === undefined) return;
   const role = quoteIdentifier(name);
-  await session.query(`ALTER ROLE ${role} NOSUPERUSER NOLOGIN PASSWORD NULL`);
+  await session.query(`ALTER ROLE ${role} NOSUPERUSER NOBYPASSRLS NOLOGIN PASSWORD NULL`);
   await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${literal}`);
   if (former !== undefined) await restoreFormerState(session, name, target.dbname, former);
   await session.query(`ALTER ROLE ${role} RESET ALL`);
@@ -110,14 +118,44 @@ async function restoreFormerState(
   if (row === undefined) return;
   const database = quoteIdentifier(dbname);
   if (row.owns === 't') {
+    // The settings first: a second attempt sees from the owner that they are still to restore.
+    await restoreDatabaseSettings(session, dbname, former.settings);
     await session.query(`ALTER DATABASE ${database} OWNER TO ${await existingRole(session, former.owner)}`);
-    // The owner of a database can set its parameters, search_path for example, for every later session.
-    if (!former.hasSettings) await session.query(`ALTER DATABASE ${database} RESET ALL`);
   }
   if (row.is_inside === 't' && row.owns_public === 't' && former.publicOwner !== undefined) {
     await session.query(`ALTER SCHEMA public OWNER TO ${await existingRole(session, former.publicOwner)}`);
   }
 }
+
+/** The owner of a database can set its parameters, search_path for example, for every later session. */
+async function restoreDatabaseSettings(
+  session: PinnedSession,
+  dbname: string,
+  settings: readonly string[],
+): Promise<void> {
+  const current = await readDatabaseSettings(session, dbname);
+  if (current.length === settings.length && current.every((setting, at) => setting === settings[at])) return;
+  const database = quoteIdentifier(dbname);
+  const statements = settings.flatMap((setting) => {
+    const [name, value] = [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)];
+    const alter = `ALTER DATABASE ${database} SET ${quoteIdentifier(name)}`;
+    if (!quotedLists.has(name)) return [`${alter} TO ${quoteLiteral(value)}`];
+    // A literal would be one element of the list; the parser of the server splits the value.
+    return [
+      `SELECT pg_catalog.set_config(${quoteLiteral(name)}, ${quoteLiteral(value)}, true)`,
+      `${alter} FROM CURRENT`,
+    ];
+  });
+  await session.query(['BEGIN', `ALTER DATABASE ${database} RESET ALL`, ...statements, 'COMMIT'].join('; '));
+}
+
+/** The lists of quoted names that a database can set: GUC_LIST_QUOTE in guc_tables of PostgreSQL. */
+const quotedLists: ReadonlySet<string> = new Set([
+  'search_path',
+  'temp_tablespaces',
+  'session_preload_libraries',
+  'local_preload_libraries',
+]);
 
 async function existingRole(session: PinnedSession, name: string): Promise<string> {
   const found = await querySingleValue(session, `SELECT 1 FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);

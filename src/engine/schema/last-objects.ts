@@ -16,9 +16,10 @@ export interface LastObject {
 export async function readLastObjects(source: SchemaSession): Promise<readonly LastObject[]> {
   const rows = async (text: string) => (await source.session.query(text, schemaStatementTimeout))[0] ?? [];
   return [
-    ...(await rows(eventTriggersQuery)).map(parseEventTrigger),
     ...(await rows(publicationsQuery(source.version))).map(parsePublication),
     ...(source.version < 150_000 ? [] : (await rows(schemaPublicationsQuery)).map(parseSchemaPublication)),
+    // Last: they would fire for the statements after them, with the rights of the superuser who runs these.
+    ...(await rows(eventTriggersQuery)).map(parseEventTrigger),
   ];
 }
 

@@ -24,6 +24,22 @@ async function rowsOf(server: Postgres): Promise<readonly string[]> {
   return readFileSync(file, 'utf8').split('\n').sort();
 }
 
+/** One of each kind: a list of names, a list without quotes, a number, one of an extension, a role. */
+const formerSettings = [
+  `search_path = "$user", public, "odd, ""name"`,
+  `DateStyle = 'ISO, DMY'`,
+  `work_mem = '7MB'`,
+  `shop.region = 'it''s \\ here'`,
+  'role = none',
+  'session_preload_libraries = auto_explain',
+];
+
+async function settingsOf(server: Postgres): Promise<readonly unknown[]> {
+  return server.query(
+    "SELECT unnest(setconfig) AS setting FROM pg_db_role_setting s JOIN pg_database d ON d.oid = setdatabase WHERE datname = 'shop'",
+  );
+}
+
 /** Without pg_dump the schema is copied from the catalogs. */
 const copiers = {
   pg_dump: chooseSchemaCopier({ env: process.env }),
@@ -48,6 +64,12 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
     { method: 'continuous', by: 'the catalogs' },
   ] as const)('no code of the source runs as a superuser: $method, schema by $by', async ({ method, by }) => {
     await target.query('DROP DATABASE IF EXISTS shop');
+    if (method === 'dump') {
+      await target.query('CREATE DATABASE shop');
+      for (const setting of formerSettings) await target.query(`ALTER DATABASE shop SET ${setting}`);
+    }
+    const settings = await settingsOf(target);
+    expect(settings).toHaveLength(method === 'dump' ? formerSettings.length : 0);
     const before = target.log().length;
     const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), {
       method,
@@ -77,10 +99,17 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
     ).toEqual([]);
     expect(await rowsOf(target)).toEqual(await rowsOf(source));
     const [owner] = await target.query(
-      "SELECT r.rolsuper, r.rolcanlogin, r.rolname ~ '^cloudctl_' AS ours, (SELECT rolpassword FROM pg_authid a WHERE a.oid = r.oid) AS password FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.relname = 'goods'",
+      "SELECT r.rolsuper, r.rolcanlogin, r.rolbypassrls, r.rolname ~ '^cloudctl_' AS ours, (SELECT rolpassword FROM pg_authid a WHERE a.oid = r.oid) AS password FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE c.relname = 'goods'",
       'shop',
     );
-    expect(owner).toEqual({ rolsuper: false, rolcanlogin: false, ours: true, password: null });
+    expect(owner).toEqual({
+      rolsuper: false,
+      rolcanlogin: false,
+      rolbypassrls: false,
+      ours: true,
+      password: null,
+    });
+    expect(await settingsOf(target)).toEqual(settings);
     expect(await target.query("SELECT pg_get_userbyid(datdba) AS o FROM pg_database WHERE datname = 'shop'")).toEqual([
       { o: 'postgres' },
     ]);
