@@ -72,7 +72,8 @@ export async function copyIn(client: Client, transport: CopyTransport, text: Pin
     ]);
   };
   await new Promise<void>((resolve, reject) => {
-    copy.rows.catch(reject);
+    // Resolved before the server asked for rows: it never will, and an answer of another kind must not be waited for.
+    copy.rows.then(() => reject(transport.toError(new Error('the server did not begin the COPY'))), reject);
     sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });
   return {

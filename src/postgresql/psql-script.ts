@@ -44,19 +44,29 @@ export function databaseUri(database: string): string | undefined {
 
 /**
  * A statement as one line of printable ASCII, ended by a semicolon. undefined when it holds text outside quotes that psql or
- * the server could read as more than one statement: a backslash, a comment, a dollar quote, a psql variable, a semicolon.
+ * the server could read as more than one statement: a backslash, a comment, a dollar quote, a psql variable, a semicolon, a
+ * bracket without its partner (psql sends nothing before the outermost one is closed).
  */
 export function psqlStatement(sql: string): string | undefined {
   const parts: string[] = [];
+  const open: string[] = [];
   const text = sql.trim().replace(/;$/, '');
   for (let at = 0; at < text.length; ) {
     const part = tokens.map((token) => token.read(text, at)).find((found) => found !== undefined);
     if (part === undefined) return undefined;
+    const closing = brackets.get(part.text);
+    if (closing !== undefined) open.push(closing);
+    else if ((part.text === ')' || part.text === ']') && open.pop() !== part.text) return undefined;
     parts.push(part.text);
     at += part.length;
   }
-  return parts.length === 0 ? undefined : `${parts.join('')};`;
+  return parts.length === 0 || open.length > 0 ? undefined : `${parts.join('')};`;
 }
+
+const brackets: ReadonlyMap<string, string> = new Map([
+  ['(', ')'],
+  ['[', ']'],
+]);
 
 interface ReadToken {
   /** In the statement. */
@@ -89,7 +99,7 @@ const tokens: readonly Token[] = [
   token(/"((?:[^"]|"")+)"/, (inside) => identifier(inside.replaceAll('""', '"'))),
   // A letter before a quote changes what the quote means, except in a bit string.
   token(/[BbXx]'[0-9A-Fa-f]*'/, (bits) => bits),
-  token(/[A-Za-z0-9_]+(?![A-Za-z0-9_'"])/, (word) => word),
+  token(/[A-Za-z0-9_]+(?![A-Za-z0-9_'"]|&['"])/, (word) => word),
   token(/\s+/, () => ' '),
   token(/::|--|\/\*|[-()[\].,=<>+*/%~!@#^&|?]/, (mark) => (mark === '--' || mark === '/*' ? undefined : mark)),
 ];

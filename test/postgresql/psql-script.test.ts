@@ -11,6 +11,7 @@ test.each([
   ['SELECT 1;', 'SELECT 1;'],
   ['ALTER TABLE "public"."t"\n  REPLICA IDENTITY FULL', 'ALTER TABLE "public"."t" REPLICA IDENTITY FULL;'],
   ["SELECT 'it''s'::text", "SELECT 'it''s'::text;"],
+  ["SELECT (ARRAY['(', ']'])[1]", "SELECT (ARRAY['(', ']'])[1];"],
   ["SELECT E'a\\\\b'", "SELECT E'a\\\\b';"],
   ["SELECT 'a\\b\n'", "SELECT E'a\\\\b\\u000a';"],
   ['DROP TABLE "a\n\\! b"', 'DROP TABLE U&"a\\000a\\\\! b";'],
@@ -34,6 +35,11 @@ test.each([
   "SELECT E'open\\'",
   'SELECT "a\0b"',
   'SELECT ü',
+  'SELECT (1',
+  'SELECT 1)',
+  'SELECT ARRAY[(1])',
+  "SELECT U&'\\0061'",
+  'SELECT U&"x"',
 ])('the text %j is not written as a statement', (sql) => {
   expect(psqlStatement(sql)).toBeUndefined();
 });

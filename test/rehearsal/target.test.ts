@@ -95,5 +95,8 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.part_1', 2],
     ]);
     expect([...(await readSequences(session)).keys()]).toEqual(['public.odd name_id_seq']);
+    await expect(readTableContents(session, tables, { limit: 0, oldest: 140_000 })).rejects.toMatchObject({
+      lost: true,
+    });
   });
 });

@@ -117,8 +117,10 @@ async function copyLargeObject(source: PinnedSession, target: PinnedSession, oid
   await target.query(`SELECT lo_unlink(oid) FROM pg_largeobject_metadata WHERE oid = ${oid}; SELECT lo_create(${oid})`);
   for (let at = 0; ; at += chunkBytes) {
     const [row] = await queryLastRows(source, `SELECT encode(lo_get(${oid}, ${at}, ${chunkBytes}), 'base64') AS bytes`);
-    const bytes = row?.bytes ?? '';
-    if (bytes === '') return;
-    await target.query(`SELECT lo_put(${oid}, ${at}, decode('${bytes}', 'base64'))`);
+    const bytes = Buffer.from(row?.bytes ?? '', 'base64');
+    if (bytes.length > 0) {
+      await target.query(`SELECT lo_put(${oid}, ${at}, decode(${quoteLiteral(bytes.toString('base64'))}, 'base64'))`);
+    }
+    if (bytes.length < chunkBytes) return;
   }
 }

@@ -33,7 +33,7 @@ export interface CompareRowsResult {
 
 /** Compares the rows on both servers, and again the tables that changed meanwhile. */
 export async function compareRows({
-  endpoints: doors,
+  endpoints,
   ports,
   signal,
   maxRounds,
@@ -41,8 +41,8 @@ export async function compareRows({
   slot,
 }: CompareRowsOptions): Promise<CompareRowsResult> {
   const opening = { name: engineApplicationName, signal };
-  return withEngineSession(doors.source, ports, opening, (source) =>
-    withEngineSession(doors.target, ports, opening, async (target) => {
+  return withEngineSession(endpoints.source, ports, opening, (source) =>
+    withEngineSession(endpoints.target, ports, opening, async (target) => {
       const all = await listTables(source);
       const oldest = Math.min(await readVersion(source), await readVersion(target));
       const reading = { limit: migrationStatementTimeout, oldest };

@@ -72,7 +72,9 @@ export async function readTableContents(
     };
     try {
       const limits = { time: limit, bytes: Number.POSITIVE_INFINITY, messages: 'parts' } as const;
-      await readRows(session, statements.join('; '), visit, limits);
+      const end = await readRows(session, statements.join('; '), visit, limits);
+      if (end !== 'complete')
+        throw new QueryError('ETIMEDOUT', `the rows of ${name} were not read within ${limit / 1000} s`, true);
       contents.set(name, digest.content());
     } catch (error) {
       if (!(error instanceof QueryError) || error.lost || !missingCodes.has(error.code)) throw error;
