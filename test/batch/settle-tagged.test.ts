@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sharedBatch } from '../../src/batch/batch-id.ts';
 import { defaultBatchTimings } from '../../src/batch/batch-timings.ts';
 import { createDropletLookup } from '../../src/batch/droplet-lookup.ts';
 import { createLedger, type Ledger, replaceLedger } from '../../src/batch/ledger.ts';
+import { encodeLedgerEvent } from '../../src/batch/ledger-event.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
 import { createTaggedBatch, reportDuplicates } from '../../src/batch/settle-tagged.ts';
 import type { Clock } from '../../src/platform/host.ts';
@@ -248,7 +249,11 @@ describe('what an earlier run may have sent', () => {
     const unreachable = await replaceLedger(ledger.path, batch, testBootId);
     await unreachable.close();
     expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
+    // A run that is killed here leaves both files.
+    renameSync(ledger.path, `${ledger.path}.previous`);
+    writeFileSync(ledger.path, encodeLedgerEvent(batch));
     const good = await account([], { ledger: await replaceLedger(ledger.path, batch, testBootId) });
+    expect(good.ledger.replaced?.uncertainGroups()).toMatchObject([{ names: ['a'] }]);
     await good.tagged.begin();
     await good.ledger.close();
     expect(readFileSync(ledger.path, 'utf8')).not.toContain('"sending"');
