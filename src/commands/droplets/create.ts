@@ -85,7 +85,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     },
     {
       name: 'skip-account-check',
-      description: 'With --resume: continue although the account of the ledger could not be verified',
+      description: 'With --resume or --ledger: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
     {
