@@ -69,9 +69,11 @@ export function createApi(deps: ApiDeps): Api {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
+      const probe = mayBeTokenRefused(response, call.path) ? await probeToken(deps, token) : undefined;
+      // A probe without a result proves neither, so the request has the result of the probe and can be repeated.
+      if (probe !== undefined && (probe.status === 429 || probe.status >= 500)) return probe;
       const isRefused =
-        isTokenRefused(response, call.path) ||
-        (mayBeTokenRefused(response, call.path) && (await isUnknownToken(deps, token)));
+        isTokenRefused(response, call.path) || (probe !== undefined && isTokenRefused(probe, probePath));
       if (!isRefused) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request with a refused token was not carried out, so it is sent again whatever its method.
@@ -112,11 +114,11 @@ function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiRespons
 }
 
 /** A missing resource and an unknown token have the same response (spec.md §5.7). A collection always exists, so it tells them apart. */
-async function isUnknownToken(deps: ApiDeps, token: Secret): Promise<boolean> {
-  const collection = '/v2/actions?page=1&per_page=1';
-  const response = await sendWithRetries(deps, { method: 'GET', path: collection }, token);
-  return isTokenRefused(response, collection);
+function probeToken(deps: ApiDeps, token: Secret): Promise<ApiResponse> {
+  return sendWithRetries(deps, { method: 'GET', path: probePath }, token);
 }
+
+const probePath = '/v2/actions?page=1&per_page=1';
 
 /** Repeats GET and HEAD after any network failure, and other requests only if they were not sent. */
 async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {

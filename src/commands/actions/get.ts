@@ -1,0 +1,90 @@
+import { type Action, fetchAction } from '../../api/actions.ts';
+import type { Api } from '../../api/client.ts';
+import { batchIo } from '../../batch/batch-io.ts';
+import { batchTimingsFor } from '../../batch/batch-timings.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { untilSignal } from '../../platform/until-signal.ts';
+import { showRateLimitWait } from '../rate-limit-pause.ts';
+import { actionView } from './list.ts';
+
+export const actionsGetCommand: CommandSpec<Context> = {
+  description:
+    'Shows one action. With --wait, waits until it is completed; an action that ends with an error is printed, and the exit code is 1.',
+  arguments: [{ name: 'ID', description: 'Id of the action', required: true }],
+  options: [
+    { name: 'wait', description: 'Wait until the action has ended' },
+    {
+      name: 'wait-timeout',
+      valueName: 'DURATION',
+      description: 'With --wait: the longest wait; after it the exit code is 5 (default: 15m)',
+    },
+  ],
+  examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
+  run: async (context, args) => {
+    const id = requireWholeNumber(args.positionals[0] ?? '', 'ID', { min: 1 });
+    const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
+    context.output.checkColumns(actionView);
+    const api = await context.api(context.settings());
+    if (!args.has('wait')) {
+      const action = await fetchAction(api, id, {});
+      await context.output.object(action.raw, actionView);
+      return 0;
+    }
+    const action = await waitForAction(context, api, id, timeout);
+    await context.output.object(action.raw, actionView);
+    if (action.status === 'completed') return 0;
+    if (action.status === 'errored')
+      throw new CliError('api_error', `action ${id} (${action.type}) ended with an error`);
+    throw new CliError(
+      'timeout',
+      `action ${id} (${action.type}) is not completed after ${formatWaitingTime(timeout)}`,
+      {
+        detail: `its status is ${action.status}`,
+        hint: `wait again with \`cloudctl actions get ${id} --wait\``,
+        exitCode: 5,
+      },
+    );
+  },
+};
+
+/** Consecutive polls that may fail before the wait ends. */
+const maxFailures = 5;
+
+/** The action when it has ended, or as it was last read before the timeout. */
+async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action> {
+  const { clock, env, signals } = context.host;
+  const { progress } = batchIo(context);
+  const { pollInterval } = batchTimingsFor(env);
+  return untilSignal(signals, `interrupted before action ${id} had ended`, async (signal) => {
+    const end = clock.now() + timeout;
+    const options = {
+      signal,
+      pause: async (ms: number): Promise<void> => {
+        await showRateLimitWait({ progress }, ms);
+        await clock.sleep(ms, signal);
+      },
+    };
+    let action = await fetchAction(api, id, options);
+    let failures = 0;
+    while (action.status !== 'completed' && action.status !== 'errored') {
+      const left = end - clock.now();
+      if (left <= 0) break;
+      await progress.show(`action ${id} (${action.type}) is ${action.status}`);
+      await clock.sleep(Math.min(pollInterval, left), signal);
+      try {
+        action = await fetchAction(api, id, options);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
+        if (isFinal || failures === maxFailures) throw error;
+      }
+    }
+    return action;
+  }).finally(() => progress.stop());
+}
