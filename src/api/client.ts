@@ -69,11 +69,12 @@ export function createApi(deps: ApiDeps): Api {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
-      const probe = mayBeTokenRefused(response, call.path) ? await probeToken(deps, token) : undefined;
-      // A probe without a result proves neither, so the request has the result of the probe and can be repeated.
+      const probe = mayBeTokenRefused(response, call.path)
+        ? await sendWithRetries(deps, probeRequest, token)
+        : undefined;
+      // Such a probe proves nothing. As the response it makes the caller wait, or repeat the request.
       if (probe !== undefined && (probe.status === 429 || probe.status >= 500)) return probe;
-      const isRefused =
-        isTokenRefused(response, call.path) || (probe !== undefined && isTokenRefused(probe, probePath));
+      const isRefused = isTokenRefused(probe ?? response, probe === undefined ? call.path : probeRequest.path);
       if (!isRefused) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request with a refused token was not carried out, so it is sent again whatever its method.
@@ -114,11 +115,7 @@ function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiRespons
 }
 
 /** A missing resource and an unknown token have the same response (spec.md §5.7). A collection always exists, so it tells them apart. */
-function probeToken(deps: ApiDeps, token: Secret): Promise<ApiResponse> {
-  return sendWithRetries(deps, { method: 'GET', path: probePath }, token);
-}
-
-const probePath = '/v2/actions?page=1&per_page=1';
+const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
 /** Repeats GET and HEAD after any network failure, and other requests only if they were not sent. */
 async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {

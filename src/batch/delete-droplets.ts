@@ -99,6 +99,8 @@ async function runDeletion(
   const deps: DeletionDeps = { lane, clock, timings, loginHints, ending, ended, isStopped };
   const stream = output.format === 'ndjson' ? streamRows(io) : undefined;
   const queue = targets.values();
+  const showProgress = progress.count('droplets deleted');
+  let deleted = 0;
   const work = async (): Promise<void> => {
     // The workers share the iterator.
     for (const target of queue) {
@@ -109,7 +111,7 @@ async function runDeletion(
       const row = { ...target, ...result };
       rows.set(target.id, row);
       await stream?.push([row]);
-      if (targets.length > 1) await progress.show(`${rows.size} of ${countDroplets(targets.length)} processed`);
+      if (result.status === 'deleted') showProgress(++deleted, targets.length);
     }
   };
   const workSafely = (): Promise<void> =>

@@ -46,7 +46,7 @@ export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end
       `Already gone when the request arrived: ${gone.map(({ id, name }) => `${name} (${id})`).join(', ')}.`,
     );
   if (left.length === 0) {
-    await output.note(rows.length === 0 ? 'There is no droplet to delete.' : `${countDroplets(deleted)} deleted.`);
+    if (rows.length > 0) await output.note(`${countDroplets(deleted)} deleted.`);
     return 0;
   }
   if (deleted + unknown === 0) {

@@ -67,6 +67,10 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
     const io = { ...context, ...batchIo(context) };
     const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
+    const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
+    if (unmatched.length > 0) await io.output.note(`No droplet matches ${unmatched.map(printableInput).join(', ')}.`);
+    if (tag !== undefined && droplets.length === 0)
+      await io.output.note(`No droplet has the tag ${printableInput(tag)}.`);
     const actor = context.prompts.interactive
       ? describeActor(context, settings, await readStoredIdentity(context, settings))
       : undefined;
@@ -101,6 +105,11 @@ function readSelection(args: ParsedArgs): readonly [texts: readonly string[], ta
 
 function isPattern(text: string): boolean {
   return /[*?[]/.test(text);
+}
+
+function matchesAny(pattern: string, droplets: readonly Droplet[]): boolean {
+  const matches = createGlobMatcher(pattern);
+  return droplets.some(({ name }) => matches(name));
 }
 
 function requirePattern(text: string): void {
