@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
+import { fastClock } from '../../batch/batch-fixtures.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -246,6 +248,53 @@ describe('droplets delete', () => {
     const byTag = await runCloudctl(host, ['droplets', 'delete', '--tag', 'CI', '--yes', '-o', 'json']);
     const byName = await runCloudctl(host, ['droplets', 'delete', 'b', '--yes', '-o', 'json']);
     expect([byTag, byName].flatMap((ran) => ran.json<Row[]>()).map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  /** A server with the droplets 1 and 2, and its response to deletions and to the list that proves a token. */
+  const serverWith = (respond: (method: string, response: ServerResponse, count: number) => void) => {
+    const droplets = [1, 2].map((id) => ({ id, name: `n-${id}` }));
+    let count = 0;
+    return serverFor((seen, response) => {
+      if (seen.url.startsWith('/v2/droplets?')) reply(response, 200, { droplets, links: {}, meta: { total: 2 } });
+      else respond(seen.method, response, ++count);
+    });
+  };
+  const notFound = { id: 'not_found', message: 'not found' };
+
+  it('does not take the 404 of a refused token for a deletion', async () => {
+    const server = await serverWith((_method, response) => reply(response, 404, notFound));
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: server.origin } });
+    const ran = await runCloudctl(host, ['droplets', 'delete', 'n-*', '--yes', '-o', 'json', '--concurrency', '1']);
+    expect(ran.code).toBe(4);
+    expect(ran.error()).toMatchObject({ code: 'token_refused' });
+    expect(ran.json<Row[]>().map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  it.each([429, 503])('repeats a deletion whose 404 could be that of a refused token, after a %d', async (status) => {
+    let probes = 0;
+    const server = await serverWith((method, response) => {
+      if (method === 'DELETE') return reply(response, 404, notFound);
+      probes += 1;
+      if (probes <= 3) reply(response, status, {}, { 'retry-after': '1' });
+      else reply(response, 404, notFound);
+    });
+    const clock = fastClock();
+    const env = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: server.origin };
+    const host = { ...testHost({ env }), clock };
+    const ran = await runCloudctl(host, ['droplets', 'delete', 'n-1', '--yes', '-o', 'json']);
+    expect(ran.code).toBe(status === 429 ? 4 : 5);
+    expect(ran.json<Row[]>()[0]?.status).not.toBe('deleted');
+  });
+
+  it.each([
+    ['the page of a proxy', '<html>not here</html>', 'text/html'],
+    ['a path that the server does not have', { id: 'no_such_path', message: 'no' }, 'application/json'],
+  ])('does not take the 404 of %s for a deletion', async (_what, body, type) => {
+    const server = await serverWith((_method, response) => reply(response, 404, body, { 'content-type': type }));
+    const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: server.origin } });
+    const ran = await runCloudctl(host, ['droplets', 'delete', 'n-*', '--yes', '-o', 'json']);
+    expect(ran.code).toBe(1);
+    expect(ran.json<Row[]>().map(({ status }) => status)).toEqual(['failed', 'failed']);
   });
 
   it('refuses a droplet whose id is not exact', async () => {
