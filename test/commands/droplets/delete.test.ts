@@ -69,15 +69,12 @@ describe('droplets delete', () => {
     expect((await deletions()).sort()).toEqual([id('a'), id('b')].map((one) => `DELETE /v2/droplets/${one}`));
   });
 
-  it.each([['-o', 'json'], ['-o', 'ndjson'], ['-o', 'csv'], ['-o', 'yaml'], []])(
-    'shows what it deletes (%s %s)',
-    async (...format) => {
-      const { run } = await accountWith(['a', 'b']);
-      const ran = await run('a', 'b', '--yes', '--concurrency', '1', '-o', format);
-      expect(ran.code).toBe(0);
-      expectGolden('droplets', stable(`${ran.out}---\n${ran.err}`));
-    },
-  );
+  it.each(['json', 'ndjson', 'csv', 'yaml', 'table'])('shows what it deletes (%s)', async (format) => {
+    const { run } = await accountWith(['a', 'b']);
+    const ran = await run('a', 'b', '--yes', '--concurrency', '1', '-o', format);
+    expect(ran.code).toBe(0);
+    expectGolden('droplets', stable(`${ran.out}---\n${ran.err}`));
+  });
 
   it('shows with --dry-run what would be deleted', async () => {
     const { run, left, deletions } = await accountWith(['a', 'b']);
