@@ -2,11 +2,13 @@ import { type Action, fetchAction } from '../../api/actions.ts';
 import type { Api } from '../../api/client.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import { batchTimingsFor } from '../../batch/batch-timings.ts';
+import { profileOptionArgs } from '../../batch/resume-command.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { printableInput } from '../../cli/printable-input.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { exactNumberField, stringField } from '../../json.ts';
 import { untilSignal } from '../../platform/until-signal.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { actionView } from './list.ts';
@@ -25,11 +27,12 @@ export const actionsGetCommand: CommandSpec<Context> = {
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
   run: async (context, args) => {
-    const id = requireWholeNumber(args.positionals[0] ?? '', 'ID', { min: 1 });
+    const id = requireActionId(args.positionals[0] ?? '');
     const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     context.output.checkColumns(actionView);
-    const api = await context.api(context.settings());
+    const settings = context.settings();
+    const api = await context.api(settings);
     if (!args.has('wait')) {
       const action = await fetchAction(api, id, {});
       await context.output.object(action.raw, actionView);
@@ -38,19 +41,26 @@ export const actionsGetCommand: CommandSpec<Context> = {
     const action = await waitForAction(context, api, id, timeout);
     await context.output.object(action.raw, actionView);
     if (action.status === 'completed') return 0;
+    const detail = `its resource is ${stringField(action.raw, 'resource_type') ?? 'unknown'} ${exactNumberField(action.raw, 'resource_id') ?? ''}`;
+    const what = `action ${id} (${action.type})`;
     if (action.status === 'errored')
-      throw new CliError('api_error', `action ${id} (${action.type}) ended with an error`);
-    throw new CliError(
-      'timeout',
-      `action ${id} (${action.type}) is not completed after ${formatWaitingTime(timeout)}`,
-      {
-        detail: `its status is ${action.status}`,
-        hint: `wait again with \`cloudctl actions get ${id} --wait\``,
-        exitCode: 5,
-      },
-    );
+      throw new CliError('api_error', `${what} ended with an error`, { detail: detail.trim() });
+    const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
+    throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
+      detail: `its status is ${action.status}`,
+      hint: `wait again with \`${again.join(' ')}\``,
+      exitCode: 5,
+    });
   },
 };
+
+function requireActionId(text: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw usageError(
+    `ID is not the id of an action: "${printableInput(text)}"`,
+    'list the ids with `cloudctl actions list --format ID,Type`',
+  );
+}
 
 /** Consecutive polls that may fail before the wait ends. */
 const maxFailures = 5;

@@ -24,7 +24,10 @@ async function serverWith(...statuses: readonly (string | number)[]) {
     if (!url.endsWith('/v2/actions/7')) return reply(response, 200, { actions: [] });
     const status = statuses[Math.min(count, statuses.length - 1)];
     count += 1;
-    if (typeof status === 'string') return reply(response, 200, { action: { id: 7, type: 'create', status } });
+    if (typeof status === 'string')
+      return reply(response, 200, {
+        action: { id: 7, type: 'create', status, resource_type: 'droplet', resource_id: 5 },
+      });
     return reply(response, status ?? 500, { id: 'not_found', message: 'no' }, { 'retry-after': '1' });
   });
   const env = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: server.origin };
