@@ -7,7 +7,7 @@ import { CliError, type ExitCode, usageError } from '../errors.ts';
 import { listenForInterruption } from './batch-interruption.ts';
 import { type BatchIo, batchIo } from './batch-io.ts';
 import { batchTimingsFor } from './batch-timings.ts';
-import { type DeletionDeps, deleteDroplet } from './delete-droplet.ts';
+import { type DeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
 import { countDroplets, reportDeletionEnd } from './deletion-end.ts';
 import { type DeletionRow, type DropletToDelete, deletionView, dropletToDeleteView } from './deletion-rows.ts';
 import { type RowStream, startRowStream } from './row-stream.ts';
@@ -105,7 +105,7 @@ async function runDeletion(
     // The workers share the iterator.
     for (const target of queue) {
       if (isStopped() || ending.aborted) return;
-      const { result, stop } = await deleteDroplet(target.id, deps);
+      const { result, stop } = await deleteDropletById(target.id, deps);
       stopped ??= stop;
       if (result === undefined) continue;
       const row = { ...target, ...result };

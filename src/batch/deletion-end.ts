@@ -56,7 +56,7 @@ export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end
   const reasons = stopped === undefined ? causes(left) : [`stopped: ${stopped.message}`];
   const again = stopped?.exitCode === 4 && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
   await output.error(
-    new CliError('batch_partial', `${deleted} of ${countDroplets(rows.length)} were deleted`, {
+    new CliError('batch_partial', `${deleted} of ${rows.length} droplets were deleted`, {
       detail: [summary, ...reasons].join('; '),
       hint: again,
     }),

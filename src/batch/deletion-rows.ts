@@ -3,7 +3,7 @@ import { isExactId } from '../api/droplets.ts';
 import type { ListView } from '../cli/columns.ts';
 import { CliError } from '../errors.ts';
 import { isRecord, stringField } from '../json.ts';
-import type { DeletionResult } from './delete-droplet.ts';
+import type { DeletionResult } from './delete-droplet-by-id.ts';
 
 /** A droplet as it is shown before it is deleted. */
 export interface DropletToDelete {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { Api, ApiRequest } from '../../src/api/client.ts';
 import { defaultBatchTimings } from '../../src/batch/batch-timings.ts';
-import { deleteDroplet } from '../../src/batch/delete-droplet.ts';
+import { deleteDropletById } from '../../src/batch/delete-droplet-by-id.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
 import { SendError } from '../../src/platform/http-sender.ts';
@@ -29,7 +29,7 @@ async function deleted(steps: readonly Step[], { isStopped = (): boolean => fals
   };
   const clock = instantClock();
   const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause, onPause: async () => {} });
-  const end = await deleteDroplet(7, {
+  const end = await deleteDropletById(7, {
     ...{ lane, clock, isStopped, loginHints: workLoginHints, timings: defaultBatchTimings },
     ...{ ending: ending.signal, ended: ended.signal },
   });
