@@ -69,13 +69,11 @@ export function createApi(deps: ApiDeps): Api {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
-      const probe = mayBeTokenRefused(response, call.path)
-        ? await sendWithRetries(deps, probeRequest, token)
-        : undefined;
+      const asked = mayBeTokenRefused(response, call.path) ? probeRequest : call;
+      const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
       // Such a probe proves nothing. As the response it makes the caller wait, or repeat the request.
-      if (probe !== undefined && (probe.status === 429 || probe.status >= 500)) return probe;
-      const isRefused = isTokenRefused(probe ?? response, probe === undefined ? call.path : probeRequest.path);
-      if (!isRefused) return response;
+      if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
+      if (!isTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request with a refused token was not carried out, so it is sent again whatever its method.
       const other = await deps.renew(token);

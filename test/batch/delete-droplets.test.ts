@@ -116,12 +116,12 @@ describe('deleting droplets', () => {
     const failing = {
       ...io.output,
       pages: async () => {
-        throw new CliError('api_error', 'the disk is full');
+        throw new CliError('config_invalid', 'ENOSPC');
       },
     };
     const { api, sent } = apiOf(() => done);
     const ran = deleteDroplets({ ...io, output: failing }, api, targets(50), { ...options, concurrency: 1 });
-    await expect(ran).rejects.toMatchObject({ message: 'the disk is full', exitCode: 5 });
+    await expect(ran).rejects.toMatchObject({ code: 'config_invalid', exitCode: 5 });
     expect(sent.length).toBeLessThan(50);
   });
 

@@ -39,20 +39,24 @@ export const actionsGetCommand: CommandSpec<Context> = {
       return 0;
     }
     const action = await waitForAction(context, api, id, timeout);
-    await context.output.object(action.raw, actionView);
-    if (action.status === 'completed') return 0;
-    const detail = `its resource is ${stringField(action.raw, 'resource_type') ?? 'unknown'} ${exactNumberField(action.raw, 'resource_id') ?? ''}`;
-    const what = `action ${id} (${action.type})`;
-    if (action.status === 'errored')
-      throw new CliError('api_error', `${what} ended with an error`, { detail: detail.trim() });
+    if (action !== undefined) await context.output.object(action.raw, actionView);
+    if (action?.status === 'completed') return 0;
+    const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
+    if (action?.status === 'errored')
+      throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
     const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
     throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
-      detail: `its status is ${action.status}`,
+      detail: action === undefined ? 'it could not be read' : `its status is ${action.status}`,
       hint: `wait again with \`${again.join(' ')}\``,
       exitCode: 5,
     });
   },
 };
+
+function describeResource({ raw }: Action): string | undefined {
+  const [type, id] = [stringField(raw, 'resource_type'), exactNumberField(raw, 'resource_id')];
+  return type === undefined || id === undefined ? undefined : `its resource is ${type} ${id}`;
+}
 
 function requireActionId(text: string): number {
   if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
@@ -66,35 +70,44 @@ function requireActionId(text: string): number {
 const maxFailures = 5;
 
 /** The action when it has ended, or as it was last read before the timeout. */
-async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action> {
+async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
   const { clock, env, signals } = context.host;
   const { progress } = batchIo(context);
   const { pollInterval } = batchTimingsFor(env);
-  return untilSignal(signals, `interrupted before action ${id} had ended`, async (signal) => {
-    const end = clock.now() + timeout;
-    const options = {
-      signal,
-      pause: async (ms: number): Promise<void> => {
-        await showRateLimitWait({ progress }, ms);
-        await clock.sleep(ms, signal);
-      },
+  const [deadline, over] = [new AbortController(), new AbortController()];
+  clock.sleep(timeout, over.signal).then(
+    () => deadline.abort(),
+    () => {},
+  );
+  const wait = untilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
+    const signal = AbortSignal.any([interrupted, deadline.signal]);
+    const pause = async (ms: number): Promise<void> => {
+      await showRateLimitWait({ progress }, ms);
+      await clock.sleep(ms, signal);
     };
-    let action = await fetchAction(api, id, options);
+    let action: Action | undefined;
     let failures = 0;
-    while (action.status !== 'completed' && action.status !== 'errored') {
-      const left = end - clock.now();
-      if (left <= 0) break;
-      await progress.show(`action ${id} (${action.type}) is ${action.status}`);
-      await clock.sleep(Math.min(pollInterval, left), signal);
-      try {
-        action = await fetchAction(api, id, options);
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
-        if (isFinal || failures === maxFailures) throw error;
+    try {
+      for (;;) {
+        try {
+          action = await fetchAction(api, id, { signal, pause });
+          failures = 0;
+        } catch (error) {
+          failures += 1;
+          const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
+          if (isFinal || action === undefined || failures === maxFailures) throw error;
+        }
+        if (action.status === 'completed' || action.status === 'errored') return action;
+        await progress.show(`action ${id} (${action.type}) is ${action.status}`);
+        await clock.sleep(pollInterval, signal);
       }
+    } catch (error) {
+      if (deadline.signal.aborted) return action;
+      throw error;
     }
-    return action;
-  }).finally(() => progress.stop());
+  });
+  return wait.finally(async () => {
+    over.abort();
+    await progress.stop();
+  });
 }

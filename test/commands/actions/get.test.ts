@@ -28,7 +28,7 @@ async function serverWith(...statuses: readonly (string | number)[]) {
       return reply(response, 200, {
         action: { id: 7, type: 'create', status, resource_type: 'droplet', resource_id: 5 },
       });
-    return reply(response, status ?? 500, { id: 'not_found', message: 'no' }, { 'retry-after': '1' });
+    return reply(response, status ?? 500, { id: 'not_found', message: 'no' }, { 'retry-after': '60' });
   });
   const env = { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: server.origin };
   const host = { ...testHost({ env }), clock: fastClock() };
@@ -80,6 +80,15 @@ describe('actions get', () => {
     expect(ran.code).toBe(5);
     expect(ran.out).toMatch(/^Status +in-progress$/m);
     expectGolden('actions', ran.err);
+  });
+
+  it('is exit 5 after --wait-timeout, also in a wait for the rate limit', async () => {
+    const { run, server } = await serverWith('in-progress', 429);
+    expect((await run('--wait', '--wait-timeout', '20s')).code).toBe(5);
+    expect(server.seen.length).toBeGreaterThan(1);
+    const first = await (await serverWith(429)).run('--wait', '--wait-timeout', '20s', '-o', 'json');
+    expect(first).toMatchObject({ code: 5, out: '' });
+    expect(first.error()).toMatchObject({ code: 'timeout' });
   });
 
   it('goes on after a rate limit and after failures while it waits', async () => {
