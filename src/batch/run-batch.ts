@@ -109,7 +109,7 @@ export function isFinished(state: BatchState): boolean {
 }
 
 const lastLookupNote =
-  'Another run may just have ended: looking for droplets that it created late; this takes up to 2 min.';
+  'Another run may just have ended: looking for droplets that it created late; this takes up to 3 min.';
 
 const noTagsWarning =
   'The server does not list the droplets by their tag: another run cannot recognize them as droplets of this batch.';

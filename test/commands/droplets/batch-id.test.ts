@@ -135,7 +135,7 @@ describe('droplets create --batch-id', () => {
     droplets.splice(0, 1);
     const ran = await run(create('a', 'b', '--batch-id', 'x'));
     expect(ran.code).toBe(0);
-    // Whether it waits at the end depends on the time that the run took: two minutes are 60 ms here.
+    // Whether it waits at the end depends on the time that the run took: 150 s are 75 ms here.
     expectGolden('droplets-batch-id', messages(ran.err).replace(/^Another run .*\n/m, ''));
   });
 
