@@ -31,7 +31,7 @@ const numbered = (prefix: string, count: number, digits = 1): readonly string[] 
 const scripts: readonly Script[] = [
   {
     ...{ file: 'strict.bash', command: ['bash'], ledgers: 1 },
-    names: numbered('db-', 3, 2),
+    names: numbered('sql-', 3, 2),
     also: [{ again: 2, error: 'usage' }],
   },
   { file: 'plain.dash', command: ['dash'], names: numbered('app-', 2), ledgers: 0 },
@@ -54,7 +54,11 @@ const scripts: readonly Script[] = [
     ...{ file: 'ci.bash', command: ['bash'], names: ['run-7-a', 'run-7-b', 'run-7-c'], ledgers: 0, token: true },
     env: { CI: 'true', RUN_ID: '7' },
   },
-  { file: 'head.bash', command: ['bash'], names: numbered('head-', 60, 3), ledgers: 0 },
+  {
+    ...{ file: 'head.bash', command: ['bash'], ledgers: 0 },
+    names: numbered('head-', 1500, 4),
+    also: [{ code: 5 }],
+  },
   { file: 'here-document.sh', command: ['dash'], names: numbered('win-', 5), ledgers: 1 },
   { file: 'while-read.sh', command: ['sh'], names: numbered('loop-', 4), ledgers: 4 },
   {
@@ -70,7 +74,9 @@ describe.skipIf(lacks('bash', 'dash', 'python3', 'make', 'xargs', 'jq'))('a scri
     const { code, stdout, stderr } = await runScript(fixture, script);
     const { names, ledgers, also = [] } = script;
     const created = fixture.droplets().filter(({ id }) => !existing.has(id));
-    expect({ code, stderr: stderr.replaceAll(/\/\S+\/(?=[0-9a-f]{12}\.jsonl)/g, '…/') }).toMatchObject({ code: 0 });
+    expect({ code, stdout, stderr: stderr.replaceAll(/\/\S+\/(?=[0-9a-f]{12}\.jsonl)/g, '…/') }).toMatchObject({
+      code: 0,
+    });
     expect(created.map(({ name }) => name).sort()).toEqual([...names].sort());
     const printed = ndjsonObjects(stdout);
     const ids = printed.flatMap(({ id }) => (id === undefined ? [] : [id]));
