@@ -163,19 +163,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     if (current.accessToken !== undefined) return createFixedTokenSession(current.accessToken);
     const binding = requireSessionBinding(current, config());
     const at = place(current.profileName);
-    // With -o json, stderr is empty or has one error object.
-    const warn = output.format === 'json' ? async (): Promise<void> => {} : output.warn;
-    const parts = {
-      host,
-      output: { note: output.note, warn },
-      prompts,
-      place: at,
-      store: store(current),
-      client,
-      send,
-      lock,
-      requireSafe,
-    };
+    const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
     return createStoredSession(parts, current, binding, async (...ended) =>
       (await import('./context/reauthenticate.ts')).reauthenticate(...ended),
     );

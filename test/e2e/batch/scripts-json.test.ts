@@ -106,7 +106,7 @@ describe('droplets create with -o json: stderr is empty or one error object', ()
     const setup = await setUpBatch();
     await prepare?.(setup);
     if (fault !== undefined) setup.sandbox.faults.add({ match: post, ...fault });
-    const ran = await setup.run(['droplets', 'create', ...args, '-o', 'json'], { env: await env?.(setup) });
+    const ran = await setup.run(['droplets', 'create', ...args, '-o', 'json'], { env: (await env?.(setup)) ?? {} });
     expectJson(ran, { code, exit, statuses });
   });
 });
