@@ -541,6 +541,18 @@ describe('with -o json', () => {
     expect(existsSync(first?.ledger ?? '')).toBe(true);
     expect(second?.ledger).toBe(first?.ledger);
   });
+
+  it('stderr has no warning about the session', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox, {
+      context: 'team',
+      scope: 'read',
+      record: { expiresAt: 1, scope: 'read write' },
+    });
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '-o', 'json']);
+    expect(ran.code).toBe(4);
+    expect(JSON.parse(ran.err)).toMatchObject({ error: { code: 'scope_too_small' } });
+  });
 });
 
 describe('--mark', () => {
