@@ -297,6 +297,24 @@ describe('the exit status', () => {
     expectGolden('droplets', messages(ran.err));
   });
 
+  it('is 0 after a wait for the account, and 5 when that is longer than --max-wait', async () => {
+    let refusals = 0;
+    const { origin } = await serverFor((seen, response) => {
+      if (seen.url === '/v2/account') refusals += 1;
+      if (seen.url === '/v2/account' && refusals !== 2)
+        return reply(response, 429, { message: 'slow down' }, { 'retry-after': '3700' });
+      if (seen.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
+      reply(response, 202, { droplet: { id: 1, name: 'a' } });
+    });
+    const host = { ...tokenTo(origin), clock: fastClock(20_000) };
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
+    expect(ran.code).toBe(0);
+    expect(refusals).toBe(2);
+    const refused = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '1h']);
+    expect(refused.code).toBe(5);
+    expectGolden('droplets', messages(ran.err + refused.err));
+  });
+
   it('comes with what the server said of the limit that stopped it', async () => {
     const { origin } = await forgetful((seen, response) => {
       if (!seen.body.includes('"b"')) return reply(response, 202, { droplet: { id: 7, name: 'a' } });
