@@ -64,7 +64,9 @@ export async function requireSameBatch(
   if (found.length === 0) return;
   throw usageError(
     `${found.join(' and ')} ${found.length === 1 && found[0]?.startsWith('--') ? 'contradicts' : 'contradict'} the ledger`,
-    'use `--resume` without these options: the ledger has the names and attributes',
+    args.has('ledger')
+      ? 'use the names and attributes of the ledger, or another file with `--ledger`'
+      : 'use `--resume` without these options: the ledger has the names and attributes',
   );
 }
 

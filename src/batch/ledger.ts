@@ -77,21 +77,33 @@ export async function replaceLedger(path: string, batch: BatchEvent, bootOf: Rea
   const lock = acquireLedgerLock(path);
   const previous = `${path}.previous`;
   try {
-    const replaced = existsSync(path) ? readLedgerIfValid(path) : undefined;
-    if (existsSync(path)) renameSync(path, previous);
+    // A run that was killed before its baseline knows less than the one before it.
+    const hasBegun = readLedgerIfValid(path)?.baseline() !== undefined;
+    if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
+    rmSync(path, { force: true });
+    const replaced = readLedgerIfValid(previous);
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
     const ledger = await openedLedger(path, lock, createBatchState(batch), bootOf);
-    const close = async (): Promise<void> => {
-      if (ledger.state.baseline() !== undefined) rmSync(previous, { force: true });
-      else if (existsSync(previous)) renameSync(previous, path);
-      await ledger.close();
+    const restore = (): void => {
+      if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);
     };
-    const discard = async (): Promise<void> => {
-      if (!existsSync(previous)) return ledger.discard();
-      renameSync(previous, path);
-      await ledger.close();
+    return {
+      ...ledger,
+      replaced,
+      async commit(event) {
+        await ledger.commit(event);
+        if (event.event === 'baseline') rmSync(previous, { force: true });
+      },
+      async close() {
+        restore();
+        await ledger.close();
+      },
+      async discard() {
+        if (!existsSync(previous)) return ledger.discard();
+        restore();
+        await ledger.close();
+      },
     };
-    return { ...ledger, replaced, close, discard };
   } catch (error) {
     lock.release();
     throw ledgerWriteError(path, error);
@@ -101,7 +113,7 @@ export async function replaceLedger(path: string, batch: BatchEvent, bootOf: Rea
 /** The ledger of an earlier run only says how long requests may be on their way, so a damaged one is no error. */
 function readLedgerIfValid(path: string): BatchState | undefined {
   try {
-    return readLedger(path);
+    return existsSync(path) ? readLedger(path) : undefined;
   } catch {
     return undefined;
   }

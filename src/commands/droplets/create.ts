@@ -90,7 +90,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     },
     {
       name: 'skip-account-check',
-      description: 'With --resume: continue although the account of the ledger could not be verified',
+      description: 'With --resume or --ledger: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
     {
@@ -117,6 +117,11 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     {
       text: 'Continue an interrupted batch',
       command: 'cloudctl droplets create --resume ~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
+    },
+    {
+      text: 'Create a batch, or continue it on any machine',
+      command:
+        "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64 --batch-id release-42",
     },
   ],
   run: async (context, args) => {

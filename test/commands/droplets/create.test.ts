@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../batch/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { testHost } from '../../fixtures/host.ts';
+import { type TestClock, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, startCloudctl } from '../run-cloudctl.ts';
@@ -46,6 +46,14 @@ function commandIn(hint: string | undefined): string | undefined {
 /** A machine with a fixed access token, on which the waits of a batch are short. */
 function tokenTo(origin: string) {
   return { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } }), clock: fastClock() };
+}
+
+/** Real time in which a wait of an hour or more ends at once. */
+function jumpingClock(): TestClock {
+  const clock = fastClock(1);
+  const sleep: TestClock['sleep'] = async (ms, signal) =>
+    ms < 3_600_000 ? clock.sleep(ms, signal) : clock.advance(ms);
+  return { ...clock, sleep };
 }
 
 /** A server whose account is empty whatever it creates. */
@@ -291,7 +299,7 @@ describe('the exit status', () => {
         ? reply(response, 429, {}, { 'retry-after': '3700' })
         : reply(response, 202, { droplet: { id: 1, name: 'a' } }),
     );
-    const host = { ...tokenTo(origin), clock: fastClock(20_000) };
+    const host = { ...tokenTo(origin), clock: jumpingClock() };
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
     expect(ran.code).toBe(0);
     expectGolden('droplets', messages(ran.err));
@@ -306,7 +314,7 @@ describe('the exit status', () => {
       if (seen.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
       reply(response, 202, { droplet: { id: 1, name: 'a' } });
     });
-    const host = { ...tokenTo(origin), clock: fastClock(20_000) };
+    const host = { ...tokenTo(origin), clock: jumpingClock() };
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
     expect(ran.code).toBe(0);
     expect(refusals).toBe(2);
