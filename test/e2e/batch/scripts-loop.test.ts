@@ -74,7 +74,7 @@ const errorCodes = (text: string): readonly string[] =>
 
 const idsOf = (rows: readonly Row[]) => rows.map(({ name, status, id }) => ({ name, status, id }));
 
-describe.skipIf(lacks('bash', 'dash', ...standardPrograms)).each(['bash', 'dash'])(
+describe.skipIf(lacks('bash', 'dash', 'setpriv', ...standardPrograms)).each(['bash', 'dash'])(
   'the script that repeats a batch, in %s',
   (shell) => {
     it('succeeds, and once more with the same rows', async () => {

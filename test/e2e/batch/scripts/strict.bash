@@ -3,7 +3,8 @@
 set -euo pipefail
 attributes=(--size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3)
 
-mapfile -t rows < <(cloudctl droplets create 'sql-{01..03}' "${attributes[@]}" -o csv --format Name,ID --no-header)
+mapfile -t rows < <(cloudctl droplets create --names-from <(printf '%s\n' 'sql-{01..03}') "${attributes[@]}" \
+  -o csv --format Name,ID --no-header)
 declare -A id_of
 for row in "${rows[@]}"; do
   IFS=, read -r name id <<<"$row"
