@@ -13,7 +13,7 @@ import { createBatch } from './create-batch.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
-import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
+import { createTaggedBatch, findDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { takeBaseline } from './take-baseline.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
@@ -64,7 +64,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
         await requireNamesAvailable(ledger);
         if (tagged !== undefined) await tagged.resolveMissing();
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
-        const isSending = !isFinished(state);
+        const isSending = state.missing().length > 0 || sentNames(state) > 0;
         await reportUncertain(io, state);
         stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
         if (isSending && stopped === undefined && !ending.aborted && (tagged !== undefined || isResumed))
@@ -82,7 +82,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (lastLookupAt !== undefined && !ending.aborted) {
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        await reportDuplicates(deps);
+        if (!(await findDuplicates(deps)) && state.counts().created > 0) await output.warn(noTagsWarning);
       }
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
@@ -110,6 +110,9 @@ export function isFinished(state: BatchState): boolean {
 
 const lastLookupNote =
   'Another run may just have ended: looking for droplets that it created late; this takes up to 2 min.';
+
+const noTagsWarning =
+  'The server does not list the droplets by their tag: another run cannot recognize them as droplets of this batch.';
 
 function taggedBatch(
   { output }: Pick<CommandIo, 'output'>,
@@ -142,9 +145,15 @@ async function reportAdopted(
   await reporter.settled(names);
 }
 
+/** Names that an earlier run sent without a result. */
+function sentNames(state: BatchState): number {
+  const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
+  return sent.reduce((sum, { names }) => sum + names.length, 0);
+}
+
 /** The lookups that follow show no progress for up to a minute. */
 async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
-  const names = state.uncertainGroups().reduce((sum, group) => sum + group.names.length, 0);
+  const names = sentNames(state);
   if (names === 0) return;
   const count = names === 1 ? '1 name' : `${names} names`;
   await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 3 min.`);
