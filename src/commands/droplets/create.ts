@@ -22,7 +22,12 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { describeActor, readCurrentIdentity, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import {
+  describeActor,
+  type IdentityWait,
+  readCurrentIdentity,
+  readIdentityIfAvailable,
+} from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
@@ -124,6 +129,8 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
     const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const io = batchIo(context);
+    const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
@@ -148,7 +155,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined
-      ? startLedger(context, args, created)
+      ? startLedger(context, args, created, { maxWait, onPause })
       : openLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
@@ -166,20 +173,21 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       // With --wait the droplets of a finished batch are read, which another account does not see.
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
-      const current = isContinued ? await readCurrentIdentity(context, settings) : ledgerIdentity(batch);
+      const current = isContinued
+        ? await readCurrentIdentity(context, settings, { maxWait, onPause })
+        : ledgerIdentity(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
         await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
       }
       if (isPlan) return await printPlan(context, ledger.state, { api, settings, maxWait });
-      const io = batchIo(context);
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
       await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
         loginHints: hints,
-        onPause: (ms) => showRateLimitWait(io, ms),
+        onPause,
         timeout: context.timeout,
         batchSize,
         concurrency,
@@ -223,11 +231,16 @@ async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileS
 }
 
 /** @param path of `--ledger` */
-async function startLedger(context: Context, args: ParsedArgs, path: string | undefined): Promise<Ledger> {
+async function startLedger(
+  context: Context,
+  args: ParsedArgs,
+  path: string | undefined,
+  wait: IdentityWait,
+): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings);
   // A profile without a usable API is an error before a ledger exists.
-  const identity = await readIdentityIfAvailable(context, settings);
+  const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const started = { ...batch, ...ledgerIdentityFields(identity) };
   if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
