@@ -1,0 +1,45 @@
+import type { RedisProgram } from '../../fixtures/redis.ts';
+import type { BestMethod } from '../row.ts';
+import type { RedisCase } from './case.ts';
+
+const releases = ['redis-6.0', 'redis-7.0', 'redis-8.0', 'valkey-8.0', 'valkey-9.1'] as const;
+
+/** The best method from each release to those of this order: 6.0, 7.0, 8.0, Valkey 8.0, Valkey 9.1. */
+const methods: Readonly<Record<(typeof releases)[number], readonly BestMethod[]>> = {
+  'redis-6.0': ['continuous', 'continuous', 'continuous', 'continuous', 'continuous'],
+  'redis-7.0': ['blocked', 'continuous', 'continuous', 'continuous', 'continuous'],
+  'redis-8.0': ['blocked', 'blocked', 'continuous', 'blocked', 'blocked'],
+  'valkey-8.0': ['blocked', 'blocked', 'continuous', 'continuous', 'continuous'],
+  'valkey-9.1': ['blocked', 'blocked', 'continuous', 'blocked', 'continuous'],
+};
+
+function between(from: RedisProgram, to: RedisProgram, verdict: BestMethod): RedisCase {
+  return {
+    name: `release: ${from} to ${to}`,
+    verdict,
+    ...(verdict === 'blocked' ? { reasons: ['version-not-newer'] } : {}),
+    source: { program: from },
+    target: () => ({ program: to }),
+    ...(from === 'valkey-9.1' && to === 'valkey-8.0'
+      ? {
+          differs: {
+            truth: 'continuous',
+            why: 'Spec §4.6 forbids a source that is newer than its target; a copy without the features of the newer one came through.',
+          },
+        }
+      : {}),
+  };
+}
+
+/** Every release to every other, and what a release alone has. */
+export const releaseCases: readonly RedisCase[] = [
+  ...releases.flatMap((from) => releases.map((to, at) => between(from, to, methods[from][at] ?? 'blocked'))),
+  {
+    name: 'hash fields that expire, which no Redis takes from a Valkey',
+    verdict: 'blocked',
+    reasons: ['version-not-newer'],
+    source: { program: 'valkey-9.1' },
+    target: () => ({ program: 'redis-8.0' }),
+    last: [['hexpire', 'hash', '10000', 'fields', '1', 'a']],
+  },
+];
