@@ -1,5 +1,6 @@
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { QueryResult } from '../query.ts';
+import type { RenamedCommands } from './find-renamed-commands.ts';
 import type { KeySample } from './key-sample.ts';
 
 /** What is known besides the values of queries: the connection, and what was measured. */
@@ -23,8 +24,7 @@ export interface RedisSourceFacts {
   /** From two replies to INFO; undefined: could not be measured. */
   readonly rate: RedisActivityRate | undefined;
   readonly sample: QueryResult<KeySample>;
-  /** Write commands that were called since the start and exist under another name only (rename-command). */
-  readonly renamed: QueryResult<readonly string[]>;
+  readonly renamed: QueryResult<RenamedCommands>;
   /** `--probe`: the reply to PSYNC; undefined: not sent. */
   readonly probe: PsyncProbeResult | undefined;
 }

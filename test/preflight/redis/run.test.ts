@@ -184,17 +184,29 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
-  test('a renamed write command is found when it was called, and not otherwise', () =>
+  test('a renamed write command blocks when it was called, and is a premise otherwise; a removed one is neither', () =>
     withRedis(
       { program, config: ['rename-command INCR hidden-incr', 'rename-command FLUSHALL ""'] },
       async (server) => {
-        expect((await preflight(server)).finding('renamed-writes').status).toBe('pass');
+        const before = await preflight(server);
+        expect(before.finding('renamed-writes')).toMatchObject({ status: 'unknown', objects: ['INCR'] });
+        expect(before.report).toMatchObject({ verdict: 'continuous', proven: false });
         server.cli('hidden-incr', 'n');
         const { report, finding } = await preflight(server);
         expect(report.verdict).toBe('scan');
         expect(finding('renamed-writes')).toMatchObject({ status: 'fail', objects: ['INCR'], fix: { restart: true } });
       },
     ));
+
+  test.each(['FUNCTION', 'XGROUP'])('so does %s, whose subcommands are counted', (name) =>
+    withRedis({ program, config: [`rename-command ${name} hidden`] }, async (server) => {
+      const subcommand = name === 'FUNCTION' ? ['flush'] : ['create', 'stream', 'group', '0', 'mkstream'];
+      server.cli('hidden', ...subcommand);
+      const { report, finding } = await preflight(server);
+      expect(report.verdict).toBe('scan');
+      expect(finding('renamed-writes')).toMatchObject({ status: 'fail', objects: [name] });
+    }),
+  );
 
   test('a server that disconnects clients with many pending replies gets one query after the other', () =>
     withRedis({ program, config: ['client-output-buffer-limit normal 1kb 1kb 1'] }, async (server) => {

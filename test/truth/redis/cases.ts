@@ -128,6 +128,15 @@ export const redisCases: readonly RedisCase[] = [
     last: [['hidden-push', 'queue', 'a']],
     before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 4000),
   },
+  {
+    name: 'XGROUP is called by another name',
+    verdict: 'scan',
+    reasons: ['renamed-writes'],
+    filled: [0],
+    source: { config: ['rename-command XGROUP hidden-group'] },
+    last: [['hidden-group', 'create', 'stream', 'g', '0']],
+    before: async (source) => say(source, (at) => `hidden-group create {q}${at} g 0 mkstream\r\n`, 4000),
+  },
   { name: 'CONFIG renamed', verdict: 'continuous', source: { config: ['rename-command CONFIG ""'] } },
   {
     name: 'a cluster of two shards',
