@@ -58,5 +58,11 @@ export interface RedisActivityRate {
 }
 
 export type PsyncProbeResult =
-  | { readonly kind: 'accepted'; readonly reply: string }
+  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyResult }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** Whether the copy began, after PSYNC was accepted: the source may fail to fork or to write the file. */
+export type PsyncCopyResult =
+  | { readonly kind: 'started' }
+  /** `reason` is a clause: `the server closed the connection`. */
+  | { readonly kind: 'failed' | 'late'; readonly reason: string };

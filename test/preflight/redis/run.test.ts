@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -419,6 +421,26 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(server.script(refused.fix!.undoReview!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
+    }));
+
+  test('a data folder that is gone blocks a copy by the disk, with a probe too, and the fix works', () =>
+    withRedis({ program, config: ['repl-diskless-sync no'], setup: [['set', 'k', 'v']] }, async (server) => {
+      const untried = await preflight(server);
+      expect(untried.report).toMatchObject({ verdict: 'continuous', proven: false });
+      expect(untried.finding('bgsave-broken')).toMatchObject({ status: 'unknown' });
+      const tried = await preflight(server, {}, { probe: true });
+      expect(tried.report).toMatchObject({ verdict: 'continuous', proven: true });
+      await eventually(() => /rdb_bgsave_in_progress:0/.test(server.cli('info')), 'the end of the child');
+      rmSync(join(server.folder, 'data'), { recursive: true });
+      const gone = await preflight(server);
+      expect(gone.report.verdict).toBe('scan');
+      expect(gone.finding('bgsave-broken')).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      const probed = await preflight(server, {}, { probe: true });
+      expect(probed.report.verdict).toBe('scan');
+      expect(probed.finding('bgsave-broken').observed).toBe('the server closed the connection');
+      expect(server.script(probed.finding('bgsave-broken').fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+      const fixed = await preflight(server, {}, { probe: true });
+      expect(fixed.report).toMatchObject({ verdict: 'continuous', proven: true });
     }));
 
   test('an output buffer that is full within a minute blocks, and the fix and the undo work', () =>
