@@ -328,6 +328,16 @@ export const redisCases: readonly RedisCase[] = [
     target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
   },
   {
+    name: 'TLS, with an authority that the target does not trust',
+    verdict: 'continuous',
+    unproven: ['redis-tls'],
+    source: { tls: true },
+    filled: [0],
+    // Its own authority alone.
+    target: () => ({ program: 'valkey', tls: true }),
+    differs: { truth: 'scan', why: 'Which authorities the target trusts is not known; the report says so.' },
+  },
+  {
     name: 'a certificate that has expired',
     verdict: 'scan',
     reasons: ['redis-tls'],

@@ -1,6 +1,7 @@
-import type { RedisProgram } from '../../fixtures/redis.ts';
+import { connect } from 'node:net';
+import type { RedisProgram, RedisServer } from '../../fixtures/redis.ts';
 import type { BestMethod } from '../row.ts';
-import type { RedisCase } from './case.ts';
+import type { Prepared, RedisCase } from './case.ts';
 
 const releases = ['redis-6.0', 'redis-7.0', 'redis-8.0', 'valkey-8.0', 'valkey-9.1'] as const;
 
@@ -31,9 +32,37 @@ function between(from: RedisProgram, to: RedisProgram, verdict: BestMethod): Red
   };
 }
 
+/** A script that Redis 7 and later refuse: each run makes a key on the source alone. */
+function runScripts(source: RedisServer): Prepared {
+  const socket = connect(source.port, source.host);
+  socket.on('data', () => {}).on('error', () => {});
+  const end = Date.now() + 3000;
+  let at = 0;
+  const script = "return redis.call('set', 'script:' .. ARGV[1], tostring(print))";
+  const timer = setInterval(() => {
+    at += 1;
+    if (Date.now() < end) socket.write(`EVAL "${script}" 0 ${at}\r\n`);
+  }, 20);
+  return {
+    async end() {
+      clearInterval(timer);
+      socket.destroy();
+    },
+  };
+}
+
 /** Every release to every other, and what a release alone has. */
 export const releaseCases: readonly RedisCase[] = [
   ...releases.flatMap((from) => releases.map((to, at) => between(from, to, methods[from][at] ?? 'blocked'))),
+  {
+    name: 'scripts of Redis 6 that are replicated as scripts',
+    verdict: 'scan',
+    reasons: ['script-replication'],
+    filled: [0],
+    source: { program: 'redis-6.0', config: ['lua-replicate-commands no'] },
+    last: [['eval', "return redis.call('set', 'first', redis.call('smembers', 'set')[1])", '0']],
+    before: async (source) => runScripts(source),
+  },
   {
     name: 'hash fields that expire, which no Redis takes from a Valkey',
     verdict: 'blocked',
