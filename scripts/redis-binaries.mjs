@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { side } from './extra-packages.mjs';
 
@@ -64,7 +73,7 @@ function download(folder, suite, name) {
   }
   const key = '/usr/share/keyrings/debian-archive-keyring.gpg';
   const suitesNeeded = suite.endsWith('-backports') ? [suite.replace('-backports', ''), suite] : [suite];
-  const lines = suitesNeeded.map((one) => `deb [signed-by=${key}] http://deb.debian.org/debian ${one} main`);
+  const lines = suitesNeeded.map((one) => `deb [signed-by=${key}] ${mirror()} ${one} main`);
   writeFileSync(join(folder, 'sources.list'), `${lines.join('\n')}\n`);
   writeFileSync(join(folder, 'status'), '');
   const options = [
@@ -83,6 +92,18 @@ function download(folder, suite, name) {
   return readdirSync(archives)
     .filter((file) => /^(lib|lua|zlib|redis|valkey).*\.deb$/.test(file))
     .map((file) => join(archives, file));
+}
+
+/** The one that this machine already uses for its own release. */
+function mirror() {
+  const { VERSION_CODENAME: own } = Object.fromEntries(
+    readFileSync('/etc/os-release', 'utf8')
+      .split('\n')
+      .map((line) => line.split('=')),
+  );
+  const { stdout } = spawnSync('apt-get', ['indextargets', '--format', '$(RELEASE) $(REPO_URI)'], { encoding: 'utf8' });
+  const lines = (stdout ?? '').split('\n').map((line) => line.split(' '));
+  return lines.find(([release]) => release === own)?.[1] ?? '';
 }
 
 function run(program, ...words) {

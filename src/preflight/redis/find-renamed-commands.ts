@@ -5,16 +5,9 @@ import { commandCallsQuery, infoQuery } from './queries/info.ts';
 import { replyList } from './queries/reply.ts';
 import type { RedisQueryContext } from './query.ts';
 import { type RedisQueryResults, toQueryResult } from './run-queries.ts';
+import type { RenamedCommands } from './source-facts.ts';
 
 const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
-
-/** Write commands that exist under another name only (rename-command). */
-export interface RenamedCommands {
-  /** Called since the start. */
-  readonly called: readonly string[];
-  /** Not called since the start. */
-  readonly uncalled: readonly string[];
-}
 
 /**
  * Write commands that have no command of their name although the server has them. COMMAND INFO finds a command by the name

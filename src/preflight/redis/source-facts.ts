@@ -1,6 +1,5 @@
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { QueryResult } from '../query.ts';
-import type { RenamedCommands } from './find-renamed-commands.ts';
 import type { KeySample } from './key-sample.ts';
 
 /** What is known besides the values of queries: the connection, and what was measured. */
@@ -27,6 +26,14 @@ export interface RedisSourceFacts {
   readonly renamed: QueryResult<RenamedCommands>;
   /** `--probe`: the reply to PSYNC; undefined: not sent. */
   readonly probe: PsyncProbeResult | undefined;
+}
+
+/** Write commands that exist under another name only (rename-command). */
+export interface RenamedCommands {
+  /** Called since the start. */
+  readonly called: readonly string[];
+  /** Not called since the start. */
+  readonly uncalled: readonly string[];
 }
 
 export type RedisConnectionResult =
