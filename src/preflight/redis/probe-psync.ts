@@ -28,6 +28,10 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
       const reply = await exchangeLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
         const message = redactServerMessage(reply.slice(1), source);
+        // With a copy through the disk the fork comes before the reply.
+        if (/\bBGSAVE failed\b/.test(message)) {
+          return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
+        }
         return { kind: 'refused', code: errorCodeOf(message), message };
       }
       const copy = await awaitCopy(socket, reply, source, options);

@@ -43,7 +43,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
     const program = into.program ?? 'redis';
     const preflight = () => judge(one, connection, releaseOf(program));
     const first = await preflight();
-    const keysBefore = await contentsOf(primaries, databases, one.fixes?.written);
+    const keysBefore = one.fixes && (await contentsOf(primaries, databases, one.fixes.written));
     const { report, remarks } =
       one.fixes === undefined ? { report: first, remarks: [] } : await applyFixes(one.fixes, first, source, preflight);
     const target = await start(into);
