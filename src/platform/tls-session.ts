@@ -7,6 +7,8 @@ export interface TlsConnectionInfo {
   /** For example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
+  /** The chain ends at an authority that this program trusts without a CA file; undefined: not determined. */
+  readonly isPubliclyTrusted?: boolean;
 }
 
 export interface Certificate {

@@ -41,6 +41,7 @@ export type RedisInfoField =
   | 'rdb_changes_since_last_save'
   | 'rdb_last_save_time'
   | 'rdb_last_bgsave_status'
+  | 'rdb_last_bgsave_time_sec'
   // Stats
   | 'acl_access_denied_auth'
   | 'evicted_keys'

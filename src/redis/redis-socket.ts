@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 import { ConnectError, closedDuringHandshake, connectErrorCodes } from '../platform/connect-error.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
 import { toRedisConnectError } from './command-error.ts';
@@ -21,11 +21,21 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
   try {
     const left = Math.max(1, timeLimit.limit - (performance.now() - began));
     const secure = await startTls(socket, source, { ...timeLimit, limit: left });
-    return { socket: secure, tls: readTlsConnectionInfo(secure) };
+    return {
+      socket: secure,
+      tls: { ...readTlsConnectionInfo(secure), isPubliclyTrusted: isPubliclyTrusted(secure, source) },
+    };
   } catch (error) {
     socket.destroy();
     throw error;
   }
+}
+
+/** With a CA file the chain was verified by it; its authority may still be a public one. */
+function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisSource): boolean {
+  if (ca !== undefined) return rootCertificates.some((root) => ca.pem.includes(root));
+  // A replica verifies the chain, and not the name.
+  return secure.authorized || `${secure.authorizationError}` === 'ERR_TLS_CERT_ALTNAME_INVALID';
 }
 
 async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<Socket> {

@@ -40,6 +40,8 @@ export interface TlsFacts {
     readonly validTo: number;
     readonly selfSigned: boolean;
   };
+  /** The chain ends at an authority that is trusted without a CA file; undefined: not determined. */
+  readonly isPubliclyTrusted?: boolean;
   /** The certificate proved which server answered. */
   readonly verified?: boolean;
   /** Why the handshake failed, although the server offered TLS. */

@@ -35,6 +35,7 @@ import { replBacklogCheck } from './checks/repl-backlog.ts';
 import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
 import { roleReplicaCheck } from './checks/role-replica.ts';
+import { scriptReplicationCheck } from './checks/script-replication.ts';
 import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
 import { tlsReplicationCheck } from './checks/tls-replication.ts';
@@ -85,5 +86,6 @@ export const redisChecks: readonly RedisCheck[] = [
   maxclientsCheck,
   renamedCommandsCheck,
   renamedWritesCheck,
+  scriptReplicationCheck,
   keyspaceNotificationsCheck,
 ];

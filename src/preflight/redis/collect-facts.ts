@@ -11,6 +11,7 @@ import { sampleKeys } from './key-sample.ts';
 import { measureActivityRate } from './measure-activity-rate.ts';
 import { authenticatedUser, type OpenedRedisSource } from './open-source.ts';
 import { probePsync } from './probe-psync.ts';
+import { replicationConfigQuery } from './queries/config.ts';
 import { infoQuery } from './queries/info.ts';
 import { retryQueries } from './retry-queries.ts';
 import { type RedisQueryResults, runRedisQueries, toQueryResult } from './run-queries.ts';
@@ -73,13 +74,20 @@ export async function collectRedisFacts(
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
       sample = await toQueryResult(sampleKeys(session, databases), samplePermission, context);
       renamed = await findRenamedCommands(session, results, context);
-      if (run.options.probe) probe = await probePsync(connected, { ...connect, limit: 15_000 });
+      if (run.options.probe)
+        probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
     });
     const measured = { rate, sample, renamed, probe, pipelineFailure };
     return { facts: factsOf(opened, run, results, measured), results, waited };
   } finally {
     session.end();
   }
+}
+
+/** Milliseconds in which a copy should begin: a diskless one waits for other replicas first, for at most 20 s here. */
+function copyLimit(results: RedisQueryResults): number {
+  const delay = Number(knownValue(results, replicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5);
+  return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
 }
 
 type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' | 'pipelineFailure'>;

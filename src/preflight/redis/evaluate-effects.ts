@@ -56,12 +56,16 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): R
   );
   const isSampleDenied = isGranted && sample.kind === 'denied';
   const isProbeDenied = isGranted && probe?.kind === 'refused' && probe.code === 'NOPERM';
+  const isCopyFailed =
+    probe?.kind === 'accepted' &&
+    probe.copy.kind !== 'started' &&
+    effects.some((effect) => effect.kind === 'setting' && effect.name === 'repl-diskless-sync');
   const isMisconf = allowsWrites && connection.kind === 'connected' && connection.notice?.code === 'MISCONF';
-  if (!(isSampleDenied || isProbeDenied || isMisconf)) return facts;
+  if (!(isSampleDenied || isProbeDenied || isCopyFailed || isMisconf)) return facts;
   return {
     ...facts,
     ...(isSampleDenied ? { sample: { kind: 'skipped', reason: 'the user was not allowed to read the keys' } } : {}),
-    ...(isProbeDenied ? { probe: undefined } : {}),
+    ...(isProbeDenied || isCopyFailed ? { probe: undefined } : {}),
     ...(isMisconf ? { connection: { kind: 'connected', auth: connection.auth } } : {}),
   };
 }

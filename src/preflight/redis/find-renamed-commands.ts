@@ -1,21 +1,24 @@
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisReply, RedisSession } from '../../redis/connection.ts';
+import { isVersionAtLeast, parseServerVersion } from '../../redis/version.ts';
 import { knownValue, type QueryResult } from '../query.ts';
-import { commandCallsQuery } from './queries/info.ts';
+import { commandCallsQuery, infoQuery } from './queries/info.ts';
 import { replyList } from './queries/reply.ts';
 import type { RedisQueryContext } from './query.ts';
 import { type RedisQueryResults, toQueryResult } from './run-queries.ts';
+import type { RenamedCommands } from './source-facts.ts';
 
-const commandInfo = { id: 'COMMAND INFO', permission: '+command|info' };
+const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
 
 /**
- * Write commands that are called and that have no command of their name. INFO counts calls by the original name, COMMAND
- * INFO finds a command by the name that rename-command gave it, and the replication stream has the name that was sent.
+ * Write commands that have no command of their name although the server has them. COMMAND INFO finds a command by the name
+ * that rename-command gave it; COMMAND LIST (7.0 and later), COMMAND and the calls of INFO have the original name, and a
+ * command that was removed is in none of them. The replication stream has the name that was sent.
  */
 export async function findRenamedCommands(
   session: RedisSession,
   results: RedisQueryResults,
   context: RedisQueryContext,
-): Promise<QueryResult<readonly string[]>> {
+): Promise<QueryResult<RenamedCommands>> {
   const calls = knownValue(results, commandCallsQuery);
   const result = results.get(commandCallsQuery);
   if (calls === undefined) {
@@ -23,22 +26,34 @@ export async function findRenamedCommands(
       ? { kind: 'skipped', reason: 'the query was not sent' }
       : result;
   }
-  const names = writeCommands.filter((name) => (calls.get(name) ?? 0) > 0);
-  if (names.length === 0) return { kind: 'known', value: [] };
-  const renamed = session.send(['COMMAND', 'INFO', ...names]).then((reply) => {
-    const list = replyList(reply);
-    return names.filter((_, at) => !Array.isArray(list[at]));
-  });
-  return toQueryResult(renamed, commandInfo, context);
+  const info = knownValue(results, infoQuery);
+  const version = info === undefined ? undefined : parseServerVersion(info);
+  const hasList = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
+  const isCalled = (name: string) =>
+    [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
+  const find = async (): Promise<RenamedCommands> => {
+    const found = replyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
+    const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
+    if (absent.length === 0) return { called: [], uncalled: [] };
+    const existing = originalNames(await session.send(hasList ? ['COMMAND', 'LIST'] : ['COMMAND']));
+    const renamed = absent.filter((name) => existing.has(name) || isCalled(name));
+    return { called: renamed.filter(isCalled), uncalled: renamed.filter((name) => !isCalled(name)) };
+  };
+  return toQueryResult(find(), commandInfo, context);
 }
 
-/** The write commands of Redis 8 and Valkey 8 that reach a replica as they were sent. */
+/** COMMAND LIST replies with names, COMMAND with lists that begin with the name. */
+function originalNames(reply: RedisReply): ReadonlySet<string> {
+  return new Set(replyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
+}
+
+/** The write commands of Redis 8 and Valkey 8 that reach a replica as they were sent, also those that change no key. */
 const writeCommands: readonly string[] =
   `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del expire
-expireat flushall flushdb geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat
+expireat flushall flushdb function geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat
 hgetdel hgetex hincrby hincrbyfloat hmset hpersist hpexpire hpexpireat hset hsetex hsetnx incr incrby incrbyfloat linsert
 lmove lmpop lpop lpush lpushx lrem lset ltrim migrate move mset msetnx persist pexpire pexpireat pfadd pfmerge psetex
 rename renamenx restore rpop rpoplpush rpush rpushx sadd sdiffstore set setbit setex setnx setrange sinterstore
-smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xautoclaim xclaim xdel xreadgroup xsetid
+smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xautoclaim xclaim xdel xgroup xreadgroup xsetid
 xtrim zadd zdiffstore zincrby zinterstore zmpop zpopmax zpopmin zrangestore zrem zremrangebylex zremrangebyrank
 zremrangebyscore zunionstore`.split(/\s+/);

@@ -1,18 +1,24 @@
-import { ConnectError } from '../../platform/connect-error.ts';
+import type { Socket } from 'node:net';
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { authenticate } from '../../redis/authenticate.ts';
 import { errorCodeOf, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { exchangeLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { PsyncProbeResult } from './source-facts.ts';
+import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
 
 /** What `--probe` does, for its help and for the report. */
 export const psyncProbeDescription =
-  'A probe requests a full synchronization on a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and disconnects at the first reply. The source forks a child that begins a BGSAVE; nothing else changes.';
+  'A probe requests a full synchronization on a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and disconnects when the copy begins. The source forks a child that begins a BGSAVE; nothing else changes.';
 
-/** Requests a full synchronization and disconnects at the first reply. The source forks a BGSAVE. */
-export async function probePsync(source: RedisSource, options: RedisConnectOptions): Promise<PsyncProbeResult> {
+export interface PsyncProbeOptions extends RedisConnectOptions {
+  /** Milliseconds from the reply to PSYNC to the first byte of the copy. */
+  readonly copyLimit: number;
+}
+
+/** Requests a full synchronization and disconnects when the copy begins. The source forks a BGSAVE. */
+export async function probePsync(source: RedisSource, options: PsyncProbeOptions): Promise<PsyncProbeResult> {
   try {
     const { socket } = await openRedisSocket(source, options);
     try {
@@ -20,9 +26,16 @@ export async function probePsync(source: RedisSource, options: RedisConnectOptio
       // The first command of a replica: it allows the source to send the copy without a file.
       await exchangeLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
       const reply = await exchangeLine(socket, ['PSYNC', '?', '-1'], options);
-      if (!reply.startsWith('-')) return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply };
-      const message = redactServerMessage(reply.slice(1), source);
-      return { kind: 'refused', code: errorCodeOf(message), message };
+      if (reply.startsWith('-')) {
+        const message = redactServerMessage(reply.slice(1), source);
+        // With a copy through the disk the fork comes before the reply.
+        if (/\bBGSAVE failed\b/.test(message)) {
+          return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
+        }
+        return { kind: 'refused', code: errorCodeOf(message), message };
+      }
+      const copy = await awaitCopy(socket, reply, source, options);
+      return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply, copy };
     } finally {
       socket.destroy();
     }
@@ -30,4 +43,34 @@ export async function probePsync(source: RedisSource, options: RedisConnectOptio
     if (error instanceof ConnectError) return { kind: 'refused', code: error.code, message: error.message };
     throw error;
   }
+}
+
+/**
+ * The source sends empty lines while it forks, waits for other replicas (repl-diskless-sync-delay) or writes the file. The
+ * copy begins with `$` and its length, or with `$EOF:` without a file.
+ */
+async function awaitCopy(
+  socket: Socket,
+  reply: string,
+  source: RedisSource,
+  options: PsyncProbeOptions,
+): Promise<PsyncCopyResult> {
+  const end = performance.now() + options.copyLimit;
+  let line = reply;
+  try {
+    while (!line.startsWith('$')) {
+      if (line.startsWith('-')) return { kind: 'failed', reason: redactServerMessage(line.slice(1), source) };
+      const left = end - performance.now();
+      if (left <= 0) return copyIsLate(options);
+      line = await exchangeLine(socket, undefined, { ...options, limit: left });
+    }
+    return { kind: 'started' };
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    return error.code === connectErrorCodes.timeout ? copyIsLate(options) : { kind: 'failed', reason: error.message };
+  }
+}
+
+function copyIsLate({ copyLimit }: PsyncProbeOptions): PsyncCopyResult {
+  return { kind: 'late', reason: `the copy did not begin within ${Math.round(copyLimit / 1000)} s` };
 }

@@ -23,10 +23,17 @@ export interface RedisSourceFacts {
   /** From two replies to INFO; undefined: could not be measured. */
   readonly rate: RedisActivityRate | undefined;
   readonly sample: QueryResult<KeySample>;
-  /** Write commands that were called since the start and exist under another name only (rename-command). */
-  readonly renamed: QueryResult<readonly string[]>;
+  readonly renamed: QueryResult<RenamedCommands>;
   /** `--probe`: the reply to PSYNC; undefined: not sent. */
   readonly probe: PsyncProbeResult | undefined;
+}
+
+/** Write commands that exist under another name only (rename-command). */
+export interface RenamedCommands {
+  /** Called since the start. */
+  readonly called: readonly string[];
+  /** Not called since the start. */
+  readonly uncalled: readonly string[];
 }
 
 export type RedisConnectionResult =
@@ -58,5 +65,11 @@ export interface RedisActivityRate {
 }
 
 export type PsyncProbeResult =
-  | { readonly kind: 'accepted'; readonly reply: string }
+  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyResult }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+/** Whether the copy began, after PSYNC was accepted: the source may fail to fork or to write the file. */
+export type PsyncCopyResult =
+  | { readonly kind: 'started' }
+  /** `reason` is a clause: `the server closed the connection`. */
+  | { readonly kind: 'failed' | 'late'; readonly reason: string };

@@ -30,9 +30,9 @@ const table: readonly (readonly [RecordedName, Expected])[] = [
   ['valkey 7.2', { target: 'redis-7.2' }],
   ['valkey 8.1', { target: 'valkey-8.0', fail: { 'version-not-newer': both } }],
   ['valkey 8.1', { target: 'redis-7.0', fail: { 'version-not-newer': both } }],
-  ['valkey 8.1', { target: 'redis-7.2' }],
+  ['valkey 8.1', { target: 'redis-7.2', warn: ['version-not-newer'] }],
   ['valkey 8.1', { target: 'valkey-9' }],
-  ['valkey 9.0', { target: 'redis-9', fail: { 'version-not-newer': both } }],
+  ['valkey 9.0', { target: 'redis-9', fail: { 'version-not-newer': ['scan'] } }],
   ['valkey 9.0', { target: '9' }],
   ['keydb', { target: 'valkey-8', warn: ['version-not-newer'] }],
   [

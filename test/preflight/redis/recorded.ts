@@ -53,7 +53,7 @@ export function sourceFacts(changes: Partial<RedisSourceFacts> = {}): RedisSourc
     busy: undefined,
     rate: { writes: 0, source: 'network', evicted: 0, expired: 0 },
     sample: { kind: 'known', value: { keys: [], isAll: true } },
-    renamed: { kind: 'known', value: [] },
+    renamed: { kind: 'known', value: { called: [], uncalled: [] } },
     probe: undefined,
     ...changes,
   };

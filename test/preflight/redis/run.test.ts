@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -35,8 +37,12 @@ function suite(program: 'redis' | 'valkey'): void {
       async (server) => {
         const parts = { username: 'admin', password: new Secret('secret'), ca: server.ca };
         const { report, finding } = await preflight(server, parts);
-        expect(alarms(report)).toEqual([]);
-        expect(finding('redis-tls').observed).toMatch(/^TLSv1\.[23], CN=localhost, valid for \d+ days$/);
+        // Whether a target trusts the test authority is not known.
+        expect(alarms(report)).toEqual(['redis-tls']);
+        expect(report).toMatchObject({ verdict: 'continuous', proven: false });
+        expect(finding('redis-tls').observed).toMatch(
+          /^TLSv1\.[23], CN=localhost, valid for \d+ days, issued by CN=Test CA$/,
+        );
         expect(finding('auth').observed).toBe('AUTH as admin');
       },
     ));
@@ -184,17 +190,29 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
-  test('a renamed write command is found when it was called, and not otherwise', () =>
+  test('a renamed write command blocks when it was called, and is a premise otherwise; a removed one is neither', () =>
     withRedis(
       { program, config: ['rename-command INCR hidden-incr', 'rename-command FLUSHALL ""'] },
       async (server) => {
-        expect((await preflight(server)).finding('renamed-writes').status).toBe('pass');
+        const before = await preflight(server);
+        expect(before.finding('renamed-writes')).toMatchObject({ status: 'unknown', objects: ['INCR'] });
+        expect(before.report).toMatchObject({ verdict: 'continuous', proven: false });
         server.cli('hidden-incr', 'n');
         const { report, finding } = await preflight(server);
         expect(report.verdict).toBe('scan');
         expect(finding('renamed-writes')).toMatchObject({ status: 'fail', objects: ['INCR'], fix: { restart: true } });
       },
     ));
+
+  test.each(['FUNCTION', 'XGROUP'])('so does %s, whose subcommands are counted', (name) =>
+    withRedis({ program, config: [`rename-command ${name} hidden`] }, async (server) => {
+      const subcommand = name === 'FUNCTION' ? ['flush'] : ['create', 'stream', 'group', '0', 'mkstream'];
+      server.cli('hidden', ...subcommand);
+      const { report, finding } = await preflight(server);
+      expect(report.verdict).toBe('scan');
+      expect(finding('renamed-writes')).toMatchObject({ status: 'fail', objects: [name] });
+    }),
+  );
 
   test('a server that disconnects clients with many pending replies gets one query after the other', () =>
     withRedis({ program, config: ['client-output-buffer-limit normal 1kb 1kb 1'] }, async (server) => {
@@ -407,6 +425,26 @@ function suite(program: 'redis' | 'valkey'): void {
       expect(server.script(refused.fix!.undoReview!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.script(finding.fix!.undo!.join('\n'))).toEqual(['OK', 'OK']);
       expect(server.cli('config', 'get', 'repl-diskless-sync')).toBe('repl-diskless-sync\nno');
+    }));
+
+  test('a data folder that is gone blocks a copy by the disk, with a probe too, and the fix works', () =>
+    withRedis({ program, config: ['repl-diskless-sync no'], setup: [['set', 'k', 'v']] }, async (server) => {
+      const untried = await preflight(server);
+      expect(untried.report).toMatchObject({ verdict: 'continuous', proven: false });
+      expect(untried.finding('bgsave-broken')).toMatchObject({ status: 'unknown' });
+      const tried = await preflight(server, {}, { probe: true });
+      expect(tried.report).toMatchObject({ verdict: 'continuous', proven: true });
+      await eventually(() => /rdb_bgsave_in_progress:0/.test(server.cli('info')), 'the end of the child');
+      rmSync(join(server.folder, 'data'), { recursive: true });
+      const gone = await preflight(server);
+      expect(gone.report.verdict).toBe('scan');
+      expect(gone.finding('bgsave-broken')).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      const probed = await preflight(server, {}, { probe: true });
+      expect(probed.report.verdict).toBe('scan');
+      expect(probed.finding('bgsave-broken')).toMatchObject({ status: 'fail', blocks: ['continuous'] });
+      expect(server.script(probed.finding('bgsave-broken').fix!.sql!.join('\n'))).toEqual(['OK', 'OK']);
+      const fixed = await preflight(server, {}, { probe: true });
+      expect(fixed.report).toMatchObject({ verdict: 'continuous', proven: true });
     }));
 
   test('an output buffer that is full within a minute blocks, and the fix and the undo work', () =>

@@ -13,6 +13,8 @@ export interface RedisCase {
   readonly name: string;
   readonly verdict: BestMethod;
   readonly reasons?: readonly string[];
+  /** Findings that leave the verdict unproven. */
+  readonly unproven?: readonly string[];
   readonly quick?: true;
   /** Redis 7.0 unless told. */
   readonly source?: RedisOptions;

@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { Secret } from '../../../src/secret.ts';
 import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { breakSaving, write } from '../../preflight/redis/real.ts';
@@ -126,7 +128,16 @@ export const redisCases: readonly RedisCase[] = [
     filled: [0],
     source: { config: ['rename-command LPUSH hidden-push'] },
     last: [['hidden-push', 'queue', 'a']],
-    before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 4000),
+    before: async (source) => say(source, (at) => `hidden-push {q}${at} x\r\n`, 3000),
+  },
+  {
+    name: 'XGROUP is called by another name',
+    verdict: 'scan',
+    reasons: ['renamed-writes'],
+    filled: [0],
+    source: { config: ['rename-command XGROUP hidden-group'] },
+    last: [['hidden-group', 'create', 'stream', 'g', '0']],
+    before: async (source) => say(source, (at) => `hidden-group create {q}${at} g 0 mkstream\r\n`, 3000),
   },
   { name: 'CONFIG renamed', verdict: 'continuous', source: { config: ['rename-command CONFIG ""'] } },
   {
@@ -292,6 +303,16 @@ export const redisCases: readonly RedisCase[] = [
       return {};
     },
   },
+  {
+    name: 'the data folder is gone, and copies go over the disk',
+    verdict: 'scan',
+    reasons: ['bgsave-broken'],
+    source: { config: ['repl-diskless-sync no'] },
+    before: async (source) => {
+      rmSync(join(source.folder, 'data'), { recursive: true });
+      return {};
+    },
+  },
   { name: 'copies over the disk', verdict: 'continuous', source: { config: ['repl-diskless-sync no'] } },
   {
     name: 'little may be owed to a client',
@@ -305,6 +326,16 @@ export const redisCases: readonly RedisCase[] = [
     verdict: 'continuous',
     source: { tls: true },
     target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
+  },
+  {
+    name: 'TLS, with an authority that the target does not trust',
+    verdict: 'continuous',
+    unproven: ['redis-tls'],
+    source: { tls: true },
+    filled: [0],
+    // Its own authority alone.
+    target: () => ({ program: 'valkey', tls: true }),
+    differs: { truth: 'scan', why: 'Which authorities the target trusts is not known; the report says so.' },
   },
   {
     name: 'a certificate that has expired',

@@ -4,7 +4,7 @@ import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
-import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { type RedisOptions, type RedisProgram, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { preflightOptions } from '../../preflight/redis/preflight-options.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
@@ -12,7 +12,11 @@ import { applyFixes } from './fix-script.ts';
 import { contentsOf, fill, type RedisClientOptions, redisClientOptions, scan, sizes, sizesOfAll } from './keys.ts';
 import { canary, migrate, type Plan } from './migrate.ts';
 
-const named = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
+const installed = { redis: 'redis-7.0', valkey: 'valkey-8' } as const;
+
+function releaseOf(program: RedisProgram = 'redis'): string {
+  return program === 'redis' || program === 'valkey' ? installed[program] : program;
+}
 
 /** The verdict first, then the target really follows; where that fails, every key is read and written. */
 export async function runCase(one: RedisCase, patience: number): Promise<TruthRow> {
@@ -37,9 +41,9 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
       ...one.connection,
     });
     const program = into.program ?? 'redis';
-    const preflight = () => judge(one, connection, named[program]);
+    const preflight = () => judge(one, connection, releaseOf(program));
     const first = await preflight();
-    const keysBefore = await contentsOf(primaries, databases, one.fixes?.written);
+    const keysBefore = one.fixes && (await contentsOf(primaries, databases, one.fixes.written));
     const { report, remarks } =
       one.fixes === undefined ? { report: first, remarks: [] } : await applyFixes(one.fixes, first, source, preflight);
     const target = await start(into);
@@ -53,12 +57,16 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
         : await contentsOf(primaries, databases, [...(one.fixes.written ?? []), canary]);
     const truth = continuous.length === 0 ? 'continuous' : scanned?.length === 0 ? 'scan' : 'blocked';
     const blockers = report.findings.filter(({ status, blocks }) => status === 'fail' && blocks.length > 0);
+    const unproven = report.proven
+      ? []
+      : report.findings.flatMap(({ status, id }) => (status === 'unknown' ? [id] : []));
     return {
       engine: 'redis',
       name: one.name,
-      versions: `${named[one.source?.program ?? 'redis']} -> ${named[program]}`,
+      versions: `${releaseOf(one.source?.program)} -> ${releaseOf(program)}`,
       verdict: report.verdict,
       reasons: [...new Set(blockers.map(({ id }) => id))],
+      ...(unproven.length === 0 ? {} : { unproven }),
       truth,
       course: [...continuous.map((why) => `continuous: ${why}`), ...(scanned ?? []).map((why) => `scan: ${why}`)],
       databases: [],

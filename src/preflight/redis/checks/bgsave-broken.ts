@@ -1,17 +1,18 @@
 import type { RedisInfo } from '../../../redis/info.ts';
-import { type Fix, fail, pass, warn } from '../../finding.ts';
+import { parseServerVersion } from '../../../redis/version.ts';
+import { type CheckOutcome, type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { estimateCopy } from '../copy-estimate.ts';
 import { disklessSyncOf } from '../diskless-sync.ts';
 import { configSetFix } from '../fixes.ts';
-import { dirConfigQuery, replicationConfigQuery } from '../queries/config.ts';
+import { dirConfigQuery, type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
 export const bgsaveBrokenCheck = redisCheck({
   id: 'bgsave-broken',
-  title: 'the last BGSAVE succeeded',
+  title: 'the source can write the copy for the target',
   headline: 'The last BGSAVE failed',
   needs: 'connection',
   severity: { continuous: 'blocker' },
@@ -20,13 +21,24 @@ export const bgsaveBrokenCheck = redisCheck({
     settings: optionalQuery(replicationConfigQuery),
     folder: optionalQuery(dirConfigQuery),
   },
-  evaluate({ info, settings, folder }, _facts, { sourceDiskFree }) {
+  evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
     const { setting, isDiskless } = disklessSyncOf(settings, info);
     const shortage = diskShortage(info, isDiskless, sourceDiskFree);
-    if (status !== 'err') {
+    const copy = probe?.kind === 'accepted' ? probe.copy : undefined;
+    if (copy?.kind === 'failed') {
+      return copyFailed(copy.reason, isDiskless ? { text: logAdvice } : disklessFix(setting, info, diskAdvice));
+    }
+    if (copy?.kind === 'late')
+      return unknown(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' });
+    if (status !== 'err' || copy?.kind === 'started') {
+      if (!isDiskless && copy === undefined && isFolderGone(info, folder)) {
+        return folderGone(disklessFix(setting, info, diskAdvice));
+      }
+      const isUntried = !isDiskless && copy === undefined && info.get('rdb_last_bgsave_time_sec') === '-1';
+      if (isUntried && shortage === undefined) return notTried();
       return shortage === undefined
-        ? pass(status)
+        ? pass(copy === undefined ? status : 'a copy began')
         : warn(shortage, {
             headline: 'The disk of the source is too small for a copy of the data',
             required: 'disk space for a copy of the data, or repl-diskless-sync yes',
@@ -52,6 +64,50 @@ export const bgsaveBrokenCheck = redisCheck({
     });
   },
 });
+
+const logAdvice =
+  'Find the reason in the server log: a data folder that is missing or not writable, a full disk, or a failed fork (memory, limit of processes).';
+
+const diskAdvice = `${logAdvice} Or copy without the disk.`;
+
+/** PSYNC was accepted by the probe, and no copy came. */
+function copyFailed(reason: string, fix: Fix): CheckOutcome {
+  return fail(['continuous'], reason, {
+    headline: 'The source cannot write the copy for the target',
+    required: 'a copy that begins',
+    detail:
+      'PSYNC was accepted, and the connection ended before the first byte of the copy; so it will for the target, which retries without end.',
+    fix,
+  });
+}
+
+/** The server reports its working directory, which has no path when it was removed. */
+function folderGone(fix: Fix): CheckOutcome {
+  return fail(['continuous'], 'dir is empty', {
+    headline: 'The data folder of the server does not exist',
+    required: 'a data folder, or repl-diskless-sync yes',
+    detail:
+      'The copy for the target is written to a file first: `Failed opening the temp RDB file … No such file or directory`.',
+    fix,
+  });
+}
+
+/** The path of the working directory is empty when it was removed; a server of its own kind may have none. */
+function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'dir'>>): boolean {
+  const product = parseServerVersion(info)?.product;
+  return (product === 'redis' || product === 'valkey') && resultOr(folder, undefined)?.get('dir') === '';
+}
+
+/** Nothing shows that the server can fork and write the file. */
+function notTried(): CheckOutcome {
+  return {
+    ...unknown('no BGSAVE since the start of the server', {
+      text: 'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.',
+    }),
+    headline: 'It is not known whether the source can write the copy for the target',
+    detail: 'The copy for the target is written to a file first (repl-diskless-sync no).',
+  };
+}
 
 /** The dump file takes at most about as much as the data in memory. */
 function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {

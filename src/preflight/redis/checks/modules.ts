@@ -22,7 +22,10 @@ export const modulesCheck = redisCheck({
   evaluate({ moduleList, infoModules, info }, facts, { targetExtensions = [] }) {
     const version = parseServerVersion(resultOr(info, emptyInfo));
     const isBuiltIn = (name: string) =>
-      name === 'vectorset' && version?.product === 'redis' && isVersionAtLeast(version, 8, 0);
+      version !== undefined &&
+      builtInModules.some(
+        (one) => one.name === name && one.product === version.product && isVersionAtLeast(version, one.major, 0),
+      );
     const loaded = [...new Set([...resultOr(moduleList, []), ...resultOr(infoModules, [])])].filter(
       (name) => !isBuiltIn(name),
     );
@@ -40,6 +43,12 @@ export const modulesCheck = redisCheck({
     return unansweredOutcome(moduleList);
   },
 });
+
+/** Modules that are a part of the server: the vector sets of Redis, and the scripting engine of Valkey, which has no data. */
+const builtInModules = [
+  { name: 'vectorset', product: 'redis', major: 8 },
+  { name: 'lua', product: 'valkey', major: 9 },
+] as const;
 
 const ownTypes: ReadonlySet<string> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream', 'vectorset']);
 

@@ -1,7 +1,7 @@
 import { closedDuringHandshake, connectErrorCodes } from '../../../platform/connect-error.ts';
 import { clientCertificateRequired } from '../../../redis/command-error.ts';
 import { noHandshakeResponse } from '../../../redis/redis-socket.ts';
-import { type CheckOutcome, fail, info as infoOutcome, pass, skip, warn } from '../../finding.ts';
+import { type CheckOutcome, fail, info as infoOutcome, pass, skip, unknown, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
 import { redisCheck, redisMethods } from '../check.ts';
@@ -112,13 +112,26 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
   const name = `${version ?? 'TLS'}, ${certificate.subject}`;
   if (left < 0) return expired(`${name}, expired ${Math.floor(-left)} days ago`);
   const observed = `${name}, valid for ${days} days`;
-  if (days >= 14) return pass(observed);
+  if (days >= 14)
+    return tls.isPubliclyTrusted === false ? privateAuthority(observed, certificate.issuer) : pass(observed);
   return warn(observed, {
     headline: 'The certificate expires within two weeks',
     required: 'a certificate that is valid for the whole migration, which may take two weeks',
     detail: 'When it expires during the migration, the replica cannot reconnect.',
     fix: { text: 'Renew the certificate before the migration starts.' },
   });
+}
+
+/** A replica verifies the chain with the authorities of its own machine or tls-ca-cert-file; a request has no field for one. */
+function privateAuthority(observed: string, issuer: string): CheckOutcome {
+  return {
+    ...unknown(`${observed}, issued by ${issuer}`, {
+      text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target has this one.',
+    }),
+    headline: 'It is not known whether the target trusts the authority of the certificate',
+    detail:
+      'A replica that does not trust it fails with `certificate verify failed`, and the link stays down. A migration request has no field for a CA certificate.',
+  };
 }
 
 /** A replica always verifies the dates. */

@@ -1,5 +1,6 @@
-import { fail, pass } from '../../finding.ts';
-import { optionalQuery } from '../../query.ts';
+import type { RedisInfo } from '../../../redis/info.ts';
+import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { removeRenameFix } from '../fixes.ts';
 import { infoQuery } from '../queries/info.ts';
@@ -7,15 +8,15 @@ import { unansweredOutcome } from '../unanswered-outcome.ts';
 
 export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',
-  title: 'no application calls a write command by a changed name (rename-command)',
+  title: 'no write command has a changed name (rename-command)',
   headline: 'Applications call write commands by changed names (rename-command)',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: { info: optionalQuery(infoQuery) },
   evaluate({ info }, { renamed }) {
     if (renamed.kind !== 'known') return unansweredOutcome(renamed, { mayBlock: [] });
-    const names = renamed.value.map((name) => name.toUpperCase());
-    if (names.length === 0) return pass('every write command that was called has its original name');
+    const names = renamed.value.called.map((name) => name.toUpperCase());
+    if (names.length === 0) return notCalled(renamed.value.uncalled, info);
     return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
       required: 'the original names, on source and target',
       detail:
@@ -28,3 +29,19 @@ export const renamedWritesCheck = redisCheck({
     });
   },
 });
+
+/** Whether they will be called during the migration is not known. */
+function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
+  const names = renamed.map((name) => name.toUpperCase());
+  if (names.length === 0) return pass('every write command has its original name');
+  return {
+    ...unknown(`renamed, and not called since the start: ${names.join(', ')}`, {
+      ...removeRenameFix(names, info),
+      text: `Make sure that no application calls ${names.join(', ')} by another name until the migration has ended, or remove the rename-command lines from redis.conf and restart.`,
+    }),
+    headline: 'Write commands have changed names (rename-command)',
+    detail:
+      'A call during the migration is lost: the replication stream has the changed name, and the target does not know it.',
+    objects: names,
+  };
+}

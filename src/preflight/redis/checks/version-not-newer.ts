@@ -1,3 +1,4 @@
+import { parseKeyspace } from '../../../redis/info.ts';
 import {
   compatibleRedisVersion,
   isVersionAtLeast,
@@ -7,9 +8,10 @@ import {
   rdbVersion,
   redisProductNames,
 } from '../../../redis/version.ts';
-import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
+import { type CheckOutcome, fail, type MigrationMethod, pass, unknown, warn } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { infoQuery } from '../queries/info.ts';
+import { commandCallsQuery, infoQuery } from '../queries/info.ts';
 
 export const redisVersionNotNewerCheck = redisCheck({
   id: 'version-not-newer',
@@ -18,8 +20,8 @@ export const redisVersionNotNewerCheck = redisCheck({
   spec: '4.6',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery },
-  evaluate({ info }, _facts, { targetVersion }) {
+  queries: { info: infoQuery, calls: optionalQuery(commandCallsQuery) },
+  evaluate({ info, calls }, _facts, { targetVersion }) {
     const source = parseServerVersion(info);
     if (source === undefined) return unknown('INFO has no version');
     const observed = `${redisProductNames[source.product]} ${source.version}`;
@@ -33,18 +35,27 @@ export const redisVersionNotNewerCheck = redisCheck({
     if (target === undefined) return unknown(`${observed}; could not parse the target version ${targetVersion}`);
     const family = source.product === 'valkey' ? 'valkey' : 'redis';
     const products = target.product !== undefined ? [target.product] : productsOf(target.major);
-    const problems = products.map((product) => incompatibility(source, family, { ...target, product }));
-    const [first, ...others] = problems.filter((problem) => problem !== undefined);
-    if (first === undefined) return compatible(source, observed, targetVersion);
-    if (others.length + 1 < problems.length) {
-      return unknown(`${observed} to ${targetVersion}: ${[first, ...others].join(' ')}`, {
+    const hasExpiringFields = parseKeyspace(info).some(({ subexpiry }) => subexpiry > 0);
+    const called = new Set(
+      [...resultOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
+    );
+    const problems = products.map((product) =>
+      incompatibility({ source, family, hasExpiringFields, called }, { ...target, product }),
+    );
+    const found = problems.filter((problem) => problem !== undefined);
+    const reasons = found.map(({ reason }) => reason).join(' ');
+    const [first] = found;
+    if (first === undefined) return compatible(source, observed, targetVersion, products, target);
+    if (problems.some((problem) => problem?.blocks.length !== first.blocks.length)) {
+      return unknown(`${observed} to ${targetVersion}: ${reasons}`, {
         text: `Say which product the target is: --target-version redis-${target.major} or valkey-${target.major}.`,
       });
     }
-    return fail(redisMethods, observed, {
+    return fail(first.blocks, observed, {
+      ...(first.blocks.includes('continuous') ? {} : { headline: 'The target cannot read the keys of a scan' }),
       required: `a target at least as new that reads the format of the source; not ${targetVersion}`,
-      detail: first,
-      fix: { text: 'Use a newer target of the same product.' },
+      detail: first.reason,
+      fix: { text: first.fix ?? 'Use a newer target of the same product.' },
     });
   },
 });
@@ -63,28 +74,120 @@ function productsOf(major: number): readonly ProductFamily[] {
   return major > 8 ? ['valkey'] : ['redis', 'valkey'];
 }
 
+interface SourceFormat {
+  readonly source: RedisServerVersion;
+  readonly family: ProductFamily;
+  readonly hasExpiringFields: boolean;
+  /** Commands that were called since the start. */
+  readonly called: ReadonlySet<string>;
+}
+
+interface Incompatibility {
+  readonly blocks: readonly MigrationMethod[];
+  readonly reason: string;
+  readonly fix?: string;
+}
+
 /** Why the target cannot read what the source writes; undefined: it can. */
-function incompatibility(
-  source: RedisServerVersion,
-  family: ProductFamily,
-  target: ProductVersion,
-): string | undefined {
+function incompatibility(format: SourceFormat, target: ProductVersion): Incompatibility | undefined {
+  const { source, family } = format;
   const rdb = rdbVersion(family, source.major, source.minor);
+  const sent = sentRdbVersion(rdb, target);
   const name = `${redisProductNames[target.product]} ${target.major}${target.minor === undefined ? '' : `.${target.minor}`}`;
-  const refusal = `the target logs \`Can't handle RDB format version ${rdb}\` and retries without end.`;
-  if (family !== target.product && rdb >= (target.product === 'valkey' ? 12 : 80)) {
-    return `${name} reads no format of ${redisProductNames[family]} ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`;
+  const refusal = `the target logs \`Can't handle RDB format version ${sent}\` and retries without end.`;
+  const blocked = (reason: string) => ({ blocks: redisMethods, reason });
+  if (family === 'redis' && target.product === 'valkey' && rdb >= 12) {
+    return blocked(`${name} reads no format of Redis ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`);
   }
   // The products number their versions separately; a Valkey reports the Redis version that it is compatible with.
   const comparable = family === target.product ? source : (compatibleRedisVersion(source) ?? source);
-  if (isVersionAtLeast(target, comparable.major, comparable.minor)) return undefined;
+  const isNewEnough = isVersionAtLeast(target, comparable.major, comparable.minor);
   const reads = rdbVersion(target.product, target.major, target.minor ?? 0);
-  return reads < rdb
-    ? `${name} is older and reads formats up to RDB ${reads}, the source writes RDB ${rdb}: ${refusal}`
-    : `${name} is older: commands that it does not know break the replication stream.`;
+  if (!isNewEnough && reads < sent) {
+    return blocked(`${name} is older and reads formats up to RDB ${reads}, the source sends RDB ${sent}: ${refusal}`);
+  }
+  if (!isNewEnough) return blocked(`${name} is older: commands that it does not know break the replication stream.`);
+  return sent === rdb ? undefined : olderFormat(format, rdb, sent, { ...target, name });
 }
 
-function compatible(source: RedisServerVersion, observed: string, target: string): CheckOutcome {
+/**
+ * The RDB format of a copy: Valkey 9 and later send RDB 11 to a replica that does not report to be a Valkey 9
+ * (replicaRdbVersion in src/replication.c), and DUMP has their own format always.
+ */
+function sentRdbVersion(rdb: number, target: ProductVersion): number {
+  return rdb >= 80 && !(target.product === 'valkey' && isVersionAtLeast(target, 9, 0)) ? 11 : rdb;
+}
+
+/** A Redis replicates from a Valkey 9 in a format of before the two were separate products. */
+function olderFormat(
+  { hasExpiringFields, called }: SourceFormat,
+  rdb: number,
+  sent: number,
+  target: ProductVersion & { readonly name: string },
+): Incompatibility {
+  const scan = `RESTORE refuses what DUMP returns (RDB ${rdb}): \`DUMP payload version or checksum are wrong\`.`;
+  if (hasExpiringFields) {
+    return {
+      blocks: redisMethods,
+      reason: `The source sends RDB ${sent} to ${target.name}, which cannot hold hash fields that expire: the copy ends, and the target retries without end. ${scan}`,
+      fix: 'Use a Valkey 9 or later as the target, or remove the expiry of the hash fields (HPERSIST).',
+    };
+  }
+  const unknownCommands = [...called].filter((name) => !isKnownTo(target, name)).map((name) => name.toUpperCase());
+  if (unknownCommands.length > 0) {
+    return {
+      blocks: redisMethods,
+      reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. Their changes are lost. ${scan}`,
+    };
+  }
+  return {
+    blocks: ['scan'],
+    reason: `Replication works: the source sends RDB ${sent} to ${target.name}. ${scan}${isKnownTo(target, ifEqual) ? '' : ` ${lostOptions}`}`,
+    fix: 'Use continuous replication, or a Valkey 9 or later as the target.',
+  };
+}
+
+/** Options are not counted by INFO. */
+const lostOptions =
+  'Changes by SET IFEQ and GEOSEARCHSTORE BYPOLYGON are lost, because Redis before 8.4 does not know these options.';
+
+const ifEqual = 'set ifeq';
+
+/** Commands of Valkey 9 that change keys, and the Redis that has them. */
+const commandsSince: Readonly<Record<string, readonly [major: number, minor: number]>> = {
+  hexpire: [7, 4],
+  hpexpire: [7, 4],
+  hexpireat: [7, 4],
+  hpexpireat: [7, 4],
+  hpersist: [7, 4],
+  hsetex: [8, 0],
+  hgetex: [8, 0],
+  hgetdel: [8, 0],
+  msetex: [8, 4],
+  [ifEqual]: [8, 4],
+};
+
+function isKnownTo(target: ProductVersion, command: string): boolean {
+  const [major, minor] = commandsSince[command] ?? [0, 0];
+  return isVersionAtLeast(target, major, minor);
+}
+
+function compatible(
+  source: RedisServerVersion,
+  observed: string,
+  target: string,
+  products: readonly ProductFamily[],
+  version: { readonly major: number; readonly minor: number | undefined },
+): CheckOutcome {
+  const hasIfEqual = source.product === 'valkey' && isVersionAtLeast(source, 8, 1);
+  if (hasIfEqual && products.includes('redis') && !isKnownTo({ ...version, product: 'redis' }, ifEqual)) {
+    return warn(`${observed} to ${target}`, {
+      headline: 'The target may not know some options of commands',
+      required: 'a Valkey, or Redis 8.4 or later',
+      detail: lostOptions,
+      fix: { text: 'Use a Valkey as the target, or make sure that no application uses these options.' },
+    });
+  }
   if (source.product !== 'keydb') return pass(`${observed} to ${target}`);
   return warn(`${observed} to ${target}`, {
     headline: 'The source is KeyDB',

@@ -43,6 +43,7 @@ export const keyspaceEventsConfigQuery = configQuery<'notify-keyspace-events'>('
 export const bulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
 export const dirConfigQuery = configQuery<'dir'>('dir');
 export const aclfileConfigQuery = configQuery<'aclfile'>('aclfile');
+export const scriptReplicationConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
 export const clusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
 
 /** Every CONFIG GET, to find those that return a setting. */
@@ -61,5 +62,6 @@ export const configQueries: readonly RedisQuery<RedisConfigValues<string>>[] = [
   bulkLengthConfigQuery,
   dirConfigQuery,
   aclfileConfigQuery,
+  scriptReplicationConfigQuery,
   clusterReadsConfigQuery,
 ];

@@ -1,6 +1,11 @@
 import { bgsaveBrokenCheck } from '../../../../src/preflight/redis/checks/bgsave-broken.ts';
+import type { PsyncCopyResult } from '../../../../src/preflight/redis/source-facts.ts';
 import { broken, checkCases } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
+
+const accepted = (copy: PsyncCopyResult) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
+const byDisk = (more: Readonly<Record<string, string>> = {}, info: Readonly<Record<string, string>> = {}) =>
+  healthy({ info, config: { 'repl-diskless-sync': 'no', ...more } });
 
 checkCases(bgsaveBrokenCheck, {
   ok: { status: 'pass' },
@@ -16,6 +21,26 @@ checkCases(bgsaveBrokenCheck, {
     status: 'warn',
   },
   'ok, no room, and none needed': { options: { sourceDiskFree: 5e7 }, status: 'pass' },
+  'the folder is gone': { server: byDisk({ dir: '' }), status: 'fail', blocks: ['continuous'] },
+  'the folder is gone, and none is needed': { server: healthy({ config: { dir: '' } }), status: 'pass' },
+  'never tried, by disk': { server: byDisk({}, { rdb_last_bgsave_time_sec: '-1' }), status: 'unknown' },
+  'never tried, by disk, and a copy began': {
+    server: byDisk({}, { rdb_last_bgsave_time_sec: '-1' }),
+    facts: accepted({ kind: 'started' }),
+    status: 'pass',
+  },
+  'the probe received no copy': {
+    facts: accepted({ kind: 'failed', reason: 'the server closed the connection' }),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  'the probe received no copy, by disk': {
+    server: byDisk(),
+    facts: accepted({ kind: 'failed', reason: 'the server closed the connection' }),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+  'the copy is late': { facts: accepted({ kind: 'late', reason: 'the copy did not begin' }), status: 'unknown' },
   'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'warn' },
   'err, CONFIG hidden, before 7.0': {
     server: { ...broken({}), info: { ...broken({}).info, redis_version: '6.2.1' }, config: 'hidden' },

@@ -17,14 +17,14 @@ checkCases(managedBlockedCheck, {
   },
   'a provider with everything': { facts: { host: 'valkey-1.shop.aivencloud.com' }, status: 'warn' },
   'a provider, tried': {
-    facts: { host: 'x.upstash.io', probe: { kind: 'accepted', reply: '+FULLRESYNC' } },
+    facts: { host: 'x.upstash.io', probe: { kind: 'accepted', reply: '+FULLRESYNC', copy: { kind: 'started' } } },
     status: 'info',
   },
   'a name that only ends alike': { facts: { host: 'my-upstash.io.example.com' }, status: 'pass' },
   'CONFIG hidden': { server: { ...healthy(), config: 'hidden' }, status: 'unknown' },
   'CONFIG hidden, tried': {
     server: { ...healthy(), config: 'hidden' },
-    facts: { probe: { kind: 'accepted', reply: '+FULLRESYNC' } },
+    facts: { probe: { kind: 'accepted', reply: '+FULLRESYNC', copy: { kind: 'started' } } },
     status: 'info',
   },
   'CONFIG denied': {

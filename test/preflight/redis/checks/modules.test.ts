@@ -16,6 +16,12 @@ checkCases(modulesCheck, {
     options: { targetVersion: 'redis-8' },
     status: 'pass',
   },
+  'the scripting engine of Valkey': {
+    server: healthy({ info: { redis_version: '7.2.4', valkey_version: '9.1.2' }, more: { modules: ['lua'] } }),
+    options: { targetVersion: 'valkey-9.1' },
+    status: 'pass',
+  },
+  'a module of that name in Redis': { server: healthy({ more: { modules: ['lua'] } }), status: 'fail', blocks: both },
   'denied, and INFO tells': {
     server: healthy({ more: { replies: { 'MODULE LIST': `-${denied} 'module|list'` } } }),
     status: 'pass',

@@ -28,7 +28,7 @@ checkCases(psyncCommandCheck, {
   },
   'tried and accepted': {
     server: healthy({ more: { lacks: ['psync', 'sync'] } }),
-    facts: { probe: { kind: 'accepted', reply: '+FULLRESYNC' } },
+    facts: { probe: { kind: 'accepted', reply: '+FULLRESYNC', copy: { kind: 'started' } } },
     status: 'pass',
   },
   'tried and refused': {

@@ -3,6 +3,14 @@ import { both, certificate, checkCases, cut } from '../check-cases.ts';
 
 checkCases(redisTlsCheck, {
   'a certificate': { facts: { ssl: true, tls: certificate(90) }, status: 'pass' },
+  'one of a private authority': {
+    facts: { ssl: true, tls: { ...certificate(90), isPubliclyTrusted: false } },
+    status: 'unknown',
+  },
+  'one of a public authority': {
+    facts: { ssl: true, tls: { ...certificate(90), isPubliclyTrusted: true } },
+    status: 'pass',
+  },
   'one that ends soon': { facts: { ssl: true, tls: certificate(5) }, status: 'warn' },
   'one that has ended': { facts: { ssl: true, tls: certificate(-3) }, status: 'fail', blocks: ['continuous'] },
   'none shown': { facts: { ssl: true, tls: { offered: 'yes', version: 'TLSv1.3' } }, status: 'info' },

@@ -1,0 +1,47 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { optionalQuery, resultOr } from '../../query.ts';
+import { redisCheck } from '../check.ts';
+import { configSetFix } from '../fixes.ts';
+import { scriptReplicationConfigQuery } from '../queries/config.ts';
+import { commandCallsQuery, infoQuery } from '../queries/info.ts';
+import { unansweredOutcome } from '../unanswered-outcome.ts';
+
+/** Redis 5 and 6 can replicate a script itself; 7.0 and later always replicate its changes, and so does Valkey. */
+export const scriptReplicationCheck = redisCheck({
+  id: 'script-replication',
+  title: 'scripts are replicated by their changes',
+  headline: 'Scripts are replicated as scripts (lua-replicate-commands no)',
+  needs: 'connection',
+  severity: { continuous: 'blocker' },
+  queries: {
+    info: infoQuery,
+    setting: optionalQuery(scriptReplicationConfigQuery),
+    calls: optionalQuery(commandCallsQuery),
+  },
+  evaluate({ info, setting, calls }) {
+    // With CONFIG hidden the default is assumed, which few change.
+    if (setting.kind === 'failed' || setting.kind === 'denied') return unansweredOutcome(setting);
+    const value = resultOr(setting, undefined)?.get('lua-replicate-commands');
+    if (value !== 'no') return pass(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
+    const called = resultOr(calls, new Map<string, number>());
+    const count = (called.get('eval') ?? 0) + (called.get('evalsha') ?? 0);
+    const fix = configSetFix(
+      'lua-replicate-commands',
+      'yes',
+      'no',
+      info,
+      'Replicate the changes of scripts: the target then runs none.',
+    );
+    const required = 'lua-replicate-commands yes';
+    const detail =
+      'The target runs every script again. Redis 7 and later return members in another order, have other random numbers and refuse some scripts, so the data differs without an error.';
+    if (calls.kind === 'known' && count === 0) {
+      return warn('lua-replicate-commands no, no script was run since the start', { required, detail, fix });
+    }
+    return fail(['continuous'], `lua-replicate-commands no, ${count} scripts run since the start`, {
+      required,
+      detail,
+      fix,
+    });
+  },
+});

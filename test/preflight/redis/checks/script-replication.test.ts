@@ -1,0 +1,24 @@
+import { scriptReplicationCheck } from '../../../../src/preflight/redis/checks/script-replication.ts';
+import { checkCases } from '../check-cases.ts';
+import { healthy } from '../recordings.ts';
+
+const verbatim = (calls: string) =>
+  healthy({
+    info: { redis_version: '6.0.16' },
+    config: { 'lua-replicate-commands': 'no' },
+    more: { replies: { 'INFO commandstats': calls } },
+  });
+
+checkCases(scriptReplicationCheck, {
+  'the setting does not exist': { status: 'pass' },
+  'changes are replicated': {
+    server: healthy({ info: { redis_version: '6.0.16' }, config: { 'lua-replicate-commands': 'yes' } }),
+    status: 'pass',
+  },
+  'scripts are replicated, and none was run': { server: verbatim('cmdstat_get:calls=1,usec=1'), status: 'warn' },
+  'scripts are replicated, and some were run': {
+    server: verbatim('cmdstat_evalsha:calls=7,usec=1'),
+    status: 'fail',
+    blocks: ['continuous'],
+  },
+});
