@@ -16,6 +16,13 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
       'The person behind the token, and `team` with its UUID and name, or null for the personal context. Public clients ask for it.',
   },
   {
+    id: 'token-info',
+    section: '4.5',
+    question: 'GET /v1/oauth/token/info',
+    choice:
+      'On the authorization server: resource_owner_id (a number made from the UUID of the person), scopes, expires_in_seconds, application.uid and created_at (seconds) of the bearer token; 401 for a token that is not valid. Public clients check a token with it.',
+  },
+  {
     id: 'unknown-token-status',
     section: '7',
     question: 'HTTP status for an unknown, expired or revoked access token',
