@@ -70,27 +70,27 @@ async function killInTheMiddle(
 const idsOf = (rows: readonly Row[]) => new Map(rows.map(({ name, id }) => [name, id]));
 
 describe('a batch with --batch-id', () => {
-  it.each([
-    'slow_drip',
-    'delay',
-  ] as const)('that was killed on one machine is finished by the same command on another (%s)', async (action) => {
-    const setup = await setUpBatch();
-    await killInTheMiddle(setup, create, action);
-    const another = await anotherMachine(setup);
-    const planned = await plan(setup, create, another);
-    expect(planned.filter(({ status }) => status === 'exists').length).toBeGreaterThanOrEqual(8);
-    expect(planned.filter(({ status }) => status === 'create').length).toBeGreaterThan(0);
-    const ran = await setup.run([...create, '-o', 'ndjson'], another);
-    expect(ran).toMatchObject({ code: 0 });
-    expect(ndjsonRows(ran.stdout).map(({ status }) => status)).toEqual(names.map(() => 'created'));
-    expect(setup.counts(names)).toEqual(names.map(() => 1));
-    // The first machine has a ledger that knows little of this.
-    const posts = await creations(setup);
-    const again = await setup.run([...create, '-o', 'json']);
-    expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(idsOf(JSON.parse(again.stdout))).toEqual(idsOf(ndjsonRows(ran.stdout)));
-    expect(await creations(setup)).toBe(posts);
-  });
+  it.each(['slow_drip', 'delay'] as const)(
+    'that was killed on one machine is finished by the same command on another (%s)',
+    async (action) => {
+      const setup = await setUpBatch();
+      await killInTheMiddle(setup, create, action);
+      const another = await anotherMachine(setup);
+      const planned = await plan(setup, create, another);
+      expect(planned.filter(({ status }) => status === 'exists').length).toBeGreaterThanOrEqual(8);
+      expect(planned.filter(({ status }) => status === 'create').length).toBeGreaterThan(0);
+      const ran = await setup.run([...create, '-o', 'ndjson'], another);
+      expect(ran).toMatchObject({ code: 0 });
+      expect(ndjsonRows(ran.stdout).map(({ status }) => status)).toEqual(names.map(() => 'created'));
+      expect(setup.counts(names)).toEqual(names.map(() => 1));
+      // The first machine has a ledger that knows little of this.
+      const posts = await creations(setup);
+      const again = await setup.run([...create, '-o', 'json']);
+      expect(again).toMatchObject({ code: 0, stderr: '' });
+      expect(idsOf(JSON.parse(again.stdout))).toEqual(idsOf(ndjsonRows(ran.stdout)));
+      expect(await creations(setup)).toBe(posts);
+    },
+  );
 
   it('creates a droplet again that was deleted since, and only that one', async () => {
     const setup = await setUpBatch();

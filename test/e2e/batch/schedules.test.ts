@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
@@ -58,21 +59,27 @@ interface Schedule {
   readonly chance: () => number;
   /** Odd seeds. */
   readonly mark: boolean;
+  /** The longest time until a run is killed, in ms. */
+  readonly longest: number;
 }
 
 async function setUpSchedule(seed: number): Promise<Schedule> {
   const chance = seededRandom(seed);
   const ground = await setUpBatch({ seed: personal, acceleration });
   misbehave(ground, chance);
-  return { ground, seed, chance, mark: seed % 2 === 1 };
+  return { ground, seed, chance, mark: seed % 2 === 1, longest: 1_500 };
 }
 
 /** Runs the command and kills it after a random time. */
-async function killedRun({ ground, chance }: Schedule, words: readonly string[], env: Environment = {}): Promise<Ran> {
+async function killedRun(
+  { ground, chance, longest }: Schedule,
+  words: readonly string[],
+  env: Environment = {},
+): Promise<Ran> {
   const running = ground.start(words, { env });
   running.child.stdin?.end();
   await running.waitFor('stderr', /^ledger: /m).catch(() => undefined);
-  await sleep(chance() * 1_500);
+  await sleep(chance() * longest);
   running.kill('SIGKILL');
   return running.ended;
 }
@@ -87,9 +94,10 @@ async function tokenInEnvironment({ sandbox }: BatchSetup, grant: { readonly tea
 async function finish(
   ground: BatchSetup,
   words: readonly string[],
+  env: Environment = {},
 ): Promise<{ readonly rows: readonly Row[]; readonly runs: number }> {
   for (let runs = 1; ; runs++) {
-    const ran = await ground.run(words);
+    const ran = await ground.run(words, { env });
     const rows = ndjsonRows(ran.stdout);
     expect([0, 5], ran.stderr).toContain(ran.code);
     if (rows.length === names.length && rows.every(({ status }) => status === 'created' || status === 'unknown'))
@@ -154,7 +162,31 @@ describe('a server that normalises attributes, lags and commits late: every name
     const { rows, runs } = await finish(ground, resume);
     expectExactlyOnce(schedule, 'another context', rows, runs + 3);
   });
+
+  it.each(scheduleSeeds)(
+    'continued by --batch-id on another machine, without its ledger (schedule %i)',
+    async (seed) => {
+      const schedule = { ...(await setUpSchedule(2_000 + seed)), mark: true, longest: 3_000 };
+      const { ground } = schedule;
+      const words = [...creation({ ...schedule, mark: false }), '--batch-id', `Nightly-${seed}`];
+      const machines = await Promise.all([1, 2].map((number) => anotherMachine(ground, number)));
+      await killedRun(schedule, words);
+      for (const env of machines) await killedRun(schedule, words, env);
+      const { rows, runs } = await finish(ground, words, await anotherMachine(ground, 3));
+      expectExactlyOnce(schedule, 'no ledger, another state folder', rows, runs + 3);
+      // The ledger of the first machine knows little of what the others did.
+      expectExactlyOnce(schedule, 'again on the first machine', (await finish(ground, words)).rows, 1);
+    },
+  );
 });
+
+/** Another machine of the same account: a state folder of its own, and another access token. */
+async function anotherMachine(ground: BatchSetup, number: number): Promise<Environment> {
+  return {
+    ...(await tokenInEnvironment(ground, {})),
+    CLOUDCTL_STATE_DIR: join(ground.work, `state-${number}`),
+  };
+}
 
 function resumption({ stderr }: Ran): readonly string[] {
   return ['droplets', 'create', '--resume', ledgerOf(stderr), ...printed];
