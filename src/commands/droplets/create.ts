@@ -113,6 +113,11 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       text: 'Continue an interrupted batch',
       command: 'cloudctl droplets create --resume ~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
     },
+    {
+      text: 'Create a batch, or continue it on any machine',
+      command:
+        "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64 --batch-id release-42",
+    },
   ],
   run: async (context, args) => {
     const { output } = context;
