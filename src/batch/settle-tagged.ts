@@ -1,5 +1,6 @@
 import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../errors.ts';
+import type { BatchState } from './batch-state.ts';
 import { earlierRunEnd } from './create-batch.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
@@ -107,9 +108,17 @@ export async function reportDuplicates(
   const { ledger, lane, ending } = deps;
   const { state } = ledger;
   const { droplets } = await findConclusively(() => findTagged(lane, state, ending));
-  const several = [...droplets.own].filter(([, ids]) => ids.length > 1);
+  const several = [...droplets.own]
+    .map(([at, ids]) => [at, withRowId(state, at, ids)] as const)
+    .filter(([, ids]) => ids.length > 1);
   recordTagged({ ...droplets, own: new Map(several) }, deps);
   return several.map(([at]) => state.batch.names[at] ?? '');
+}
+
+/** Also the id that the row has: a list that lags may not show the newer droplet of the name. */
+function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
+  const row = state.rowAt(at);
+  return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
 }
 
 /** Records the droplets of the batch that a lookup found; returns the names whose row has changed. */
