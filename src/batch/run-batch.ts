@@ -64,7 +64,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
         await requireNamesAvailable(ledger);
         if (tagged !== undefined) await tagged.resolveMissing();
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
-        const isSending = !isFinished(state);
+        const isSending = state.missing().length > 0 || sentNames(state) > 0;
         await reportUncertain(io, state);
         let sentAgainAt: number | undefined;
         const onSentAgain = (): void => {
@@ -170,9 +170,15 @@ async function reportAdopted(
   await reporter.settled(names);
 }
 
+/** Names that an earlier run sent without a result. */
+function sentNames(state: BatchState): number {
+  const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
+  return sent.reduce((sum, { names }) => sum + names.length, 0);
+}
+
 /** The lookups that follow show no progress for up to a minute. */
 async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
-  const names = state.uncertainGroups().reduce((sum, group) => sum + group.names.length, 0);
+  const names = sentNames(state);
   if (names === 0) return;
   const count = names === 1 ? '1 name' : `${names} names`;
   await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 3 min.`);

@@ -136,7 +136,7 @@ function recordTagged(
     // What was sent without a complete response is looked up with the group of its request.
     if (row.status === 'unknown') continue;
     if (ids.length > 1) {
-      const error = `several droplets have the tag of this batch (${row.name}: ${ids.join(', ')})`;
+      const error = `several droplets match (${row.name}: ${ids.join(', ')})`;
       ledger.record({ event: 'unknown', at, group: state.nextGroup(), names: [row.name], error, resend: false });
       repeated.push(row.name);
     } else if (row.id !== id || row.status !== 'created') rows.push({ name: row.name, id });
