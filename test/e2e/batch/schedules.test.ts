@@ -17,9 +17,9 @@ import {
 } from './batch-setup.ts';
 import { isFullRun, recordSchedule, scheduleSeeds } from './schedule-table.ts';
 
-/** The waits are 25 times shorter: two lookups prove 1.2 s after the end of a connection that no droplet exists. */
-const acceleration = 25;
-/** The server is late by at most twice this, in ms: well within the 1.2 s, however loaded the machine is. */
+/** The waits are 15 times shorter: two lookups prove 2 s after the end of a connection that no droplet exists. */
+const acceleration = 15;
+/** The server commits and shows droplets late, each by at most so many ms. Together that leaves 1.3 s for a loaded machine. */
 const longestLateness = 350;
 
 const names = Array.from({ length: isFullRun ? 200 : 60 }, (_, at) => `n-${at}`);
