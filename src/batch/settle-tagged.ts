@@ -7,7 +7,14 @@ import type { Ledger } from './ledger.ts';
 import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 import type { SendLane } from './send-lane.ts';
-import { addTagged, findTagged, noTaggedDroplets, otherBatchError, type TaggedDroplets } from './tagged-droplets.ts';
+import {
+  addTagged,
+  findTagged,
+  noTaggedDroplets,
+  otherBatchError,
+  type TaggedDroplets,
+  type TaggedLookup,
+} from './tagged-droplets.ts';
 import { baselineEvent, findConclusively } from './take-baseline.ts';
 
 export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
@@ -103,16 +110,36 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
  * ids, and are never sent again. Resolves with these names.
  */
 export async function reportDuplicates(
-  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'ending'>,
+  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
 ): Promise<readonly string[]> {
-  const { ledger, lane, ending } = deps;
-  const { state } = ledger;
-  const { droplets } = await findConclusively(() => findTagged(lane, state, ending));
+  const { state } = deps.ledger;
+  const { droplets } = await findTaggedAtEnd(deps);
   const several = [...droplets.own]
     .map(([at, ids]) => [at, withRowId(state, at, ids)] as const)
     .filter(([, ids]) => ids.length > 1);
   recordTagged({ ...droplets, own: new Map(several) }, deps);
   return several.map(([at]) => state.batch.names[at] ?? '');
+}
+
+const maxAttempts = 4;
+
+/** Repeated after an error, because the batch is complete except for this lookup. */
+async function findTaggedAtEnd({
+  ledger,
+  lane,
+  clock,
+  timings,
+  ending,
+}: Parameters<typeof reportDuplicates>[0]): Promise<TaggedLookup> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await findConclusively(() => findTagged(lane, ledger.state, ending));
+    } catch (error) {
+      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
+      if (isFinal || ending.aborted) throw error;
+      await clock.sleep(timings.lookupInterval, ending);
+    }
+  }
 }
 
 /** Also the id that the row has: a list that lags may not show the newer droplet of the name. */

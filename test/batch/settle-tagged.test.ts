@@ -241,6 +241,23 @@ describe('what an earlier run may have sent', () => {
     expect(run.state.missing()).toEqual(['c']);
   });
 
+  it('is found at the end although the list cannot be read at first', async () => {
+    const run = await account([
+      { id: 1, name: 'a', tags },
+      { id: 7, name: 'a', tags, from: 1 },
+    ]);
+    await run.tagged.begin();
+    await run.tagged.resolveMissing();
+    const { lane } = run.deps;
+    let failures = 2;
+    const request: typeof lane.request = async (sent) => {
+      failures -= 1;
+      return failures < 0 ? lane.request(sent) : batchResponse(500);
+    };
+    expect(await reportDuplicates({ ...run.deps, lane: { ...lane, request } })).toEqual(['a']);
+    expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
+  });
+
   it('stays in its ledger until the new run has its baseline', async () => {
     const ledger = await replaced(sent);
     const run = await account([{ id: 9, name: 'z', tags }], { ledger });
