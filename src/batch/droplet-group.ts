@@ -20,6 +20,8 @@ export interface DropletGroupDeps extends ResolveUncertainDeps {
   /** Aborts the request of the worker. */
   readonly abortScope: AbortScope;
   readonly loginHints: LoginHints;
+  /** Called when lookups found no droplet of a request, and its names are sent again. */
+  readonly onSentAgain?: () => void;
   /** Something stopped the batch: nothing more is sent, but names that were sent are still looked up. */
   readonly isStopped: () => boolean;
 }
@@ -73,6 +75,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
       if (outcome?.kind === 'throttled') sends -= 1;
       if (outcome !== undefined || deps.isStopped()) recordFailed(group, outcome?.error ?? notFoundText, deps);
       if (deps.isStopped() || deps.ending.aborted) return undefined;
+      if (outcome === undefined) deps.onSentAgain?.();
       continue;
     }
     if (outcome.kind === 'failed') {

@@ -8,12 +8,12 @@ import { listenForInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
 import { type BatchReporter, startBatchReporter } from './batch-reporter.ts';
 import type { BatchState } from './batch-state.ts';
-import { batchTimingsFor } from './batch-timings.ts';
+import { type BatchTimings, batchTimingsFor } from './batch-timings.ts';
 import { createBatch } from './create-batch.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
-import { createTaggedBatch, findDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
+import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { takeBaseline } from './take-baseline.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
@@ -50,7 +50,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
-  /** When to look for droplets that an earlier run sent and this one sent again; undefined when there can be none. */
+  /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
   let lastLookupAt: number | undefined;
   try {
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined);
@@ -66,9 +66,13 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
         const isSending = state.missing().length > 0 || sentNames(state) > 0;
         await reportUncertain(io, state);
-        stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
-        if (isSending && stopped === undefined && !ending.aborted && (tagged !== undefined || isResumed))
-          lastLookupAt = tagged?.lastLookupAt() ?? (state.batch.mark ? clock.now() : undefined);
+        let sentAgainAt: number | undefined;
+        const onSentAgain = (): void => {
+          sentAgainAt = clock.now();
+        };
+        stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled, onSentAgain });
+        if (isSending && stopped === undefined && !ending.aborted)
+          lastLookupAt = lastLookupTime(state, tagged, { isResumed, sentAgainAt, now: clock.now(), timings });
       }
       if (wait && !ending.aborted)
         await waitUntilActive(state, {
@@ -82,7 +86,9 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (lastLookupAt !== undefined && !ending.aborted) {
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        if (!(await findDuplicates(deps)) && state.counts().created > 0) await output.warn(noTagsWarning);
+        const duplicates = await reportDuplicates(deps);
+        await reporter.settled(duplicates.names);
+        if (!duplicates.hasTagged && state.counts().created > 0) await output.warn(noTagsWarning);
       }
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
@@ -108,8 +114,32 @@ export function isFinished(state: BatchState): boolean {
   return state.baseline() !== undefined && missing + failed + unknown === 0;
 }
 
+interface SentTwice {
+  readonly isResumed: boolean;
+  /** When this run sent names again that it had sent before. */
+  readonly sentAgainAt: number | undefined;
+  readonly now: number;
+  readonly timings: BatchTimings;
+}
+
+/**
+ * When droplets can be found that an earlier run sent and this one sent again, or that this run sent twice because the server
+ * carried the first request out later than the lookups. A late server gets as long as a kernel that sends late.
+ */
+function lastLookupTime(
+  { batch }: BatchState,
+  tagged: TaggedBatch | undefined,
+  { isResumed, sentAgainAt, now, timings }: SentTwice,
+): number | undefined {
+  if (tagged === undefined && !batch.mark) return undefined;
+  const ofEarlierRun = tagged?.lastLookupAt() ?? (isResumed ? now : undefined);
+  const times = [ofEarlierRun, sentAgainAt === undefined ? undefined : sentAgainAt + timings.orphanLimit];
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
 const lastLookupNote =
-  'Another run may just have ended: looking for droplets that it created late; this takes up to 3 min.';
+  'Requests may have been carried out late: looking for droplets that exist twice; this takes up to 3 min.';
 
 const noTagsWarning =
   'The server does not list the droplets by their tag: another run cannot recognize them as droplets of this batch.';

@@ -32,7 +32,25 @@ export async function* scanDropletPages(
   }
 }
 
+/** A page that is not valid is requested again, like a response with 502. */
 export async function fetchDropletPage(lane: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await requestPage(lane, path, signal);
+    const page = decodePage(response, lane, path);
+    if (page !== undefined) return page;
+    if (attempt < maxAttempts) continue;
+    throw new CliError('api_error', 'could not parse the response of GET /v2/droplets', {
+      detail: `status ${response.status}, ${response.contentType()}`,
+      hint: 'check base_url with `cloudctl config list`',
+      status: response.status,
+      requestId: response.requestId(),
+    });
+  }
+}
+
+const maxAttempts = 3;
+
+async function requestPage(lane: SendLane, path: string, signal: AbortSignal): Promise<ApiResponse> {
   let response: ApiResponse;
   do {
     await lane.waitForTurn(signal);
@@ -40,17 +58,16 @@ export async function fetchDropletPage(lane: SendLane, path: string, signal: Abo
     // The lane waits until the rate limit allows another request.
   } while (response.status === 429);
   if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
+  return response;
+}
+
+function decodePage(response: ApiResponse, lane: SendLane, path: string): DropletPage | undefined {
   const json = parseJson(response.text());
   const body = json.ok && isRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
-    throw new CliError('api_error', 'could not parse the response of GET /v2/droplets', {
-      detail: `status ${response.status}, ${response.contentType()}`,
-      hint: 'check base_url with `cloudctl config list`',
-      status: response.status,
-      requestId: response.requestId(),
-    });
+    return undefined;
   return { droplets, total: listTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
 }
 

@@ -1,12 +1,20 @@
 import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../errors.ts';
+import type { BatchState } from './batch-state.ts';
 import { earlierRunEnd } from './create-batch.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 import type { SendLane } from './send-lane.ts';
-import { addTagged, findTagged, noTaggedDroplets, otherBatchError, type TaggedDroplets } from './tagged-droplets.ts';
+import {
+  addTagged,
+  findTagged,
+  noTaggedDroplets,
+  otherBatchError,
+  type TaggedDroplets,
+  type TaggedLookup,
+} from './tagged-droplets.ts';
 import { baselineEvent, findConclusively } from './take-baseline.ts';
 
 export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
@@ -97,19 +105,53 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
   };
 }
 
+export interface DuplicatesReport {
+  readonly names: readonly string[];
+  /** The server lists droplets of the batch by their tag. */
+  readonly hasTagged: boolean;
+}
+
 /**
  * Looks for droplets of the batch that have the same name, after everything was sent. Their names become `unknown`, with the
- * ids, and are never sent again. Resolves with whether droplets of the batch are listed by their tag.
+ * ids, and are never sent again.
  */
-export async function findDuplicates(
-  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'ending'>,
-): Promise<boolean> {
-  const { ledger, lane, ending } = deps;
-  const { state } = ledger;
-  const { droplets } = await findConclusively(() => findTagged(lane, state, ending));
-  const several = [...droplets.own].filter(([, ids]) => ids.length > 1);
+export async function reportDuplicates(
+  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
+): Promise<DuplicatesReport> {
+  const { state } = deps.ledger;
+  const { droplets } = await findTaggedAtEnd(deps);
+  const several = [...droplets.own]
+    .map(([at, ids]) => [at, withRowId(state, at, ids)] as const)
+    .filter(([, ids]) => ids.length > 1);
   recordTagged({ ...droplets, own: new Map(several) }, deps);
-  return droplets.own.size > 0;
+  return { names: several.map(([at]) => state.batch.names[at] ?? ''), hasTagged: droplets.own.size > 0 };
+}
+
+const maxAttempts = 4;
+
+/** Repeated after an error, because the batch is complete except for this lookup. */
+async function findTaggedAtEnd({
+  ledger,
+  lane,
+  clock,
+  timings,
+  ending,
+}: Parameters<typeof reportDuplicates>[0]): Promise<TaggedLookup> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await findConclusively(() => findTagged(lane, ledger.state, ending));
+    } catch (error) {
+      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
+      if (isFinal || ending.aborted) throw error;
+      await clock.sleep(timings.lookupInterval, ending);
+    }
+  }
+}
+
+/** Also the id that the row has: a list that lags may not show the newer droplet of the name. */
+function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
+  const row = state.rowAt(at);
+  return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
 }
 
 /** Records the droplets of the batch that a lookup found; returns the names whose row has changed. */

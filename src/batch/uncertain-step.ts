@@ -126,13 +126,13 @@ function stepWhenNoneFound(
   if (last.at - first.at < timings.lookupInterval) return { kind: 'look-up', at: first.at + timings.lookupInterval };
   if (!uncertain.resend)
     return unknownStep('its request was carried out in part, and no droplet with this name was found', false);
-  const older = formatIds(last.olderDroplets ?? new Map());
+  const older = formatIds(seenInAny(uncertain, ({ olderDroplets }) => olderDroplets));
   if (older !== '')
     return unknownStep(
       `a droplet with this name exists that is older than the request by the server's clock (${older})`,
       true,
     );
-  const different = formatDifferences(last.differentDroplets ?? new Map());
+  const different = formatDifferences(seenInAny(uncertain, ({ differentDroplets }) => differentDroplets));
   if (different !== '')
     return unknownStep(`a droplet with this name exists that differs from the request (${different})`, true);
   if (uncertain.sends >= maxSends) return unknownStep(`sent ${uncertain.sends} times, and no droplet was found`, true);
@@ -163,6 +163,14 @@ function summarizeLookup({ names, marked }: UncertainCase, lookup: GroupLookup, 
     };
   }
   return { kind: ids.size === names.length ? 'all' : 'some', ids };
+}
+
+/** What the latest lookup that saw a name has found for it: a later one may have read a list that lags. */
+function seenInAny<T>(
+  { lookups }: UncertainCase,
+  seen: (lookup: GroupLookup) => ReadonlyMap<string, readonly T[]> | undefined,
+): ReadonlyMap<string, readonly T[]> {
+  return new Map(lookups.flatMap((lookup) => [...(seen(lookup) ?? [])]));
 }
 
 function formatIds(ids: ReadonlyMap<string, readonly number[]>): string {

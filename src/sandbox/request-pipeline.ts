@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
-import type { Fault, FaultOutcome } from './faults/fault.ts';
+import { type Fault, type FaultOutcome, isHandlingChange } from './faults/fault.ts';
+import { changeHandling } from './faults/handling-changes.ts';
 import { hasLoopbackHost } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readRequest } from './http/http-request.ts';
@@ -13,12 +14,8 @@ import type { SandboxService } from './service.ts';
 /** One of the two origins. */
 export interface OriginServer<R extends Route> {
   readonly router: Router<R>;
-  /** Also replies when no route matches. */
-  readonly respond: (
-    match: RouteMatch<R>,
-    request: HttpRequest,
-    service: SandboxService,
-  ) => HttpReply | Promise<HttpReply>;
+  /** Checks who sends the request. The result carries it out and replies, also when no route matches. */
+  readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => Handling;
   /** A reply in the error format of the origin. */
   readonly errorReply: (
     status: RejectionStatus,
@@ -31,6 +28,9 @@ export interface OriginServer<R extends Route> {
   /** URL of the other origin. */
   readonly otherOrigin: (service: SandboxService) => string;
 }
+
+/** Carries a request out. */
+export type Handling = () => HttpReply | Promise<HttpReply>;
 
 export type RejectionStatus = keyof typeof ERRORS;
 
@@ -72,17 +72,20 @@ export function handleRequest<R extends Route>(
     match,
     ...(trace === undefined ? {} : { trace }),
   };
-  const commit = (): HttpReply | Promise<HttpReply> => callHandler(server, match, routed, service);
-  const fault = takeFault(received, service);
+  const faults = takeFaults(received, service);
+  const fault = faults.find(({ action }) => !isHandlingChange(action)) ?? faults[0];
   if (fault !== undefined) {
     return applyFault(fault, {
-      commit,
+      admit: () => {
+        const changed = faults.reduce(changeHandling, { request: routed, service });
+        return admitSafely(server, match, changed.request, changed.service);
+      },
       log: (reply, outcome) => logReply(service, received, reply, outcome),
       context: () => ({ path: routed.path, otherOrigin: server.otherOrigin(service), now: service.world.now() }),
       closing: service.closing,
     });
   }
-  const reply = commit();
+  const reply = admitSafely(server, match, routed, service)();
   return reply instanceof Promise
     ? reply.then((settled) => logReply(service, received, settled))
     : logReply(service, received, reply);
@@ -96,28 +99,35 @@ interface ReceivedRequest {
 }
 
 /** Faults never apply to the admin API, which clears them. */
-function takeFault(
+function takeFaults(
   { request: { method, path }, logFields, match }: ReceivedRequest,
   { faults }: SandboxService,
-): Fault | undefined {
-  if (path.startsWith(ADMIN_PREFIX)) return undefined;
+): readonly Fault[] {
+  if (path.startsWith(ADMIN_PREFIX)) return [];
   const routePath = match?.found === 'route' ? match.route.path : undefined;
-  return faults.takeFault({ method, path, routePath, grantType: logFields.grant_type });
+  return faults.takeFaults({ method, path, routePath, grantType: logFields.grant_type });
 }
 
 /** An exception in a handler is a 500 for its request and does not end the process. */
-function callHandler<R extends Route>(
+function admitSafely<R extends Route>(
   server: OriginServer<R>,
   match: RouteMatch<R>,
   request: HttpRequest,
   service: SandboxService,
-): HttpReply | Promise<HttpReply> {
+): Handling {
   const failed = (): HttpReply => server.errorReply(500, ERRORS[500], request, service);
   try {
-    const reply = server.respond(match, request, service);
-    return reply instanceof Promise ? reply.catch(failed) : reply;
+    const handling = server.admit(match, request, service);
+    return () => {
+      try {
+        const reply = handling();
+        return reply instanceof Promise ? reply.catch(failed) : reply;
+      } catch {
+        return failed();
+      }
+    };
   } catch {
-    return failed();
+    return failed;
   }
 }
 

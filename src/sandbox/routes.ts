@@ -14,6 +14,7 @@ import { authorizeLogFields, handleAuthorize, loginTraceOfAuthorize } from './oa
 import { submitConsent } from './oauth/consent-form.ts';
 import { handleRevocation, loginTraceOfRevocation, revocationLogFields } from './oauth/revocation-endpoint.ts';
 import { handleTokenRequest, loginTraceOfTokenRequest, tokenRequestLogFields } from './oauth/token-endpoint.ts';
+import { getTokenInfo, loginTraceOfTokenInfo, tokenInfoLogFields } from './oauth/token-info-endpoint.ts';
 import { revokeApplication, showApplicationsPage } from './panel/applications.ts';
 import { showDropletsPage } from './panel/droplets.ts';
 import { redirectToPanel, showHomePage } from './panel/home.ts';
@@ -88,6 +89,14 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
       handle: handleRevocation,
       logFields: revocationLogFields,
       trace: loginTraceOfRevocation,
+    },
+    {
+      method: 'GET',
+      path: '/v1/oauth/token/info',
+      scope: 'public',
+      handle: getTokenInfo,
+      logFields: tokenInfoLogFields,
+      trace: loginTraceOfTokenInfo,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },

@@ -185,6 +185,7 @@ async function createService(
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,
       revokeOnReplay: options.revokeOnReplay ?? false,
       unknownTokenStatus: options.unknownTokenStatus ?? 404,
+      listLagMs: 0,
     },
   };
 }

@@ -26,4 +26,6 @@ export interface SandboxSettings {
   readonly dropletLimit: number;
   readonly revokeOnReplay: boolean;
   readonly unknownTokenStatus: 404 | 401;
+  /** Lists of droplets show only droplets that are at least as old as this, in milliseconds of the virtual clock. */
+  readonly listLagMs: number;
 }

@@ -175,3 +175,19 @@ describe('a lookup', () => {
     await expect(lookups.find(asked, new AbortController().signal)).rejects.toMatchObject(error);
   });
 });
+
+it.each([
+  [1, true],
+  [2, true],
+  [3, false],
+])('a page that is broken %i times is requested again, at most twice', async (broken, isRead) => {
+  const list = batchResponse(200, { droplets: [{ id: 1, name: 'a' }], meta: { total: 1 } });
+  const api = apiOf(
+    () => batchResponse(500),
+    (_request, at) => (at < broken ? batchResponse(200, { droplets: 'half' }) : list),
+  );
+  const found = lookupsOver(api).find({ names: ['a'], has: () => true }, new AbortController().signal);
+  if (!isRead) await expect(found).rejects.toMatchObject({ code: 'api_error' });
+  else expect((await found).droplets.get('a')).toMatchObject([{ id: 1 }]);
+  expect(api.read).toHaveLength(isRead ? broken + 1 : 3);
+});

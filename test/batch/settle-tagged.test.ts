@@ -6,7 +6,7 @@ import { createDropletLookup } from '../../src/batch/droplet-lookup.ts';
 import { createLedger, type Ledger, replaceLedger } from '../../src/batch/ledger.ts';
 import { encodeLedgerEvent } from '../../src/batch/ledger-event.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
-import { createTaggedBatch, findDuplicates } from '../../src/batch/settle-tagged.ts';
+import { createTaggedBatch, reportDuplicates } from '../../src/batch/settle-tagged.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import {
@@ -236,13 +236,30 @@ describe('what an earlier run may have sent', () => {
     ]);
     await run.tagged.begin();
     await run.tagged.resolveMissing();
-    expect(await findDuplicates(run.deps)).toBe(true);
+    expect(await reportDuplicates(run.deps)).toEqual({ names: ['a'], hasTagged: true });
     expect([...run.state.rows()]).toMatchObject([
       { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
       { name: 'b', status: 'created', id: 2 },
       { name: 'c' },
     ]);
     expect(run.state.missing()).toEqual(['c']);
+  });
+
+  it('is found at the end although the list cannot be read at first', async () => {
+    const run = await account([
+      { id: 1, name: 'a', tags },
+      { id: 7, name: 'a', tags, from: 1 },
+    ]);
+    await run.tagged.begin();
+    await run.tagged.resolveMissing();
+    const { lane } = run.deps;
+    let failures = 2;
+    const request: typeof lane.request = async (sent) => {
+      failures -= 1;
+      return failures < 0 ? lane.request(sent) : batchResponse(500);
+    };
+    expect(await reportDuplicates({ ...run.deps, lane: { ...lane, request } })).toMatchObject({ names: ['a'] });
+    expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
   });
 
   it('stays in its ledger until the new run has its baseline', async () => {

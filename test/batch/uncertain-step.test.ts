@@ -208,3 +208,18 @@ describe('whatever was seen', () => {
     );
   });
 });
+
+describe('a droplet that differs from the request, or is older', () => {
+  const different = { differentDroplets: new Map([['a', [{ id: 7, difference: 'region nyc3 instead of nyc1' }]]]) };
+  const older = { olderDroplets: new Map([['a', [7]]]) };
+  it.each([
+    ['at the last lookup', [look(0, ''), look(15, ''), { ...look(30, ''), ...different }]],
+    ['at the first lookup alone: the others may have read a list that lags', [{ ...look(0, ''), ...different }]],
+    ['at an inconclusive lookup alone', [{ ...look(0, '', false), ...different }]],
+    ['and is older, at the first lookup alone', [{ ...look(0, ''), ...older }]],
+  ])('%s, is never a reason to send again', (_when, seen) => {
+    const lookups = [...seen, look(15, ''), look(30, '')].toSorted((left, right) => left.at - right.at);
+    const step = nextUncertainStep(doubt({ lookups }), 30 * second, defaultBatchTimings);
+    expect(step).toMatchObject({ kind: 'unknown', error: expect.stringContaining('a: 7') });
+  });
+});

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpReply } from '../http/http-reply.ts';
-import type { Fault, FaultOutcome } from './fault.ts';
+import { type Fault, type FaultOutcome, isHandlingChange } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
 /** A request with a fault. */
 export interface FaultedRequest {
-  /** Runs the handler. */
-  readonly commit: () => HttpReply | Promise<HttpReply>;
+  /** Checks who sends the request; the result runs the handler. */
+  readonly admit: () => () => HttpReply | Promise<HttpReply>;
   /** Adds the request to the request log. */
   readonly log: (reply: HttpReply, note: FaultOutcome) => HttpReply;
   readonly context: () => FaultContext;
@@ -15,13 +15,26 @@ export interface FaultedRequest {
 
 /** Logs the request before the final delay, so that a client of the request log sees the commit before the reply is lost. */
 export async function applyFault(fault: Fault, request: FaultedRequest): Promise<HttpReply> {
+  if (isHandlingChange(fault.action))
+    return request.log(await request.admit()(), { fault: fault.action, committed: true });
   const action = FAULT_ACTIONS[fault.action];
+  if (action.commits === 'late') {
+    void commitLate(fault, request);
+    return DROPPED;
+  }
   // A sandbox that closes does not handle the requests that are still delayed.
   if (action.pauses === 'before' && !(await pause(fault, request.closing))) return DROPPED;
-  const reply = action.commits ? action.change(await request.commit(), fault) : action.reply(fault, request.context());
+  const reply = action.commits ? action.change(await request.admit()(), fault) : action.reply(fault, request.context());
   const logged = request.log(reply, { fault: fault.action, committed: action.commits });
   if (action.pauses === 'after') await pause(fault, request.closing);
   return logged;
+}
+
+/** The token counts as of the arrival of the request: a server that is behind does not ask again who sent it. */
+async function commitLate(fault: Fault, request: FaultedRequest): Promise<void> {
+  const commit = request.admit();
+  if (await pause(fault, request.closing))
+    request.log({ ...(await commit()), ...NO_DELIVERY }, { fault: fault.action, committed: true });
 }
 
 /** In real time, because clients wait in real time; false when the sandbox closed before the end. */
@@ -35,4 +48,5 @@ async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-const DROPPED: HttpReply = { status: 0, headers: {}, body: '', deliveryFault: { kind: 'drop' } };
+const NO_DELIVERY = { deliveryFault: { kind: 'drop' } } as const;
+const DROPPED: HttpReply = { status: 0, headers: {}, body: '', ...NO_DELIVERY };

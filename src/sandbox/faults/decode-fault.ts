@@ -1,6 +1,12 @@
 import { parseDurationMs } from '../admin/duration.ts';
 import { isJsonObject } from '../http/json-text.ts';
-import { FAULT_ACTION_NAMES, type FaultActionName, type FaultMatch, type FaultSpec } from './fault.ts';
+import {
+  DELAYED_ACTION_NAMES,
+  FAULT_ACTION_NAMES,
+  type FaultActionName,
+  type FaultMatch,
+  type FaultSpec,
+} from './fault.ts';
 
 type Members = ReadonlyMap<string, unknown>;
 
@@ -20,7 +26,8 @@ export function decodeFault(body: Members): FaultSpec | string {
   if (body.get('delay') !== undefined && (delay === undefined || delay > MAX_DELAY_MS)) {
     return 'delay must be a duration such as 500ms or 2s, or a number of milliseconds; the maximum is 10m.';
   }
-  if (action === 'delay' && delay === undefined) return 'delay is required for the action delay.';
+  if (DELAYED_ACTION_NAMES.includes(action) && delay === undefined)
+    return `delay is required for the action ${action}.`;
   const status = decodeStatus(action, body.get('status'));
   if (typeof status === 'string') return status;
   return {

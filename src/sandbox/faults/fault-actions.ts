@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import { apiErrorId } from '../v2/api-errors.ts';
-import type { Fault, FaultActionName } from './fault.ts';
+import type { Fault, FaultActionName, HandlingChangeName } from './fault.ts';
 
 /** The request data that the reply of a fault contains. */
 export interface FaultContext {
@@ -19,12 +19,16 @@ export type FaultAction =
       readonly change: (reply: HttpReply, fault: Fault) => HttpReply;
     }
   | {
+      /** The connection is closed at once, and the handler runs after the delay. */
+      readonly commits: 'late';
+    }
+  | {
       readonly commits: false;
       readonly pauses: 'after';
       readonly reply: (fault: Fault, context: FaultContext) => HttpReply;
     };
 
-export const FAULT_ACTIONS: Readonly<Record<FaultActionName, FaultAction>> = {
+export const FAULT_ACTIONS: Readonly<Record<Exclude<FaultActionName, HandlingChangeName>, FaultAction>> = {
   delay: { commits: true, pauses: 'before', change: (reply) => reply },
   status: replaceReply((fault, context) => failure(fault.status ?? 500, context)),
   drop_before_commit: replaceReply(() => ({ ...NO_REPLY, deliveryFault: { kind: 'drop' } })),
@@ -45,6 +49,7 @@ export const FAULT_ACTIONS: Readonly<Record<FaultActionName, FaultAction>> = {
     const reply = failure(429, context);
     return { ...reply, headers: { ...reply.headers, ...rateLimitHeaders(context.now) } };
   }),
+  commit_late: { commits: 'late' },
 };
 
 function replaceReply(reply: (fault: Fault, context: FaultContext) => HttpReply): FaultAction {

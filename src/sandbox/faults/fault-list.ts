@@ -1,17 +1,25 @@
-import { type Fault, type FaultRecord, type FaultSpec, isFaultMatch, type RequestFacts } from './fault.ts';
+import {
+  type Fault,
+  type FaultRecord,
+  type FaultSpec,
+  isFaultMatch,
+  isHandlingChange,
+  type RequestFacts,
+} from './fault.ts';
 
 /** The faults of a sandbox, in the order in which they were added. */
 export interface FaultList {
   readonly add: (spec: FaultSpec) => FaultRecord;
   readonly list: () => readonly FaultRecord[];
   readonly clear: () => void;
-  /** Counts the request for every fault that matches it, and returns the fault that applies to it. */
-  readonly takeFault: (request: RequestFacts) => Fault | undefined;
+  /** Counts the request for every fault that matches it, and returns the faults that apply to it. */
+  readonly takeFaults: (request: RequestFacts) => readonly Fault[];
 }
 
 /**
  * A fault counts every request that matches it, whether or not another fault applies. It is due from its nth match until it
- * has applied `times` times. The first fault that is due applies; a later one waits for the next matching request.
+ * has applied `times` times. The first fault that is due applies; a later one waits for the next matching request. The
+ * first change of the handling that is due, of each kind, applies in addition.
  */
 export function createFaultList(): FaultList {
   let entries: Entry[] = [];
@@ -27,13 +35,15 @@ export function createFaultList(): FaultList {
     clear: () => {
       entries = [];
     },
-    takeFault: (request) => {
-      if (entries.length === 0) return undefined;
+    takeFaults: (request) => {
+      if (entries.length === 0) return [];
       const matching = entries.filter(({ fault }) => isFaultMatch(fault.match, request));
       for (const entry of matching) entry.matched += 1;
-      const due = matching.find(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
-      if (due !== undefined) due.applied += 1;
-      return due?.fault;
+      const due = matching.filter(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
+      const kinds = due.map(({ fault: { action } }) => (isHandlingChange(action) ? action : 'reply'));
+      const first = due.filter((_, at) => kinds.indexOf(kinds[at] ?? 'reply') === at);
+      for (const entry of first) entry.applied += 1;
+      return first.map(({ fault }) => fault);
     },
   };
 }

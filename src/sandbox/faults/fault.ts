@@ -11,9 +11,24 @@ export const FAULT_ACTION_NAMES = [
   'reset',
   'slow_drip',
   'rate_limit',
+  'commit_late',
+  'normalize_attributes',
+  'lag_lists',
 ] as const;
 
 export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
+
+/** Actions that change how the server carries a request out. They apply in addition to one of the others. */
+export const HANDLING_CHANGE_NAMES = ['normalize_attributes', 'lag_lists'] as const;
+
+export type HandlingChangeName = (typeof HANDLING_CHANGE_NAMES)[number];
+
+export function isHandlingChange(action: FaultActionName): action is HandlingChangeName {
+  return HANDLING_CHANGE_NAMES.some((name) => name === action);
+}
+
+/** Actions that do nothing without a delay. */
+export const DELAYED_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
 
 /** The requests a fault applies to. An absent member matches every request. */
 export interface FaultMatch {
@@ -30,7 +45,10 @@ export interface FaultSpec {
   readonly nth?: number;
   /** The number of matching requests it applies to (default: 1). */
   readonly times?: number;
-  /** Milliseconds of real time before the reply; for slow_drip, between two bytes. */
+  /**
+   * Milliseconds of real time before the reply; for slow_drip, between two bytes; for commit_late, before the request is
+   * carried out. For lag_lists, milliseconds of the virtual clock, which `created_at` is compared with.
+   */
   readonly delay?: number;
   /** For the action `status` (default: 500). */
   readonly status?: number;

@@ -18,13 +18,14 @@ const routeWithoutSlash = createRouter(ROUTES.api);
 /** The origin of the resource API. Authenticates the caller before it looks at the path, so that only callers learn which paths exist. */
 export const apiServer: OriginServer<ApiRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
-  respond: (match, request, service) => {
+  admit: (match, request, service) => {
     const result = authenticateCaller(request, service);
     const rateLimitKey = result.isKnown ? result.caller.accessToken : 'anonymous';
     const usage = service.limiter.countRequest(rateLimitKey, service.world.now());
-    if (usage?.retryAfterMs !== undefined) return toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
-    if (!result.isKnown) return toHttpReply(result.refusal, usage);
-    return toHttpReply(respond(match, request, service, result.caller), usage);
+    if (usage?.retryAfterMs !== undefined)
+      return () => toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
+    if (!result.isKnown) return () => toHttpReply(result.refusal, usage);
+    return () => toHttpReply(respond(match, request, service, result.caller), usage);
   },
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));

@@ -12,7 +12,7 @@ import type { SandboxService } from '../service.ts';
 /** The origin of the authorization server, the control panel and the admin API. */
 export const authServer: OriginServer<AuthRoute> = {
   router: createRouter(ROUTES.auth),
-  respond: (match, request, service) => {
+  admit: (match, request, service) => () => {
     const reply = respond(match, request, service);
     return reply instanceof Promise ? reply.then(withCommonHeaders) : withCommonHeaders(reply);
   },

@@ -16,6 +16,13 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
       'The person behind the token, and `team` with its UUID and name, or null for the personal context. Public clients ask for it.',
   },
   {
+    id: 'token-info',
+    section: '4.5',
+    question: 'GET /v1/oauth/token/info',
+    choice:
+      'On the authorization server: resource_owner_id (a number made from the UUID of the person), scopes, expires_in_seconds, application.uid and created_at (seconds) of the bearer token; 401 for a token that is not valid. Public clients check a token with it.',
+  },
+  {
     id: 'unknown-token-status',
     section: '7',
     question: 'HTTP status for an unknown, expired or revoked access token',
@@ -43,7 +50,8 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'api-errors',
     section: '7',
     question: 'Errors of the resource API',
-    choice: '{id, message, request_id} with 400, 401, 403, 404, 405, 413, 415, 422, 429 or 500.',
+    choice:
+      '{id, message, request_id} with 400, 401, 403, 404, 405, 413, 415, 422, 429 or 500. A path that the sandbox does not have is 404 with id no_such_path, a refused token 404 with id not_found.',
   },
   {
     id: 'rate-limits',
@@ -76,7 +84,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '2',
     question: 'Attributes of a creation, and which are required',
     choice:
-      'name or names, size and image are required; region defaults to nyc3. Null and [] are treated as absent, unknown attributes are ignored, invalid values are 422 and the message names the field.',
+      'name or names, size and image are required; region defaults to nyc3, and the letters of a place (nyc) mean its newest region. Null, [] and an empty region are treated as absent, volumes are ids or objects with id or name, unknown attributes are ignored, invalid values are 422 and the message names the field.',
   },
   {
     id: 'create-names',

@@ -78,6 +78,16 @@ function decodeImage(image: unknown): number | string {
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 
+/** Ids as the documentation has them, or objects as public clients send them. */
+function isVolumes(value: unknown): boolean {
+  return Array.isArray(value) && value.every((volume) => typeof volume === 'string' || isVolumeObject(volume));
+}
+
+function isVolumeObject(value: unknown): boolean {
+  const members = isJsonObject(value) ? Object.entries(value) : [];
+  return members.some(([key, one]) => (key === 'id' || key === 'name') && typeof one === 'string');
+}
+
 function isTags(value: unknown): boolean {
   return isStringArray(value) && value.every((tag) => TAG.test(tag));
 }
@@ -100,7 +110,7 @@ const TYPES: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['private_networking', isBoolean],
   ['with_droplet_agent', isBoolean],
   ['ssh_keys', Array.isArray],
-  ['volumes', isStringArray],
+  ['volumes', isVolumes],
   ['tags', isTags],
   ['user_data', isText],
   ['vpc_uuid', isText],

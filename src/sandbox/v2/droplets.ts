@@ -11,12 +11,12 @@ import { listReply, readPageRequest, sliceMatchingPage, slicePage } from './pagi
 import { serializeDroplet } from './resource-json.ts';
 
 /** Oldest first: a droplet created while a client reads the pages appears on the last page and moves no other. */
-export function getDroplets(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
+export function getDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
   const page = readPageRequest(request);
   if ('status' in page) return page;
   const name = request.parameters().get('name');
   const tag = request.parameters().get('tag_name');
-  const droplets = world.droplets(caller.account);
+  const droplets = withoutNewest(world.droplets(caller.account), world.now(), settings.listLagMs);
   const isWanted = (droplet: SandboxDroplet): boolean =>
     (name === undefined || droplet.name === name) && (tag === undefined || droplet.tags.includes(tag));
   const slice =
@@ -74,6 +74,13 @@ export function deleteDropletsByTag(request: HttpRequest, { world }: SandboxServ
   for (const droplet of [...world.droplets(caller.account)])
     if (droplet.tags.includes(tag)) world.deleteDroplet(droplet);
   return apiReply(204, undefined);
+}
+
+/** The droplets that a list shows that lags by so many milliseconds, as a copy of the database would: the total lags too. */
+function withoutNewest(droplets: readonly SandboxDroplet[], now: number, lag: number): readonly SandboxDroplet[] {
+  return lag === 0
+    ? droplets
+    : droplets.slice(0, droplets.findLastIndex(({ createdAt }) => createdAt <= now - lag) + 1);
 }
 
 /** undefined for a droplet of another account. */

@@ -136,7 +136,7 @@ describe('droplets create --batch-id', () => {
     const ran = await run(create('a', 'b', '--batch-id', 'x'));
     expect(ran.code).toBe(0);
     // Whether it waits at the end depends on the time that the run took: 150 s are 75 ms here.
-    expectGolden('droplets-batch-id', messages(ran.err).replace(/^Another run .*\n/m, ''));
+    expectGolden('droplets-batch-id', messages(ran.err).replace(/^Requests may .*\n/m, ''));
   });
 
   it('says when the server does not show the tags, and creates nothing again', async () => {

@@ -8,13 +8,12 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { node, type Ran, type Running, type RunOptions, startProgram } from '../../fixtures/cli.ts';
 import type { Environment, Folders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
-import { seedSession } from '../../fixtures/session.ts';
+import { type Seed, seedSession } from '../../fixtures/session.ts';
 import { sandboxFor } from '../../sandbox/requests.ts';
 
 export const sizeAndImage = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 
-/** Each of the waits takes so much less than in the product. */
-const acceleration = '100';
+const defaultAcceleration = 100;
 /** The program whose waits can be shortened; it is built before the tests (scripts/build-before-tests.mjs). */
 const entry = fileURLToPath(new URL('../../../dist-test/entry.cjs', import.meta.url));
 
@@ -33,6 +32,8 @@ export interface BatchSetup {
   readonly batches: string;
   start(args: readonly string[], options?: Partial<RunOptions>): Running;
   run(args: readonly string[], options?: Partial<RunOptions> & { readonly stdin?: string }): Promise<Ran>;
+  /** Replaces the session. */
+  logIn(seed: Seed): Promise<unknown>;
   /** Runs a script; the first error ends it. */
   shell(program: string, script: string, env: Environment): Promise<Ran>;
   /** The test build, as a shell has to write it. */
@@ -44,10 +45,20 @@ export interface BatchSetup {
   droplets(): readonly { readonly name: string; readonly id: number }[];
 }
 
-export async function setUpBatch(): Promise<BatchSetup> {
+export interface BatchSetupOptions {
+  /** The sandbox of another machine. */
+  readonly sandbox?: Sandbox;
+  /** Who is logged in at first; the droplets of this account are counted. */
+  readonly seed?: Seed;
+  /** Each of the waits takes so much less than in the product. */
+  readonly acceleration?: number;
+}
+
+export async function setUpBatch(options: BatchSetupOptions = {}): Promise<BatchSetup> {
   const host = testHost();
-  const sandbox = await sandboxFor({ rateLimit: '1000000/h' });
-  const { record } = await seedSession(host, sandbox);
+  const sandbox = options.sandbox ?? (await sandboxFor({ rateLimit: '1000000/h' }));
+  const { record } = await seedSession(host, sandbox, options.seed);
+  const acceleration = String(options.acceleration ?? defaultAcceleration);
   mkdirSync(host.place.work, { recursive: true });
   const [user] = sandbox.ready.users;
   const account = record.accountUuid ?? user?.uuid ?? '';
@@ -77,6 +88,7 @@ export async function setUpBatch(): Promise<BatchSetup> {
       running.child.stdin?.end(options.stdin ?? '');
       return running.ended;
     },
+    logIn: (seed) => seedSession(host, sandbox, seed),
     command: `'${node}' '${entry}'`,
     shell: (program, script, env) => {
       const options = { folders: host.place, limit: 110_000, env: { CLOUDCTL_TEST_HASTE: acceleration, ...env } };

@@ -11,10 +11,9 @@ import {
   setUpBatch,
   sizeAndImage,
 } from './batch-setup.ts';
+import { isFullRun, recordSchedule, scheduleSeeds } from './schedule-table.ts';
 
-/** `npm run test:batch` makes more of both. */
-const schedules = Number(process.env.CLOUDCTL_TEST_SCHEDULES ?? 1);
-const many = process.env.CLOUDCTL_TEST_SCHEDULES === undefined ? 200 : 1_000;
+const many = isFullRun ? 1_000 : 200;
 function namesOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `n-${at}`);
 }
@@ -36,7 +35,7 @@ describe('every name of a batch exactly once', () => {
     expectExactlyOnce(ground, names, await runUntilComplete(ground, [...namesFile(ground, names), ...sizeAndImage]));
   });
 
-  it.each(Array.from({ length: schedules }, (_, at) => at + 1))(
+  it.each(scheduleSeeds)(
     'whatever the server does, killed and resumed, beside a process that renews the session (schedule %i)',
     async (seed) => {
       const chance = seededRandom(seed);
@@ -53,6 +52,7 @@ describe('every name of a batch exactly once', () => {
       const ended = await runUntilComplete(ground, [...namesFile(ground, names), ...sizeAndImage], { kill });
       over.abort();
       await sibling;
+      recordSchedule(ground, names, { schedule: 'all faults, session renewed', seed, runs: ended.runs });
       expectExactlyOnce(ground, names, ended);
       expect(ended.runs).toBeGreaterThan(1);
     },

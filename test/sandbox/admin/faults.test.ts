@@ -38,6 +38,8 @@ describe('the faults of the admin API', () => {
     ['delay as a word', { match: { path: '*' }, action: 'reset', delay: 'soon' }],
     ['a delay that is too long', { match: { path: '*' }, action: 'reset', delay: '11m' }],
     ['the action delay without a delay', { match: { path: '*' }, action: 'delay' }],
+    ['the action commit_late without a delay', { match: { path: '*' }, action: 'commit_late' }],
+    ['the action lag_lists without a delay', { match: { path: '*' }, action: 'lag_lists' }],
     ['a status for another action', { match: { path: '*' }, action: 'reset', status: 500 }],
     ['a status out of range', { match: { path: '*' }, action: 'status', status: 100 }],
     ['an unknown member', { match: { path: '*' }, action: 'reset', count: 1 }],

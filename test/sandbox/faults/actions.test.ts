@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { exchange, openRawConnection, type ReceivedBytes, requestBytes } from '../raw-connection.ts';
-import { callApi, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../requests.ts';
+import { admin, callApi, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../requests.ts';
 
 const PATH = '/v2/droplets';
 
@@ -194,6 +194,34 @@ describe('actions that change the response', () => {
     while (sandbox.faults.list()[0]?.applied === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await sandbox.close();
     expect((await wire).text).toBe('');
+    expect(lastOf(sandbox)).toBeUndefined();
+    expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
+  });
+});
+
+describe('commit_late', () => {
+  it('no byte is sent, and the request is carried out after the delay', async () => {
+    const { sandbox, create, total } = await openFixture({ action: 'commit_late', delay: 60 });
+    expect(await exchange(sandbox.ready.base_url, create)).toEqual({ text: '', chunks: [], end: 'closed' });
+    expect([lastOf(sandbox), await total()]).toEqual([undefined, 3]);
+    while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, fault: 'commit_late', committed: true, delivered: false });
+    expect(await total()).toBe(4);
+  });
+
+  it('the token counts as of the arrival of the request', async () => {
+    const { sandbox, bearer, create } = await openFixture({ action: 'commit_late', delay: 60 });
+    await exchange(sandbox.ready.base_url, create);
+    await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: bearer });
+    expect((await callApi(sandbox, bearer, 'GET', PATH)).status).toBe(404);
+    while (lastOf(sandbox) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(lastOf(sandbox)).toMatchObject({ status: 202, committed: true });
+  });
+
+  it('closing the sandbox ends the delay, and the request is not carried out', async () => {
+    const { sandbox, create } = await openFixture({ action: 'commit_late', delay: 600_000 });
+    await exchange(sandbox.ready.base_url, create);
+    await sandbox.close();
     expect(lastOf(sandbox)).toBeUndefined();
     expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
   });

@@ -9,7 +9,7 @@ const CREATE: RequestFacts = { method: 'POST', path: '/v2/droplets', routePath: 
 function met(specs: readonly FaultSpec[], count: number): readonly number[] {
   const faults = createFaultList();
   for (const spec of specs) faults.add(spec);
-  return Array.from({ length: count }, () => faults.takeFault(CREATE)?.id ?? 0);
+  return Array.from({ length: count }, () => faults.takeFaults(CREATE)[0]?.id ?? 0);
 }
 
 function reset(nth?: number, times?: number): FaultSpec {
@@ -49,7 +49,7 @@ describe('a fault applies from its nth match to as many matches as `times`', () 
       fc.property(fc.array(spec, { maxLength: 5 }), fc.integer({ min: 0, max: 60 }), (shapes, count) => {
         const faults = createFaultList();
         for (const { nth, times } of shapes) faults.add(reset(nth, times));
-        const hits = Array.from({ length: count }, () => faults.takeFault(CREATE)?.id ?? 0);
+        const hits = Array.from({ length: count }, () => faults.takeFaults(CREATE)[0]?.id ?? 0);
         for (const { id, nth, times, matched, applied, remaining } of faults.list()) {
           expect(matched).toBe(count);
           expect(applied).toBe(hits.filter((hit) => hit === id).length);
@@ -68,11 +68,23 @@ describe('a fault applies from its nth match to as many matches as `times`', () 
     );
   });
 
+  it('a change of the handling applies in addition to another fault, once for each kind', () => {
+    const faults = createFaultList();
+    const match = { path: '/v2/droplets' };
+    faults.add({ match, action: 'lag_lists', delay: 9, times: 3 });
+    faults.add({ match, action: 'lag_lists', delay: 8 });
+    faults.add({ match, action: 'normalize_attributes', times: 2 });
+    faults.add(reset());
+    faults.add(reset());
+    const taken = Array.from({ length: 5 }, () => faults.takeFaults(CREATE).map(({ id }) => id));
+    expect(taken).toEqual([[1, 3, 4], [1, 3, 5], [1], [2], []]);
+  });
+
   it('requests that do not match are not counted, and clearing resets the counters', () => {
     const faults = createFaultList();
     faults.add(reset(2));
-    faults.takeFault({ method: 'GET', path: '/v2/actions' });
-    faults.takeFault(CREATE);
+    faults.takeFaults({ method: 'GET', path: '/v2/actions' });
+    faults.takeFaults(CREATE);
     expect(faults.list()).toEqual([
       {
         id: 1,
@@ -87,7 +99,7 @@ describe('a fault applies from its nth match to as many matches as `times`', () 
     ]);
     faults.clear();
     expect(faults.list()).toEqual([]);
-    expect(faults.takeFault(CREATE)).toBeUndefined();
+    expect(faults.takeFaults(CREATE)).toEqual([]);
     expect(faults.add(reset()).id).toBe(2);
   });
 });

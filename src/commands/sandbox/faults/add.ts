@@ -5,12 +5,12 @@ import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { isRecord } from '../../../json.ts';
-import { FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
+import { DELAYED_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
 import { faultView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<Context> = {
   description:
-    'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. `sandbox requests` shows for each such request whether it was committed and whether its response was delivered. Requests to the admin API have no faults.',
+    'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. Three actions imitate servers: with `normalize_attributes` a droplet gets the newest region of the place, and the usual slug instead of an alias of the size or image; with `lag_lists` the lists show new droplets only after the delay, while `GET /v2/droplets/{id}` shows them at once; with `commit_late` the connection is closed at once and the request is carried out after the delay. The first two apply in addition to another fault. `sandbox requests` shows for each such request whether it was committed and whether its response was delivered. Requests to the admin API have no faults.',
   options: [
     {
       name: 'match',
@@ -29,7 +29,8 @@ export const sandboxFaultsAddCommand: CommandSpec<Context> = {
     {
       name: 'delay',
       valueName: 'DURATION',
-      description: 'real time before the response: 2s, 500ms; for slow_drip between two bytes (default: 10ms)',
+      description:
+        'real time before the response: 2s, 500ms; for slow_drip between two bytes (default: 10ms); for commit_late before the commit; for lag_lists the age from which lists show a droplet, by the clock of the sandbox',
     },
     { name: 'status', valueName: 'STATUS', description: 'HTTP status of the action status, 200 to 599 (default: 500)' },
     {
@@ -46,6 +47,10 @@ export const sandboxFaultsAddCommand: CommandSpec<Context> = {
     {
       text: 'Truncate the response of the next token refresh',
       command: 'cloudctl sandbox faults add --grant-type refresh_token --action half_body',
+    },
+    {
+      text: 'Show new droplets in the next 1,000 lists only after 10 seconds',
+      command: 'cloudctl sandbox faults add --match "GET /v2/droplets" --action lag_lists --delay 10s --times 1000',
     },
   ],
   run: async (context, args) => {
@@ -67,8 +72,8 @@ function readFault(args: ParsedArgs): object {
   const times = args.value('times');
   const delay = args.value('delay');
   const status = args.value('status');
-  if (action === 'delay' && delay === undefined)
-    throw usageError('missing option --delay', 'pass a duration, such as `--action delay --delay 2s`');
+  if (DELAYED_ACTION_NAMES.some((name) => name === action) && delay === undefined)
+    throw usageError('missing option --delay', `pass a duration, such as \`--action ${action} --delay 2s\``);
   if (action !== 'status' && status !== undefined) {
     throw usageError(`cannot use --status with --action ${action}`, 'remove `--status`, or use `--action status`');
   }

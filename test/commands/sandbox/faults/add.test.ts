@@ -60,6 +60,8 @@ describe('sandbox faults add', () => {
     ['--delay', ['--match', '*', '--action', 'reset', '--delay', '2 s']],
     ['--delay', ['--match', '*', '--action', 'reset', '--delay', '11m']],
     ['--delay', ['--match', '*', '--action', 'delay']],
+    ['--delay', ['--match', '*', '--action', 'commit_late']],
+    ['--delay', ['--match', '*', '--action', 'lag_lists']],
     ['--status', ['--match', '*', '--action', 'reset', '--status', '500']],
     ['--status', ['--match', '*', '--action', 'status', '--status', '600']],
   ])('a wrong or missing %s is exit 2 before any request (%j)', async (option, words) => {

@@ -1,0 +1,20 @@
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxService } from '../service.ts';
+import { normalizeAttributes } from '../v2/normalize-attributes.ts';
+import type { Fault } from './fault.ts';
+
+/** What a handler gets. */
+export interface HandlerInput {
+  readonly request: HttpRequest;
+  readonly service: SandboxService;
+}
+
+/** The input of the handler with a change of the handling; unchanged for the other actions. */
+export function changeHandling(input: HandlerInput, { action, delay = 0 }: Fault): HandlerInput {
+  const { request, service } = input;
+  if (action === 'normalize_attributes')
+    return { service, request: { ...request, body: normalizeAttributes(request.body) } };
+  if (action === 'lag_lists')
+    return { request, service: { ...service, settings: { ...service.settings, listLagMs: delay } } };
+  return input;
+}
