@@ -3,6 +3,7 @@ import { checkRows } from './check-rows.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { derivedValueCases } from './postgresql/cases/derived-values.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
@@ -26,6 +27,7 @@ const cases = [
   ...newerReleaseCases,
   ...settingsLostCases,
   ...unreadableCases,
+  ...derivedValueCases,
   ...fixedCases,
 ].filter(isWanted);
 

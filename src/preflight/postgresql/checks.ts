@@ -50,6 +50,7 @@ import { portDefaultCheck } from './checks/port-default.ts';
 import { preparedXactsCheck } from './checks/prepared-xacts.ts';
 import { pubExistingCheck } from './checks/pub-existing.ts';
 import { readingChecksCheck } from './checks/reading-checks.ts';
+import { readingFunctionsCheck } from './checks/reading-functions.ts';
 import { removedTypesCheck } from './checks/removed-types.ts';
 import { replConnectionCheck } from './checks/repl-connection.ts';
 import { replicaIdentityCheck } from './checks/replica-identity.ts';
@@ -79,6 +80,7 @@ import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
+import { tableOidsCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
@@ -187,6 +189,8 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   settingChecksCheck,
   sessionChecksCheck,
   readingChecksCheck,
+  readingFunctionsCheck,
+  tableOidsCheck,
   callableNamesCheck,
   systemValuesCheck,
   sizeEstimateCheck,

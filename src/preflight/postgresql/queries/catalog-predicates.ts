@@ -60,6 +60,11 @@ export const sessionPattern = `funcid (${sessionFunctions}) |SQLVALUEFUNCTION :o
 /** COERCEVIAIO converts by the text form of a value, which depends on DateStyle and the like. */
 export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
 
+/** The system column tableoid in an expression. PostgreSQL 12 removed the column oid, which moved its number. */
+export function tableOidPattern(version: number): string {
+  return `:varattno -${version < 120_000 ? 7 : 6} `;
+}
+
 /** A CHECK constraint whose expression reads the clock. */
 export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
 
