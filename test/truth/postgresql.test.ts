@@ -8,6 +8,7 @@ import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
+import { serverHistoryCases } from './postgresql/cases/server-history.ts';
 import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
 import { unreadableCases } from './postgresql/cases/unreadable.ts';
 import { unusualServerCases } from './postgresql/cases/unusual-server.ts';
@@ -28,6 +29,7 @@ const cases = [
   ...settingsLostCases,
   ...unreadableCases,
   ...derivedValueCases,
+  ...serverHistoryCases,
   ...fixedCases,
 ].filter(isWanted);
 

@@ -26,6 +26,8 @@ export interface TableReplicaIdentity {
   readonly trustedOwners: boolean;
   /** Number of UPDATE and DELETE since the statistics were reset; undefined: track_counts is off. */
   readonly writes: number | undefined;
+  /** It has rows, but none was inserted since the counters began. */
+  readonly olderThanCounters: boolean;
 }
 
 // Each role list is read once, not for every table. The database belongs to a superuser, so pg_database_owner is one.
@@ -60,6 +62,10 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
       `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
+      `CASE
+        WHEN pg_stat_get_tuples_inserted(c.oid) = 0 AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)
+          THEN 'o'
+      END`,
     ];
     return `
       SELECT
@@ -98,6 +104,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
         usableIndex: decodeOptionalText(row, 'usable_index'),
         trustedOwners: flags.includes('t', 1),
         writes: decodeOptionalNumber(row, 'writes'),
+        olderThanCounters: flags.includes('o', 1),
       };
     }),
   absent: [],
