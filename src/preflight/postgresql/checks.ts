@@ -8,6 +8,7 @@ import { authPasswordCheck } from './checks/auth-password.ts';
 import { callableNamesCheck } from './checks/callable-names.ts';
 import { collationCheck } from './checks/collation.ts';
 import { connHeadroomCheck } from './checks/conn-headroom.ts';
+import { damagedStorageCheck } from './checks/damaged-storage.ts';
 import { dbExistsCheck } from './checks/db-exists.ts';
 import { dbNamesCheck } from './checks/db-names.ts';
 import { dbNoconnectCheck } from './checks/db-noconnect.ts';
@@ -200,4 +201,5 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   mutableCallsCheck,
   securityLabelsCheck,
   lostRowsCheck,
+  damagedStorageCheck,
 ];

@@ -1,3 +1,6 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { damageFirstPage } from '../../../fixtures/damage-page.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
 import type { PostgresCase } from '../case.ts';
@@ -28,6 +31,36 @@ export const serverHistoryCases: readonly PostgresCase[] = [
     setup: ['CREATE TABLE keyless (a int)', 'INSERT INTO keyless VALUES (1), (2)'],
     quiet: ['keyless'],
     last: ['restart'],
+  },
+  {
+    name: 'storage: the file of a table is missing',
+    verdict: 'blocked',
+    reasons: ['damaged-storage'],
+    setup: ['CREATE TABLE gone (a int PRIMARY KEY)', 'INSERT INTO gone VALUES (1), (2)'],
+    last: ['CHECKPOINT'],
+    before: async (source) => {
+      const [row] = await source.query("SELECT pg_relation_filepath('gone') AS path", 'd1');
+      rmSync(join(source.data, String(row?.path)));
+      await source.restart();
+      return {};
+    },
+  },
+  {
+    name: 'storage: a damaged page that was counted',
+    verdict: 'continuous',
+    unproven: ['damaged-storage'],
+    differs: {
+      truth: 'blocked',
+      why: 'the server counts damaged pages without naming their relation, and the rows were not read; the report says so, with the command that reads them',
+    },
+    from: 18,
+    to: 18,
+    setup: ['CREATE TABLE damaged (a int PRIMARY KEY)', 'INSERT INTO damaged VALUES (1), (2)'],
+    quiet: ['damaged'],
+    before: async (source) => {
+      await damageFirstPage(source, 'damaged', 'd1');
+      return {};
+    },
   },
 ];
 
