@@ -2,6 +2,7 @@ import {
   clockFunctions,
   firstNormalObjectId,
   oidsOfCatalogs,
+  serverStateFunctions,
   sessionFunctions,
   settingsDependentFunctions,
   tablespaceOid,
@@ -55,7 +56,7 @@ export const isSystemSchemaTableSql = `
 export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
 
 /** The numbers of SQLValueFunction are those of CURRENT_USER and the like (enum SQLValueFunctionOp). */
-export const sessionPattern = `funcid (${sessionFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts by the text form of a value, which depends on DateStyle and the like. */
 export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
@@ -68,7 +69,7 @@ export function tableOidPattern(version: number): string {
 /** A CHECK constraint whose expression reads the clock. */
 export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
 
-/** A CHECK constraint (alias `k`) whose expression depends on the session: its role, its settings or its search_path. */
+/** A CHECK constraint (alias `k`) whose expression depends on the session (its role, its settings, its search_path) or on the server. */
 export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
 
 /** One array constant is parsed once, while each element of an IN list is parsed and compared by itself for every row. */

@@ -120,4 +120,28 @@ export const derivedValueCases: readonly PostgresCase[] = [
       tenThings,
     ],
   },
+  {
+    name: 'computed again: a CHECK of the version of the server',
+    verdict: 'continuous',
+    unproven: ['session-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      "CREATE TABLE things (id int PRIMARY KEY, CHECK (current_setting('server_version_num')::int < 160000))",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK of the position in the WAL',
+    verdict: 'continuous',
+    unproven: ['session-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      // As a source has that wrote more than its target.
+      'CREATE TABLE much AS SELECT n AS id, repeat(md5(n::text), 20) AS t FROM generate_series(1, 200000) n',
+      'ALTER TABLE much ADD PRIMARY KEY (id)',
+      'DELETE FROM much',
+      'CREATE TABLE things (id int PRIMARY KEY, lsn pg_lsn DEFAULT pg_current_wal_lsn() CHECK (lsn <= pg_current_wal_lsn()))',
+      tenThings,
+    ],
+  },
 ];
