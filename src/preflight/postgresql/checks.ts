@@ -99,6 +99,7 @@ import { walRateCheck } from './checks/wal-rate.ts';
 import { walSenderTimeoutCheck } from './checks/wal-sender-timeout.ts';
 import { walSendersCheck } from './checks/wal-senders.ts';
 import { workerProcessesCheck } from './checks/worker-processes.ts';
+import { xidWraparoundCheck } from './checks/xid-wraparound.ts';
 
 /** Every check of a PostgreSQL source, in the order of the report. */
 export const postgresqlChecks: readonly PostgresqlCheck[] = [
@@ -144,6 +145,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   listenAddressesCheck,
   hbaRuleCheck,
   standbySourceCheck,
+  xidWraparoundCheck,
   slotBlockersCheck,
   leftoversCheck,
   slotRetentionCheck,

@@ -1,5 +1,7 @@
-import { rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { damageFirstPage } from '../../../fixtures/damage-page.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -62,6 +64,17 @@ export const serverHistoryCases: readonly PostgresCase[] = [
       return {};
     },
   },
+  {
+    name: 'wraparound: the server assigns no more transaction ids',
+    verdict: 'dump',
+    reasons: ['xid-wraparound'],
+    before: async (source) => {
+      // Without it the server freezes the ids by itself as soon as it starts.
+      await source.query("SELECT pg_create_logical_replication_slot('forgotten', 'pgoutput')", 'd1');
+      await useTransactionIds(source, 2 ** 31 - 1_000_000);
+      return {};
+    },
+  },
 ];
 
 /** Kills one process of the server, which then ends all others and recovers. */
@@ -73,4 +86,37 @@ async function crash(server: Postgres): Promise<void> {
       () => false,
     );
   await eventually(answers, 'the recovery');
+}
+
+/** Sets the next transaction id of a server of version 15, whose tools Debian has. */
+async function useTransactionIds(server: Postgres, next: number): Promise<void> {
+  const ended = () => {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const pid = server.pid();
+  process.kill(pid, 'SIGINT');
+  await eventually(ended, 'the end of the server');
+  // The status of the transactions in the segment of the new id, 4 to a byte.
+  const segment = join(
+    server.data,
+    'pg_xact',
+    Math.floor(next / 2 ** 20)
+      .toString(16)
+      .toUpperCase()
+      .padStart(4, '0'),
+  );
+  writeFileSync(segment, Buffer.alloc(2 ** 18), { mode: 0o600 });
+  const words = ['/usr/lib/postgresql/15/bin/pg_resetwal', '-f', '-x', String(next), server.data];
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(segment, 65_534, 65_534);
+  const [program = '', ...rest] = isRoot
+    ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...words]
+    : words;
+  await promisify(execFile)(program, rest);
+  await server.restart();
 }
