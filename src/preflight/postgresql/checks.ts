@@ -60,6 +60,7 @@ import { rlsCheck } from './checks/rls.ts';
 import { rolePasswordsCheck } from './checks/role-passwords.ts';
 import { roleReadonlyCheck } from './checks/role-readonly.ts';
 import { roleTimeoutsCheck } from './checks/role-timeouts.ts';
+import { sameServerCheck } from './checks/same-server.ts';
 import { searchPathCheck } from './checks/search-path.ts';
 import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
@@ -124,6 +125,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   dbNoconnectCheck,
   ignoredDatabasesExistCheck,
   poolerDetectedCheck,
+  sameServerCheck,
   replConnectionCheck,
   postgresqlVersionMinCheck,
   postgresqlVersionNotNewerCheck,
