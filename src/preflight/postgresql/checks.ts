@@ -45,6 +45,7 @@ import { matviewsCheck } from './checks/matviews.ts';
 import { mutableCallsCheck } from './checks/mutable-calls.ts';
 import { notPostgresCheck } from './checks/not-postgres.ts';
 import { notValidCheck } from './checks/not-valid.ts';
+import { outputPluginCheck } from './checks/output-plugin.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
 import { portDefaultCheck } from './checks/port-default.ts';
@@ -139,6 +140,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tempFileLimitCheck,
   dumpLocksCheck,
   walLevelCheck,
+  outputPluginCheck,
   restartPendingCheck,
   slotsVsDbsCheck,
   slotsFreeCheck,

@@ -7,7 +7,7 @@ import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
-import { connectionCapacityQuery } from './queries/connection-capacity.ts';
+import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { laterServerInstanceQuery } from './queries/server-instances.ts';
@@ -192,11 +192,6 @@ async function runOnOpenSession(
   if (!isTransientFailure(attempt.code)) return attempt;
   const again = await queryDatabase(dbname, queries, options, attempt);
   return again.results.size === 0 ? attempt : again;
-}
-
-/** The free connections belong to the applications of the database. */
-function tenthOfFreeConnections({ max, reserved, used }: { max: number; reserved: number; used: number }): number {
-  return Math.floor((max - reserved - used) / 10);
 }
 
 async function queryAllDatabases(state: CollectState, server: Promise<QueryResults>, lanes: number): Promise<void> {

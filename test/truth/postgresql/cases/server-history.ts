@@ -65,6 +65,12 @@ export const serverHistoryCases: readonly PostgresCase[] = [
     },
   },
   {
+    name: 'storage: the server does not find pgoutput',
+    verdict: 'dump',
+    reasons: ['output-plugin'],
+    settings: { dynamic_library_path: '/opt/lib' },
+  },
+  {
     name: 'wraparound: the server assigns no more transaction ids',
     verdict: 'dump',
     reasons: ['xid-wraparound'],
