@@ -36,6 +36,7 @@ export const languageOid = { internal: 12, sql: 14 } as const;
 export const accessMethodOid = { gist: 783 } as const;
 
 export const typeOid = {
+  bytea: 17,
   bool: 16,
   regproc: 24,
   pg_node_tree: 194,

@@ -36,6 +36,7 @@ import { identityColumnsCheck } from './checks/identity-columns.ts';
 import { ignoredDatabasesExistCheck } from './checks/ignore-unknown.ts';
 import { invalidIndexCheck } from './checks/invalid-index.ts';
 import { largeObjectsCheck } from './checks/large-objects.ts';
+import { largeValuesCheck } from './checks/large-values.ts';
 import { leftoversCheck } from './checks/leftovers.ts';
 import { listenAddressesCheck } from './checks/listen-addresses.ts';
 import { lockedTablesCheck } from './checks/locked-tables.ts';
@@ -200,6 +201,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tableOidsCheck,
   callableNamesCheck,
   systemValuesCheck,
+  largeValuesCheck,
   sizeEstimateCheck,
   walRateCheck,
   ddlActivityCheck,

@@ -71,6 +71,21 @@ export const serverHistoryCases: readonly PostgresCase[] = [
     settings: { dynamic_library_path: '/opt/lib' },
   },
   {
+    name: 'storage: a row that is longer than 1 GB as text',
+    verdict: 'continuous',
+    unproven: ['large-values'],
+    differs: {
+      truth: 'blocked',
+      why: 'the length of a row is known only by reading it; the report names the tables that can hold such a row, with the query that the owner can run',
+    },
+    setup: [
+      'CREATE TABLE files (id int PRIMARY KEY, data bytea)',
+      'ALTER TABLE files ALTER data SET STORAGE EXTERNAL',
+      "INSERT INTO files VALUES (1, convert_to(repeat('x', 540000000), 'UTF8'))",
+    ],
+    quiet: ['files'],
+  },
+  {
     name: 'wraparound: the server assigns no more transaction ids',
     verdict: 'dump',
     reasons: ['xid-wraparound'],
