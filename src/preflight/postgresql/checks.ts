@@ -1,4 +1,5 @@
 import type { PostgresqlCheck } from './check.ts';
+import { addedMembersCheck } from './checks/added-members.ts';
 import { alwaysTriggersCheck } from './checks/always-triggers.ts';
 import { authConnlimitCheck } from './checks/auth-connlimit.ts';
 import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
@@ -171,6 +172,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   extensionsCheck,
   extensionTablesCheck,
   extFunctionsCheck,
+  addedMembersCheck,
   systemTablesCheck,
   alwaysTriggersCheck,
   eventTriggersCheck,

@@ -1,5 +1,6 @@
 import { fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
 import { type ServerInstance, serverInstanceQuery } from '../queries/server-instances.ts';
 
 export const sameServerCheck = serverCheck({
@@ -16,7 +17,9 @@ export const sameServerCheck = serverCheck({
     const other = first === undefined ? undefined : others.find((one) => !isSameServer(first, one));
     if (first === undefined || other === undefined)
       return pass(first === undefined ? 'not compared' : 'the same server');
-    return fail(['continuous', 'dump'], `${described(first)}; ${described(other)}`, {
+    // A primary and its standbys have the same rows, so a dump of either is one.
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : bothMethods;
+    return fail(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:
         'A load balancer, a proxy or a DNS name with several addresses distributes connections. Each connection of a migration may reach another server: a publication or a slot that was created on one does not exist on the other ("publication … does not exist", "replication slot … does not exist"), and rows come from different states. This report may mix facts of both.',
@@ -24,6 +27,8 @@ export const sameServerCheck = serverCheck({
     });
   },
 });
+
+const continuousOnly = ['continuous'] as const;
 
 /** A server that was restarted between the two queries has another start time, which is later than the first query. */
 function isSameServer(first: ServerInstance, other: ServerInstance): boolean {

@@ -13,8 +13,8 @@ const one: ServerInstance = { systemIdentifier: '7300000000000000001', inRecover
 test.each([
   { what: 'the same', own: one, verdict: 'pass' },
   { what: 'another system', own: { ...one, systemIdentifier: '7300000000000000002' }, verdict: both },
-  { what: 'its standby', own: { ...one, inRecovery: true }, verdict: both },
-  { what: 'a copy of its files', own: { ...one, started: 1500 }, verdict: both },
+  { what: 'its standby', own: { ...one, inRecovery: true }, verdict: 'fail continuous' },
+  { what: 'a copy of its files', own: { ...one, started: 1500 }, verdict: 'fail continuous' },
   { what: 'the same after a restart', own: { ...one, started: 2500, readAt: 2600 }, verdict: 'pass' },
   { what: 'one that is not known', own: undefined, verdict: 'pass' },
 ])('the connection of a database reaches $what: $verdict', ({ own, verdict }) => {
