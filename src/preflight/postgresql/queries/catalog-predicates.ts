@@ -92,6 +92,17 @@ export const isNotPlainTableSql = `
   )
 `;
 
+/** Relations that cannot be measured without waiting for a lock. A condition of CASE is evaluated before its result. */
+export const lockedRelationsSql = `
+  (
+    SELECT relation
+    FROM pg_locks
+    WHERE mode = 'AccessExclusiveLock'
+      AND relation IS NOT NULL
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  )
+`;
+
 /** The table `c` has a primary key that serves as replica identity. */
 export const hasPrimaryKeySql = `
   EXISTS (

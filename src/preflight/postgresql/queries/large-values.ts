@@ -1,5 +1,6 @@
 import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
 import { databaseOverviewQuery } from './database-overview.ts';
 import { decodeList, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -33,7 +34,10 @@ export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> 
     FROM (
       SELECT
         c.oid::regclass AS name,
-        pg_relation_size(c.reltoastrelid) AS bytes,
+        CASE
+          WHEN c.oid NOT IN ${lockedRelationsSql} AND c.reltoastrelid NOT IN ${lockedRelationsSql}
+            THEN pg_relation_size(c.reltoastrelid)
+        END AS bytes,
         l.binaries,
         l.texts
       FROM pg_class c
@@ -53,11 +57,6 @@ export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> 
         AND c.relkind = 'r'
         AND c.relpersistence = 'p'
         AND c.reltoastrelid <> '0'
-        AND NOT EXISTS (
-          SELECT FROM pg_locks k
-          WHERE k.relation IN (c.oid, c.reltoastrelid)
-            AND k.mode = 'AccessExclusiveLock'
-        )
     ) s
     WHERE s.bytes >= CASE
       WHEN s.binaries IS NOT NULL THEN ${byteaLimit}

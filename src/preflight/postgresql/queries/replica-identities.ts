@@ -1,5 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -63,8 +64,10 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
       `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
       `CASE
-        WHEN pg_stat_get_tuples_inserted(c.oid) = 0 AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)
-          THEN 'o'
+        WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
+        WHEN c.relpages > 0 THEN 'o'
+        WHEN c.oid IN ${lockedRelationsSql} THEN NULL
+        WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
     ];
     return `

@@ -1,5 +1,6 @@
 import { firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
 import { decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -66,13 +67,10 @@ const hasNoFileSql = `
 `;
 
 const hasLostPagesSql = `
-  c.relpages > 0
-    AND NOT EXISTS (
-      SELECT FROM pg_locks l
-      WHERE l.relation = c.oid
-        AND l.mode = 'AccessExclusiveLock'
-    )
-    AND pg_relation_size(c.oid) = 0
+  CASE
+    WHEN c.relpages = 0 OR c.oid IN ${lockedRelationsSql} THEN false
+    ELSE pg_relation_size(c.oid) = 0
+  END
 `;
 
 const lostTablespaceSql = `

@@ -89,3 +89,24 @@ test('pages that failed their checksum are counted', async () => {
   const outcome = found(await preflightServer(server), 'damaged-storage', 'postgres');
   expect(outcome).toMatchObject({ status: 'unknown', observed: expect.stringMatching(/^1 checksum failure,/) });
 }, 60_000);
+
+test('a locked table does not delay the queries that measure files', async () => {
+  const server = await startPostgres({
+    version: 15,
+    settings: { ...ready, max_prepared_transactions: 5 },
+    setup: [
+      "CREATE ROLE bare LOGIN PASSWORD 'secret'",
+      'CREATE TABLE t (a int)',
+      "BEGIN; LOCK TABLE t; PREPARE TRANSACTION 'held'",
+    ],
+  });
+  for (const username of ['postgres', 'bare']) {
+    const report = await preflightServer({
+      ...server,
+      username,
+      ...(username === 'bare' ? { password: 'secret' } : {}),
+    });
+    expect(found(report, 'damaged-storage', 'postgres').status).toBe('pass');
+    expect(found(report, 'replica-identity', 'postgres').status).toBe('warn');
+  }
+}, 60_000);
