@@ -26,7 +26,7 @@ export const outputPluginQuery: PostgresqlQuery<OutputPlugin | undefined> = {
         CROSS JOIN unnest(
           string_to_array(
             current_setting('dynamic_library_path'),
-            CASE WHEN version() ~ 'mingw|msvc|Visual C|windows' THEN ';' ELSE ':' END
+            CASE WHEN version() ~ 'mingw|msvc|Visual C|windows' THEN chr(59) ELSE ':' END
           )
         ) d(folder)
         CROSS JOIN (VALUES ('.so'), ('.dylib'), ('.dll')) s(suffix)
