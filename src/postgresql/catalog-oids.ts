@@ -36,6 +36,7 @@ export const languageOid = { internal: 12, sql: 14 } as const;
 export const accessMethodOid = { gist: 783 } as const;
 
 export const typeOid = {
+  bytea: 17,
   bool: 16,
   regproc: 24,
   pg_node_tree: 194,
@@ -134,6 +135,13 @@ export const nameLookupFunctions = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
 export const sessionFunctions = `${nameLookupFunctions}|2077|74[56]|1079`;
+
+/**
+ * Functions whose result belongs to a server, a connection or a moment, except the clock: version, addresses and process ids,
+ * positions in the WAL, transactions, sizes of files, sequences, random values.
+ */
+export const serverStateFunctions =
+  '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
 export const settingsDependentFunctions =

@@ -3,10 +3,12 @@ import { checkRows } from './check-rows.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { derivedValueCases } from './postgresql/cases/derived-values.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
 import { serverCases } from './postgresql/cases/server.ts';
+import { serverHistoryCases } from './postgresql/cases/server-history.ts';
 import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
 import { unreadableCases } from './postgresql/cases/unreadable.ts';
 import { unusualServerCases } from './postgresql/cases/unusual-server.ts';
@@ -26,6 +28,8 @@ const cases = [
   ...newerReleaseCases,
   ...settingsLostCases,
   ...unreadableCases,
+  ...derivedValueCases,
+  ...serverHistoryCases,
   ...fixedCases,
 ].filter(isWanted);
 

@@ -1,4 +1,5 @@
 import type { PostgresqlCheck } from './check.ts';
+import { addedMembersCheck } from './checks/added-members.ts';
 import { alwaysTriggersCheck } from './checks/always-triggers.ts';
 import { authConnlimitCheck } from './checks/auth-connlimit.ts';
 import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
@@ -8,6 +9,7 @@ import { authPasswordCheck } from './checks/auth-password.ts';
 import { callableNamesCheck } from './checks/callable-names.ts';
 import { collationCheck } from './checks/collation.ts';
 import { connHeadroomCheck } from './checks/conn-headroom.ts';
+import { damagedStorageCheck } from './checks/damaged-storage.ts';
 import { dbExistsCheck } from './checks/db-exists.ts';
 import { dbNamesCheck } from './checks/db-names.ts';
 import { dbNoconnectCheck } from './checks/db-noconnect.ts';
@@ -35,6 +37,7 @@ import { identityColumnsCheck } from './checks/identity-columns.ts';
 import { ignoredDatabasesExistCheck } from './checks/ignore-unknown.ts';
 import { invalidIndexCheck } from './checks/invalid-index.ts';
 import { largeObjectsCheck } from './checks/large-objects.ts';
+import { largeValuesCheck } from './checks/large-values.ts';
 import { leftoversCheck } from './checks/leftovers.ts';
 import { listenAddressesCheck } from './checks/listen-addresses.ts';
 import { lockedTablesCheck } from './checks/locked-tables.ts';
@@ -44,12 +47,14 @@ import { matviewsCheck } from './checks/matviews.ts';
 import { mutableCallsCheck } from './checks/mutable-calls.ts';
 import { notPostgresCheck } from './checks/not-postgres.ts';
 import { notValidCheck } from './checks/not-valid.ts';
+import { outputPluginCheck } from './checks/output-plugin.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
 import { portDefaultCheck } from './checks/port-default.ts';
 import { preparedXactsCheck } from './checks/prepared-xacts.ts';
 import { pubExistingCheck } from './checks/pub-existing.ts';
 import { readingChecksCheck } from './checks/reading-checks.ts';
+import { readingFunctionsCheck } from './checks/reading-functions.ts';
 import { removedTypesCheck } from './checks/removed-types.ts';
 import { replConnectionCheck } from './checks/repl-connection.ts';
 import { replicaIdentityCheck } from './checks/replica-identity.ts';
@@ -58,6 +63,7 @@ import { rlsCheck } from './checks/rls.ts';
 import { rolePasswordsCheck } from './checks/role-passwords.ts';
 import { roleReadonlyCheck } from './checks/role-readonly.ts';
 import { roleTimeoutsCheck } from './checks/role-timeouts.ts';
+import { sameServerCheck } from './checks/same-server.ts';
 import { searchPathCheck } from './checks/search-path.ts';
 import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
@@ -79,6 +85,7 @@ import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
+import { tableOidsCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
@@ -96,6 +103,7 @@ import { walRateCheck } from './checks/wal-rate.ts';
 import { walSenderTimeoutCheck } from './checks/wal-sender-timeout.ts';
 import { walSendersCheck } from './checks/wal-senders.ts';
 import { workerProcessesCheck } from './checks/worker-processes.ts';
+import { xidWraparoundCheck } from './checks/xid-wraparound.ts';
 
 /** Every check of a PostgreSQL source, in the order of the report. */
 export const postgresqlChecks: readonly PostgresqlCheck[] = [
@@ -120,6 +128,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   dbNoconnectCheck,
   ignoredDatabasesExistCheck,
   poolerDetectedCheck,
+  sameServerCheck,
   replConnectionCheck,
   postgresqlVersionMinCheck,
   postgresqlVersionNotNewerCheck,
@@ -133,6 +142,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   tempFileLimitCheck,
   dumpLocksCheck,
   walLevelCheck,
+  outputPluginCheck,
   restartPendingCheck,
   slotsVsDbsCheck,
   slotsFreeCheck,
@@ -141,6 +151,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   listenAddressesCheck,
   hbaRuleCheck,
   standbySourceCheck,
+  xidWraparoundCheck,
   slotBlockersCheck,
   leftoversCheck,
   slotRetentionCheck,
@@ -161,6 +172,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   extensionsCheck,
   extensionTablesCheck,
   extFunctionsCheck,
+  addedMembersCheck,
   systemTablesCheck,
   alwaysTriggersCheck,
   eventTriggersCheck,
@@ -187,8 +199,11 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   settingChecksCheck,
   sessionChecksCheck,
   readingChecksCheck,
+  readingFunctionsCheck,
+  tableOidsCheck,
   callableNamesCheck,
   systemValuesCheck,
+  largeValuesCheck,
   sizeEstimateCheck,
   walRateCheck,
   ddlActivityCheck,
@@ -196,4 +211,5 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   mutableCallsCheck,
   securityLabelsCheck,
   lostRowsCheck,
+  damagedStorageCheck,
 ];

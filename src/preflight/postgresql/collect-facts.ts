@@ -7,9 +7,10 @@ import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
-import { connectionCapacityQuery } from './queries/connection-capacity.ts';
+import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
+import { laterServerInstanceQuery } from './queries/server-instances.ts';
 import { lockedDatabasesQuery } from './queries/table-locks.ts';
 import { type DatabaseSizes, databaseSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
@@ -176,7 +177,7 @@ function queryDatabaseOptions(
 /** Each query of the checks once. */
 function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
-  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, ...all] : all;
+  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, laterServerInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
@@ -193,11 +194,6 @@ async function runOnOpenSession(
   return again.results.size === 0 ? attempt : again;
 }
 
-/** The free connections belong to the applications of the database. */
-function tenthOfFreeConnections({ max, reserved, used }: { max: number; reserved: number; used: number }): number {
-  return Math.floor((max - reserved - used) / 10);
-}
-
 async function queryAllDatabases(state: CollectState, server: Promise<QueryResults>, lanes: number): Promise<void> {
   const { run, settings, session, facts, queryOptions, names } = state;
   const queries = queriesOf(settings.checks, 'database');
@@ -206,10 +202,10 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
-    state.access.set(name, access);
+    const instance = knownValue(results, laterServerInstanceQuery);
+    state.access.set(name, access.kind === 'entered' ? { ...access, instance } : access);
     const overview = knownValue(results, databaseOverviewQuery);
-    const sizes = knownValue(results, tableSizesQuery);
-    if (overview !== undefined) state.sizes.set(name, databaseSizes(overview, sizes));
+    if (overview !== undefined) state.sizes.set(name, databaseSizes(overview, knownValue(results, tableSizesQuery)));
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);
@@ -223,10 +219,13 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = disconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
-      const cut = broken === undefined ? {} : { broken };
       // It counts among the connections that may be open at once.
       await session.end();
-      await finish(facts.dbname, { kind: 'entered', direct, ...cut }, outcome.results);
+      await finish(
+        facts.dbname,
+        { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) },
+        outcome.results,
+      );
     } else await session.end();
   };
   const lane = async () => {

@@ -1,4 +1,5 @@
 import { knownValue } from '../query.ts';
+import { laterServerInstanceQuery } from './queries/server-instances.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
 import type { WalRate } from './source-facts.ts';
@@ -21,8 +22,10 @@ export async function measureWalRate(
   if (first === undefined) return undefined;
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const { results } = await queryDatabase(dbname, [walPositionQuery], queryOptions);
+  const { results } = await queryDatabase(dbname, [walPositionQuery, laterServerInstanceQuery], queryOptions);
   const second = knownValue(results, walPositionQuery);
   // Both times are from the clock of the server.
-  return second === undefined ? undefined : { bytes: second.bytes - first.bytes, seconds: second.at - first.at };
+  if (second === undefined) return undefined;
+  const instance = knownValue(results, laterServerInstanceQuery);
+  return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

@@ -1,7 +1,7 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { identifySystemMessage } from '../../postgresql/pinned-message.ts';
+import { identifySystemMessage, readOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
@@ -9,6 +9,7 @@ import type { NameResolver } from '../network/name-resolver.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 import { identifyServer } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
+import { decodeServerInstance, type ServerInstance, serverInstanceSql } from './queries/server-instances.ts';
 import type { ConnectTimeouts, SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConnectionResult } from './source-facts.ts';
 
@@ -116,7 +117,8 @@ async function connectForReplication({
     session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
     onSend(source.dbname, identifySystemMessage);
     await session.query(identifySystemMessage, timeouts.query);
-    return { kind: 'entered' };
+    onSend(source.dbname, instanceMessage);
+    return { kind: 'entered', instance: await readInstance(session, timeouts.query) };
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) {
       return { kind: 'refused', code: error.code, message: error.message };
@@ -126,6 +128,19 @@ async function connectForReplication({
     await session?.end();
   }
 }
+
+/** A replication connection to a database accepts queries too (PostgreSQL 10 and newer). */
+async function readInstance(session: PostgresqlSession, limit: number): Promise<ServerInstance | undefined> {
+  try {
+    const row = (await session.query(instanceMessage, limit)).flat()[0];
+    return row === undefined ? undefined : decodeServerInstance(row);
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+}
+
+const instanceMessage = readOnlyTransaction([serverInstanceSql]);
 
 function refused({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };

@@ -1,5 +1,6 @@
 import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { ServerInstance } from './queries/server-instances.ts';
 
 /** What is known of a source beside the results of the queries. */
 export interface PostgresqlSourceFacts {
@@ -61,6 +62,8 @@ export type DatabaseAccess =
       readonly kind: 'entered';
       /** The server process is the one that the connection was made to, so no pooler is in between. */
       readonly direct: boolean;
+      /** The server that it reached; undefined: the role cannot read it. */
+      readonly instance?: ServerInstance | undefined;
       /** Why the connection ended before all queries had a result, on a second try as well. */
       readonly broken?: string;
     }
@@ -91,10 +94,16 @@ export interface DatabaseCopySize {
 export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
+  /** The server of the second reading. */
+  readonly instance?: ServerInstance | undefined;
 }
 
 export type ReplicationConnectionResult =
-  | { readonly kind: 'entered' }
+  | {
+      readonly kind: 'entered';
+      /** The server that it reached; undefined: the role cannot read it. */
+      readonly instance?: ServerInstance | undefined;
+    }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** server_version_num; 0 when no connection was made. */

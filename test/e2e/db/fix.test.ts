@@ -17,7 +17,7 @@ const settings = {
   wal_sender_timeout: '5s',
   listen_addresses: 'localhost',
   synchronous_standby_names: '*',
-  // Otherwise every commit would wait for a standby that does not exist.
+  // Otherwise every commit would wait for a standby that does not exist, as those of the role app do.
   synchronous_commit: 'local',
 };
 const hba = ['host closed all 127.0.0.1/32 reject', 'host all all 127.0.0.1/32 scram-sha-256'];
@@ -45,6 +45,8 @@ beforeAll(async () => {
       `CREATE ROLE "the mover" LOGIN SUPERUSER PASSWORD '${password}' VALID UNTIL '${soon()}'`,
       `ALTER ROLE "the mover" SET statement_timeout = '10s'`,
       'ALTER ROLE "the mover" SET default_transaction_read_only = on',
+      'CREATE ROLE app',
+      'ALTER ROLE app SET synchronous_commit = on',
     ],
   });
   for (const database of ['d1', strange]) {

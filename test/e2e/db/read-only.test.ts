@@ -37,6 +37,12 @@ const harmless = new Set([
   'pg_total_relation_size',
   'pg_relation_size',
   'pg_collation_actual_version',
+  'pg_control_checkpoint',
+  'pg_control_system',
+  'pg_ls_dir',
+  'pg_ls_waldir',
+  'pg_read_binary_file',
+  'pg_stat_file',
   'pg_database_collation_actual_version',
   // Asks what it is given, in the same transaction: a SELECT that the question made of names.
   'query_to_xml',

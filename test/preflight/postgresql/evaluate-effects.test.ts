@@ -61,6 +61,7 @@ const table: TableReplicaIdentity = {
   usableIndex: undefined,
   trustedOwners: true,
   writes: 3,
+  olderThanCounters: false,
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
 const plain = role({ superuser: false, replication: false, bypassRls: false });

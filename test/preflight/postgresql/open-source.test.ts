@@ -141,9 +141,9 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     expect(ground).toMatchObject({ replication: { kind: 'entered' }, tls: { offered: 'yes', version: 'TLSv1.3' } });
   });
 
-  test('what is sent are two pinned read-only messages and IDENTIFY_SYSTEM', async () => {
+  test('what is sent are three pinned read-only messages and IDENTIFY_SYSTEM', async () => {
     const { sent } = await look(source);
-    expect(sent).toHaveLength(3);
+    expect(sent).toHaveLength(4);
     expect(sent).toContain('IDENTIFY_SYSTEM');
     const transactions = sent.filter((text) => text !== 'IDENTIFY_SYSTEM');
     expect(transactions[0]).toMatch(/; SELECT pg_backend_pid\(\) AS pid; COMMIT$/);

@@ -8,6 +8,7 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
+import { type WriteCounters, writeCountersQuery } from '../queries/write-counters.ts';
 import {
   generatedIdentityRejectedSince,
   incomparableColumnsByTable,
@@ -26,22 +27,23 @@ export const replicaIdentityCheck = databaseCheck({
     identities: replicaIdentitiesQuery,
     unequalColumns: columnsWithoutEqualityQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
+    counters: writeCountersQuery,
   },
-  evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
+  evaluate({ identities, unequalColumns, hashedNulls, counters }, database, facts, options) {
     const version = serverVersionOf(facts);
     const lacking = identities.filter(
       (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
     );
     if (lacking.length === 0) return pass('all tables');
-    // Without statistics a table must be assumed to be written to.
-    const written = lacking.filter(({ writes }) => writes !== 0);
+    // Without statistics, or with those of a few hours, a table must be assumed to be written to.
+    const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, table));
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
-    const ordered = lacking.toSorted((a, b) => Number(b.writes !== 0) - Number(a.writes !== 0));
-    const observed = `${countText(lacking.length, 'table')} without, ${written.length} with writes`;
+    const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
+    const observed = `${countText(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or not known' : ''}`;
     const more = {
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
-      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length)}${unlistedNote(lacking)}`,
+      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
       objects: firstObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
@@ -75,15 +77,30 @@ function impactOf(lacking: readonly TableReplicaIdentity[], version: number): st
   return sentences.join(' ');
 }
 
-function writesOf(written: readonly TableReplicaIdentity[], all: number): string {
+/** A day of counters includes the jobs of a night; a weekly job is the user's to know. */
+const trustedSeconds = 86_400;
+
+/** Whether no counted write means nothing: the counters are younger than a day and than the rows of the table. */
+function isTooYoung({ seconds, sinceCreation }: WriteCounters, { olderThanCounters }: TableReplicaIdentity): boolean {
+  return seconds !== undefined && seconds < trustedSeconds && (!sinceCreation || olderThanCounters);
+}
+
+function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCounters): string {
   if (written.some(({ writes }) => writes === undefined)) {
     return 'It is not known whether they are written to: track_counts is off.';
   }
-  if (written.length === 0) return 'None of them had an UPDATE or DELETE since the statistics were reset.';
-  const busiest = written.toSorted((a, b) => (b.writes ?? 0) - (a.writes ?? 0)).slice(0, 3);
+  const start = since === '' ? '' : ` (${since})`;
+  if (written.length === 0) return `None of them had an UPDATE or DELETE since the statistics were reset${start}.`;
+  if (written.every(({ writes }) => writes === 0)) {
+    return `It is not known whether they are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover. Run the preflight again a day later, or accept the finding if you know that no application changes their rows.`;
+  }
+  const busiest = written
+    .filter(({ writes }) => writes !== 0)
+    .toSorted((a, b) => (b.writes ?? 0) - (a.writes ?? 0))
+    .slice(0, 3);
   const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
   const quiet = all - written.length;
-  return `UPDATE and DELETE since the statistics were reset: ${counts}.${quiet === 0 ? '' : ` The other ${countText(quiet, 'table')} had none.`}`;
+  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${countText(quiet, 'table')} had none.`}`;
 }
 
 /** The server's message names the table alone, in double quotes. */

@@ -3,18 +3,26 @@ import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
+import { storedCommitModesQuery } from '../queries/stored-commit-modes.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
 import { countText } from '../units.ts';
 
 export const syncStandbyNamesCheck = serverCheck({
   id: 'sync-standby-names',
-  title: 'no COMMIT commitWaits for the target or for a standby that is not connected',
-  headline: 'COMMIT commitWaits, or will wait, for a standby that does not confirm',
+  title: 'no COMMIT waits for the target or for a standby that is not connected',
+  headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, senders: walSendersQuery },
-  evaluate({ settings, senders }) {
+  queries: { settings: settingsQuery, senders: walSendersQuery, commitModes: storedCommitModesQuery },
+  evaluate({ settings, senders, commitModes }) {
     const observed = settingOf(settings, 'synchronous_standby_names');
+    if (observed.trim() === '') return pass('empty');
+    if (!commitsWait(settings, commitModes)) {
+      const mode = settingOf(settings, 'synchronous_commit');
+      return pass(`${observed}; synchronous_commit ${mode}`, {
+        detail: 'No COMMIT waits for a standby, unless a session sets synchronous_commit itself.',
+      });
+    }
     if (!matchesAnyStandby(observed)) return evaluateNames(observed, settings, senders);
     const named = standbysOf(senders);
     const counted = /^\s*((?:any|first)\s+)?(\d+)\s*\(/i.exec(observed);
@@ -23,7 +31,7 @@ export const syncStandbyNamesCheck = serverCheck({
     return fail(['continuous'], observed, {
       headline: 'synchronous_standby_names matches the target',
       required: 'a list of standby names',
-      detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server commitWaits.${named.length === 0 ? ' No standby is connected now.' : ''}`,
+      detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server waits.${named.length === 0 ? ' No standby is connected now.' : ''}`,
       objects: named,
       fix: alterSystemFix(
         settings,
@@ -36,26 +44,34 @@ export const syncStandbyNamesCheck = serverCheck({
   },
 });
 
-/** With too few of the listed standbys connected, every COMMIT commitWaits, also those of the migration. */
+/** With too few of the listed standbys connected, every COMMIT waits, also those of the migration. */
 function evaluateNames(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
-  if (observed.trim() === '') return pass('empty');
   const wanted = Number(/^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(observed)?.[1] ?? 1);
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
-  const commitWaits = !['off', 'local'].includes(settingOf(settings, 'synchronous_commit'));
-  if (isHidden || !commitWaits || confirming >= wanted) return pass(observed);
+  if (isHidden || confirming >= wanted) return pass(observed);
   return fail(['continuous'], `${observed}; ${countText(confirming, 'standby', 'standbys')} of ${wanted} connected`, {
     headline: 'COMMIT waits for a standby that is not connected',
     required: `${countText(wanted, 'standby', 'standbys')} connected`,
     detail:
-      'Every COMMIT on this server commitWaits for standbys that are not connected: the application already commitWaits, and so would CREATE PUBLICATION and the creation of the first slot.',
+      'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
     fix: alterSystemFix(
       settings,
       { synchronous_standby_names: '' },
-      'Or reconnect the standbys. With an empty list no COMMIT commitWaits.',
+      'Or reconnect the standbys. With an empty list no COMMIT waits.',
     ),
   });
 }
+
+/** Whether a session waits for standbys at COMMIT, by the settings of the server and of any role or database. */
+function commitsWait(settings: ServerSettings, stored: readonly string[]): boolean {
+  const own = settings.get('synchronous_commit');
+  // A value that ALTER ROLE or ALTER DATABASE gave to our session hides that of the server.
+  const isServerValue = own !== undefined && !/user|database/.test(own.source);
+  return [isServerValue ? own.value : 'on', ...stored].some((mode) => !localModes.has(mode.toLowerCase()));
+}
+
+const localModes: ReadonlySet<string> = new Set(['off', 'local', 'false', 'no', '0']);
 
 /** Whether the list contains `*`; a quoted `"*"` is a name. */
 export function matchesAnyStandby(value: string): boolean {

@@ -2,7 +2,7 @@ import type { FunctionBody } from '../queries/function-bodies.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 
 /** A relation that a function body names; without a schema it may be any of that name. */
-export type RelationRead = Pick<NameReference, 'schema' | 'name'>;
+export type RelationRead = Pick<NameReference, 'schema' | 'name' | 'certain'>;
 
 /**
  * Relations that a function reads, directly and through functions and views that it uses, as far as their bodies name them.

@@ -2,6 +2,7 @@ import {
   clockFunctions,
   firstNormalObjectId,
   oidsOfCatalogs,
+  serverStateFunctions,
   sessionFunctions,
   settingsDependentFunctions,
   tablespaceOid,
@@ -55,15 +56,20 @@ export const isSystemSchemaTableSql = `
 export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
 
 /** The numbers of SQLValueFunction are those of CURRENT_USER and the like (enum SQLValueFunctionOp). */
-export const sessionPattern = `funcid (${sessionFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts by the text form of a value, which depends on DateStyle and the like. */
 export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
 
+/** The system column tableoid in an expression. PostgreSQL 12 removed the column oid, which moved its number. */
+export function tableOidPattern(version: number): string {
+  return `:varattno -${version < 120_000 ? 7 : 6} `;
+}
+
 /** A CHECK constraint whose expression reads the clock. */
 export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
 
-/** A CHECK constraint (alias `k`) whose expression depends on the session: its role, its settings or its search_path. */
+/** A CHECK constraint (alias `k`) whose expression depends on the session (its role, its settings, its search_path) or on the server. */
 export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
 
 /** One array constant is parsed once, while each element of an IN list is parsed and compared by itself for every row. */
@@ -83,6 +89,17 @@ export const isNotPlainTableSql = `
       OR c.relpersistence <> 'p'
       OR c.relrowsecurity
       OR (c.reltablespace <> '0' AND c.reltablespace <> '${tablespaceOid.pg_default}')
+  )
+`;
+
+/** Relations that cannot be measured without waiting for a lock. A condition of CASE is evaluated before its result. */
+export const lockedRelationsSql = `
+  (
+    SELECT relation
+    FROM pg_locks
+    WHERE mode = 'AccessExclusiveLock'
+      AND relation IS NOT NULL
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   )
 `;
 

@@ -32,3 +32,16 @@ export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
   absent: { max: 0, reserved: 0, used: 0 },
   grant: grantMonitorRole,
 };
+
+/** The free connections belong to the applications of the database. */
+export function tenthOfFreeConnections({
+  max,
+  reserved,
+  used,
+}: {
+  max: number;
+  reserved: number;
+  used: number;
+}): number {
+  return Math.floor((max - reserved - used) / 10);
+}

@@ -16,6 +16,7 @@ import {
   isSystemSchemaTableSql,
   sessionPattern,
   settingsPattern,
+  tableOidPattern,
 } from './catalog-predicates.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -104,7 +105,7 @@ const databaseFeatures = [
   'system-objects',
   /** Expression indexes and partial indexes. */
   'expressions',
-  /** Constraints that are NOT VALID, read the clock, or depend on settings or on the session. */
+  /** Constraints that are NOT VALID, read the clock, or depend on settings, on the session or on tableoid. */
   'odd-constraints',
   /** Constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
@@ -173,13 +174,13 @@ const featureTests: Readonly<Record<DatabaseFeature, (version: number) => string
         AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
     )
   `,
-  'odd-constraints': () => `
+  'odd-constraints': (version) => `
     EXISTS (
       SELECT FROM pg_constraint
       WHERE oid >= '${firstNormalObjectId}'
         AND (
           NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockPattern}|${settingsPattern}|${sessionPattern}')
+            OR (contype = 'c' AND conbin::text ~ '${clockPattern}|${settingsPattern}|${sessionPattern}|${tableOidPattern(version)}')
         )
     )
   `,

@@ -1,5 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
 import { whenPresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -26,6 +27,8 @@ export interface TableReplicaIdentity {
   readonly trustedOwners: boolean;
   /** Number of UPDATE and DELETE since the statistics were reset; undefined: track_counts is off. */
   readonly writes: number | undefined;
+  /** It has rows, but none was inserted since the counters began. */
+  readonly olderThanCounters: boolean;
 }
 
 // Each role list is read once, not for every table. The database belongs to a superuser, so pg_database_owner is one.
@@ -60,6 +63,12 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
       `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
+      `CASE
+        WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
+        WHEN c.relpages > 0 THEN 'o'
+        WHEN c.oid IN ${lockedRelationsSql} THEN NULL
+        WHEN pg_relation_size(c.oid) > 0 THEN 'o'
+      END`,
     ];
     return `
       SELECT
@@ -98,6 +107,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
         usableIndex: decodeOptionalText(row, 'usable_index'),
         trustedOwners: flags.includes('t', 1),
         writes: decodeOptionalNumber(row, 'writes'),
+        olderThanCounters: flags.includes('o', 1),
       };
     }),
   absent: [],

@@ -6,7 +6,7 @@ import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
 
-/** A CHECK constraint that depends on the session: on its role, its settings or its search_path. */
+/** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
 export interface SessionDependentConstraint {
   /** Quoted. */
   readonly name: string;

@@ -20,6 +20,7 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
     usableIndex: undefined,
     trustedOwners: false,
     writes: 1,
+    olderThanCounters: false,
     ...more,
   };
 }

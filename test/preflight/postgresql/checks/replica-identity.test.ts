@@ -1,12 +1,16 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { replicaIdentityCheck } from '../../../../src/preflight/postgresql/checks/replica-identity.ts';
 import type {
   ColumnWithoutEquality,
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
+import type { WriteCounters } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { eventually } from '../../../fixtures/redis.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
 
 function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
   return {
@@ -21,6 +25,7 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
     usableIndex: undefined,
     trustedOwners: false,
     writes: 1,
+    olderThanCounters: false,
     ...more,
   };
 }
@@ -31,9 +36,10 @@ function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEquality[] = [],
+  counters: WriteCounters = { seconds: 90_000, since: '2026-11-01 08:00:00', sinceCreation: false },
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, hashedNulls: [] };
+  const facts = { identities: tables, unequalColumns, hashedNulls: [], counters };
   return replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
@@ -61,6 +67,24 @@ test.each([
   },
 ])('a table, $what: $verdict', ({ is, verdict }) => {
   expect(short(evaluate([identityOf(is)]))).toBe(verdict);
+});
+
+test.each([
+  { what: 'seconds old', counters: { seconds: 9, sinceCreation: false }, is: {}, verdict: 'fail continuous' },
+  { what: 'a day old', counters: { seconds: 86_400, sinceCreation: false }, is: {}, verdict: 'warn' },
+  { what: 'as old as the server', counters: { seconds: 9, sinceCreation: true }, is: {}, verdict: 'warn' },
+  {
+    what: 'as old as the server, and younger than the rows',
+    counters: { seconds: 9, sinceCreation: true },
+    is: { olderThanCounters: true },
+    verdict: 'fail continuous',
+  },
+  { what: 'of unknown age', counters: { seconds: undefined, sinceCreation: false }, is: {}, verdict: 'warn' },
+])('no write was counted, and the counters are $what: $verdict', ({ counters, is, verdict }) => {
+  const since = '2026-11-22 08:00:00';
+  const outcome = evaluate([identityOf({ writes: 0, ...is })], 170_010, [], { since, ...counters });
+  expect(short(outcome)).toBe(verdict);
+  if (counters.seconds === 9) expectText(`${outcome.observed}: ${outcome.detail}`);
 });
 
 test('since 18 the source itself refuses, so that the counters tell', () => {
@@ -142,3 +166,47 @@ test('the text mentions statements only if there are some', () => {
   expectText(evaluate([identityOf()], 170_010, [doc]).fix?.text);
   expectText(evaluate([identityOf()]).fix?.text);
 });
+
+describe.each([14, 15, 18] as const)(
+  'on PostgreSQL %i, a table without a key is a blocker although no write was counted',
+  (version) => {
+    const start = async () => {
+      const server = await startPostgres({ version, settings: ready, setup: ['CREATE DATABASE d1'] });
+      await server.query('CREATE TABLE t (a int)', 'd1');
+      const outcome = async () => short(found(await preflightServer(server), 'replica-identity', 'd1'));
+      expect(await outcome()).toBe('warn');
+      await server.query('INSERT INTO t VALUES (1)', 'd1');
+      await server.query('UPDATE t SET a = 2', 'd1');
+      await eventually(async () => (await outcome()) === 'fail continuous', 'the counters');
+      return { server, outcome };
+    };
+
+    test('after pg_stat_reset()', async () => {
+      const { server, outcome } = await start();
+      await server.query('SELECT pg_stat_reset()', 'd1');
+      expect(await outcome()).toBe('fail continuous');
+    }, 60_000);
+
+    test('after a crash', async () => {
+      const { server, outcome } = await start();
+      await server.query("COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'").catch(() => {});
+      await eventually(
+        () =>
+          server.query('SELECT 1').then(
+            () => true,
+            () => false,
+          ),
+        'the recovery',
+      );
+      expect(await outcome()).toBe('fail continuous');
+    }, 60_000);
+
+    test('but not after a restart that keeps the counters', async () => {
+      const server = await startPostgres({ version, settings: ready, setup: ['CREATE TABLE t (a int)'] });
+      await server.query('INSERT INTO t VALUES (1)');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await server.restart();
+      expect(short(found(await preflightServer(server), 'replica-identity'))).toBe('warn');
+    }, 60_000);
+  },
+);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { sessionChecksCheck } from '../../../../src/preflight/postgresql/checks/session-checks.ts';
 import type { SessionDependentConstraint } from '../../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
@@ -15,7 +16,13 @@ const cast = 'CHECK (((tbl)::regclass IS NOT NULL))';
 test.each([
   { definition: tenant, filled: true, verdict: both },
   { definition: tenant, filled: false, verdict: 'pass' },
-  { definition: zone, filled: true, verdict: 'pass' },
+  { definition: zone, filled: true, verdict: 'unknown' },
+  {
+    definition: "CHECK ((current_setting('server_version_num'::text)::integer < 160000))",
+    filled: true,
+    verdict: 'unknown',
+  },
+  { definition: 'CHECK ((lsn <= pg_current_wal_lsn()))', filled: true, verdict: 'unknown' },
   { definition: who, filled: true, verdict: 'unknown' },
   { definition: who, filled: false, verdict: 'pass' },
   { definition: named, filled: true, verdict: 'unknown' },
@@ -55,3 +62,31 @@ test('they are found on a real server, the fix removes them, and undo restores t
   for (const statement of before.fix?.undoReview ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'session-checks', 'postgres').status).toBe('unknown');
 });
+
+test('a value of the server itself is known on the target only, and the report says how to see it', () => {
+  const constraint = { name: 'k', owner: 'public.t', ofDomain: false, filled: true };
+  const one = { ...constraint, definition: 'CHECK ((lsn <= pg_current_wal_lsn()))' };
+  const outcome = sessionChecksCheck.evaluate({ sessionChecks: [one] }, 'd1', sourceFacts(), preflightOptions());
+  expectOutcomeText(outcome);
+});
+
+test.each([14, 18] as const)(
+  'on PostgreSQL %i, CHECKs of the server are found',
+  async (version) => {
+    const server = await startPostgres({
+      version,
+      settings: ready,
+      setup: [
+        `CREATE TABLE t (id int PRIMARY KEY, lsn pg_lsn DEFAULT pg_current_wal_lsn() CONSTRAINT past CHECK (lsn <= pg_current_wal_lsn()))`,
+        `ALTER TABLE t ADD CONSTRAINT release CHECK (current_setting('server_version_num')::int / 10000 = ${version})`,
+        "ALTER TABLE t ADD CONSTRAINT product CHECK (version() LIKE 'PostgreSQL %')",
+        'ALTER TABLE t ADD CONSTRAINT plain CHECK (id > 0)',
+        'INSERT INTO t VALUES (1)',
+      ],
+    });
+    const outcome = found(await preflightServer(server), 'session-checks', 'postgres');
+    expect(outcome.status).toBe('unknown');
+    expect(outcome.objects?.map((one) => one.split(' ')[0])).toEqual(['past', 'product', 'release']);
+  },
+  60_000,
+);

@@ -78,6 +78,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
         usableIndex: undefined,
         trustedOwners: false,
         writes: 0,
+        olderThanCounters: false,
       },
     ],
   };
@@ -113,6 +114,7 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     usableIndex: undefined,
     trustedOwners: false,
     writes: 0,
+    olderThanCounters: false,
   };
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),

@@ -107,4 +107,24 @@ export const beyondDumpCases: readonly PostgresCase[] = [
       'CREATE TEXT SEARCH DICTIONARY places (TEMPLATE = thesaurus, DICTFILE = thesaurus_sample, DICTIONARY = english_stem)',
     ],
   },
+  {
+    name: 'in no dump: a function that was added to an extension, and a view over it',
+    verdict: 'blocked',
+    reasons: ['added-members'],
+    setup: [
+      'CREATE EXTENSION hstore',
+      "CREATE FUNCTION shout(text) RETURNS text LANGUAGE sql AS 'SELECT upper($1)'",
+      'ALTER EXTENSION hstore ADD FUNCTION shout(text)',
+      "CREATE VIEW v AS SELECT shout('a') AS a",
+    ],
+  },
+  {
+    name: 'in no dump: a function that was added to an extension and that nothing needs',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION hstore',
+      "CREATE FUNCTION shout(text) RETURNS text LANGUAGE sql AS 'SELECT upper($1)'",
+      'ALTER EXTENSION hstore ADD FUNCTION shout(text)',
+    ],
+  },
 ];

@@ -125,6 +125,12 @@ export const serverCases: readonly PostgresCase[] = [
     last: ["ALTER SYSTEM SET synchronous_standby_names = '*'", 'reload'],
   },
   {
+    name: 'synchronous_standby_names takes any name, and no commit waits',
+    verdict: 'continuous',
+    settings: { synchronous_commit: 'local' },
+    last: ["ALTER SYSTEM SET synchronous_standby_names = '*'", 'reload'],
+  },
+  {
     name: 'the named synchronous standby is away',
     verdict: 'dump',
     reasons: ['sync-standby-names'],

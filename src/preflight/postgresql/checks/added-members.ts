@@ -1,0 +1,42 @@
+import { requoteName, requoteSignature } from '../../../postgresql/requote.ts';
+import { fail, pass, warn } from '../../finding.ts';
+import { removesRows } from '../../fix-effect.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type AddedMember, addedMembersQuery } from '../queries/added-members.ts';
+import { countText } from '../units.ts';
+
+export const addedMembersCheck = databaseCheck({
+  id: 'added-members',
+  title: 'no function was added to an extension',
+  headline: 'A function was added to an extension',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { added: addedMembersQuery },
+  evaluate({ added }, database) {
+    if (added.length === 0) return pass('none');
+    const needed = added.filter(({ user }) => user !== undefined);
+    const named = needed.length > 0 ? needed : added;
+    const more = {
+      required: 'functions that the scripts of the extension create',
+      detail: `A dump has no members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not name these functions. ${needed.length === 0 ? 'They are missing on the target without an error.' : `Objects that need them cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
+      objects: firstObjects(named).map(
+        ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
+      ),
+      fix: {
+        review: named.map(statement('DROP')),
+        undoReview: named.map(statement('ADD')),
+        effects: [removesRows(addedMembersQuery, named)],
+        database,
+        by: 'the owner of the extension, or a superuser',
+        text: 'Take them out of the extension. They stay as they are, and a dump then contains them.',
+      },
+    };
+    const observed = countText(named.length, 'function');
+    return needed.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+  },
+});
+
+const statement =
+  (verb: 'ADD' | 'DROP') =>
+  ({ extension, signature }: AddedMember): string =>
+    `ALTER EXTENSION ${requoteName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

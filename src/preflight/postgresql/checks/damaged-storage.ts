@@ -1,0 +1,46 @@
+import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
+import { countText } from '../units.ts';
+
+export const damagedStorageCheck = databaseCheck({
+  id: 'damaged-storage',
+  title: 'no table has lost its file, and no page failed its checksum',
+  headline: 'The storage of the database is damaged',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { damage: storageDamageQuery },
+  evaluate({ damage }) {
+    if (damage.missing.length > 0) return missingFiles(damage);
+    return damage.checksumFailures > 0 ? failedChecksums(damage) : pass('none');
+  },
+});
+
+function missingFiles({ missing }: StorageDamage): CheckOutcome {
+  const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
+  const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
+  return fail(['continuous', 'dump'], `${countText(missing.length, 'relation')} without a file`, {
+    headline: 'The file of a table is missing',
+    required: 'a file for every table, TOAST table and sequence',
+    detail: `Every read of such a table fails, so its rows cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
+    objects: firstObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
+    fix: {
+      by: 'the operator of the server',
+      text: 'Make the files available again (a volume that is not mounted, a link below pg_tblspc), or restore them from a backup. Drop tables that are not needed.',
+    },
+  });
+}
+
+function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
+  return {
+    ...unknown(`${countText(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
+    headline: 'Pages failed their checksum',
+    required: 'no checksum failures',
+    detail:
+      'A page of a table that is damaged ends the copy on every attempt: "invalid page in block … of relation …". Rows were not read, and the server does not record which relation it was: an index does not matter, and the page may have been repaired since. An operator can read every row on the source: pg_dumpall >/dev/null',
+    fix: {
+      by: 'the operator of the server',
+      text: 'The log of the server names the relation and the block. Restore it from a backup or a standby, or rebuild it if it is an index. pg_checksums --check finds all damaged pages of a stopped server.',
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { psqlStatement } from '../../../postgresql/psql-script.ts';
+import { requoteName } from '../../../postgresql/requote.ts';
+import { pass, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { largeValuesQuery, rowSizeLimit, type TableWithLargeValues } from '../queries/large-values.ts';
+import { binarySizeText, countText } from '../units.ts';
+
+export const largeValuesCheck = databaseCheck({
+  id: 'large-values',
+  title: 'no row can be longer than 1 GB',
+  headline: 'A row may be longer than 1 GB',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { large: largeValuesQuery },
+  evaluate({ large }, database) {
+    if (large.length === 0) return pass('none, by the size of TOAST tables');
+    return {
+      ...unknown(`${countText(large.length, 'table')} with long values, and the rows were not read`),
+      required: 'rows that are shorter than 1 GB as text, where bytea counts twice',
+      detail: `A server cannot send a longer row, so its copy fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST tables of these tables are large enough for such a row, which does not mean that there is one.${ownerQueries(large)}${unlistedNote(large)}`,
+      objects: firstObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
+      fix: {
+        database,
+        by: 'the owner of the tables',
+        text: 'Split such values into several rows, or move them to files, before the migration. Without such a row, use --accept large-values.',
+      },
+    };
+  },
+});
+
+/** octet_length reads the length that is stored with a value, not the value, except for types other than bytea and text. */
+function ownerQueries(large: readonly TableWithLargeValues[]): string {
+  const queries = firstObjects(large).flatMap(({ table, binaries, texts }) => {
+    const lengths = [
+      ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
+      ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),
+    ];
+    const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
+    return psqlStatement(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? [];
+  });
+  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
+}

@@ -1,0 +1,24 @@
+import { fail, pass, skip } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { outputPluginQuery } from '../queries/output-plugin.ts';
+
+export const outputPluginCheck = serverCheck({
+  id: 'output-plugin',
+  title: 'the server can load the output plugin pgoutput',
+  headline: 'The server cannot load the output plugin pgoutput',
+  severity: { continuous: 'blocker' },
+  needs: 'connection',
+  queries: { plugin: outputPluginQuery },
+  evaluate({ plugin }) {
+    if (plugin === undefined) return skip('only a superuser can see the libraries of the server');
+    if (plugin.exists) return pass('found');
+    return fail(['continuous'], 'not found', {
+      required: 'the library pgoutput in dynamic_library_path',
+      detail: `A subscription uses pgoutput, and no replication slot can be created without it: "could not access file "pgoutput": No such file or directory". The server searches in ${plugin.path === '' ? 'no folder: dynamic_library_path is empty' : plugin.path}.`,
+      fix: {
+        by: 'the operator of the server',
+        text: 'If dynamic_library_path was changed, add $libdir to it (reload). Otherwise install the server package again: pgoutput belongs to it.',
+      },
+    });
+  },
+});

@@ -1,0 +1,46 @@
+import { fail, pass } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { bothMethods } from '../login-steps.ts';
+import { type ServerInstance, serverInstanceQuery } from '../queries/server-instances.ts';
+
+export const sameServerCheck = serverCheck({
+  id: 'same-server',
+  title: 'every connection reaches the same server',
+  headline: 'Connections reach different servers',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  needs: 'connection',
+  queries: { first: serverInstanceQuery },
+  evaluate({ first }, { replication, access, walRate }) {
+    const connections = [replication, ...access.values()];
+    const instances = connections.map((one) => (one?.kind === 'entered' ? one.instance : undefined));
+    const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
+    const other = first === undefined ? undefined : others.find((one) => !isSameServer(first, one));
+    if (first === undefined || other === undefined)
+      return pass(first === undefined ? 'not compared' : 'the same server');
+    // A primary and its standbys have the same rows, so a dump of either is one.
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : bothMethods;
+    return fail(blocks, `${described(first)}; ${described(other)}`, {
+      required: 'one server',
+      detail:
+        'A load balancer, a proxy or a DNS name with several addresses distributes connections. Each connection of a migration may reach another server: a publication or a slot that was created on one does not exist on the other ("publication … does not exist", "replication slot … does not exist"), and rows come from different states. This report may mix facts of both.',
+      fix: { text: 'Use the address of the primary itself, or a port of the proxy that always leads to the primary.' },
+    });
+  },
+});
+
+const continuousOnly = ['continuous'] as const;
+
+/** A server that was restarted between the two queries has another start time, which is later than the first query. */
+function isSameServer(first: ServerInstance, other: ServerInstance): boolean {
+  const wasRestarted = other.started > first.readAt || first.started > other.readAt;
+  return (
+    first.systemIdentifier === other.systemIdentifier &&
+    first.inRecovery === other.inRecovery &&
+    (first.started === other.started || wasRestarted)
+  );
+}
+
+function described({ systemIdentifier, inRecovery, started }: ServerInstance): string {
+  const since = new Date(started * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return `system ${systemIdentifier}, ${inRecovery ? 'standby' : 'primary'}, started ${since} UTC`;
+}

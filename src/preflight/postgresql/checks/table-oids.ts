@@ -1,0 +1,44 @@
+import { fail, pass, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstObjects, unlistedNote } from '../object-list.ts';
+import { type TableOidUse, tableOidUsesQuery } from '../queries/table-oid-uses.ts';
+import { countText } from '../units.ts';
+
+export const tableOidsCheck = databaseCheck({
+  id: 'table-oids',
+  title: 'no generated column or CHECK constraint depends on tableoid',
+  headline: 'A generated column or a CHECK constraint depends on tableoid',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { uses: tableOidUsesQuery },
+  evaluate({ uses }, database) {
+    const found = uses.filter(dependsOnNumber);
+    if (found.length === 0) return pass('none');
+    const columns = found.filter(({ kind }) => kind === 'generated');
+    const named = columns.length > 0 ? columns : found;
+    const objects = firstObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const fix = {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: "Compare with a name instead, which a dump contains: tableoid = 'schema.table'::regclass. Or drop them before the migration.",
+    };
+    const more = { required: "none, or a comparison with 'table'::regclass", objects, fix };
+    if (columns.length > 0) {
+      return fail(['continuous', 'dump'], countText(columns.length, 'generated column'), {
+        ...more,
+        detail: `A table has another OID on the target, and generated columns are not copied but computed there, so their values differ without an error.${unlistedNote(columns)}`,
+      });
+    }
+    return {
+      ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
+      ...more,
+      detail: `A table has another OID on the target, where the constraint is evaluated for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
+    };
+  },
+});
+
+/** A comparison with the name of a table is dumped as that name, and has the same result everywhere. */
+function dependsOnNumber({ definition }: TableOidUse): boolean {
+  return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
+}
+
+const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;

@@ -1,0 +1,44 @@
+import { fail, pass, warn } from '../../finding.ts';
+import { serverCheck } from '../check.ts';
+import { transactionAgesQuery } from '../queries/transaction-ages.ts';
+import { serverVersionOf } from '../source-facts.ts';
+
+export const xidWraparoundCheck = serverCheck({
+  id: 'xid-wraparound',
+  title: 'transaction ids are far from wraparound',
+  headline: 'Transaction ids are close to wraparound',
+  severity: { continuous: 'blocker', dump: 'warning' },
+  needs: 'connection',
+  queries: { ages: transactionAgesQuery },
+  evaluate({ ages: [oldest] }, facts) {
+    if (oldest === undefined) return pass('no database');
+    const { database, age } = oldest;
+    const limit = wrapLimit - (serverVersionOf(facts) < 140_000 ? 1_000_000 : 3_000_000);
+    const observed = `age ${age} in database ${database}`;
+    const required = `age below ${failsafeAge}`;
+    if (age < failsafeAge) return pass(observed);
+    const fix = {
+      by: 'a superuser',
+      text: `Find what holds back VACUUM (old transactions, prepared transactions, replication slots), then run VACUUM (FREEZE) in database ${database}. A database that accepts no connections must allow them first.`,
+    };
+    if (age >= limit) {
+      return fail(['continuous'], observed, {
+        headline: 'The server assigns no more transaction ids',
+        required,
+        detail: `At age ${limit} the server refuses everything that writes: "database is not accepting commands … to avoid wraparound data loss in database "${database}"". That includes the writes of the application and CREATE PUBLICATION. A dump only reads.`,
+        fix,
+      });
+    }
+    return warn(observed, {
+      required,
+      detail: `${limit - age} transactions are left until the server refuses everything that writes, ${limit}. A server whose autovacuum works stays below 200 million (autovacuum_freeze_max_age), so something prevents it. If the limit is reached during the migration, the application stops.`,
+      fix,
+    });
+  },
+});
+
+/** Half of all ids. The server stops 3 million before it, before PostgreSQL 14 1 million (SetTransactionIdLimit). */
+const wrapLimit = 2 ** 31 - 1;
+
+/** Default of vacuum_failsafe_age, at which VACUUM leaves out everything that is not urgent. */
+const failsafeAge = 1_600_000_000;

@@ -1,0 +1,81 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A function that belongs to an extension whose scripts do not name it: ALTER EXTENSION … ADD made it a member. */
+export interface AddedMember {
+  /** Quoted. */
+  readonly extension: string;
+  /** With argument types. */
+  readonly signature: string;
+  /** An object that depends on it; undefined: none. */
+  readonly user: string | undefined;
+}
+
+/** Bytes of the scripts of one extension that are read; larger ones have thousands of functions. */
+const scriptLimit = 2 * 1024 ** 2;
+
+/**
+ * Only a superuser may read the scripts. They are read as bytes, because their encoding may not be that of the database. The
+ * scripts of all versions count: an extension that was updated has functions of each.
+ */
+export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
+  id: 'added-members',
+  scope: 'database',
+  when: whenPresent('extensions'),
+  sql: (version, { superuser }) =>
+    version < 100_000 || !superuser
+      ? undefined
+      : `
+        WITH share AS (SELECT setting || '/extension' AS folder FROM pg_config() WHERE name = 'SHAREDIR'),
+        files AS (
+          SELECT
+            e.oid,
+            e.extname,
+            s.folder || '/' || f.name AS path,
+            (pg_stat_file(s.folder || '/' || f.name, true)).size AS bytes
+          FROM share s
+          CROSS JOIN LATERAL pg_ls_dir(s.folder, true, false) f(name)
+          JOIN pg_extension e ON left(f.name, length(e.extname) + 2) = e.extname || '--'
+          WHERE e.oid >= '${firstNormalObjectId}'
+            AND right(f.name, 4) = '.sql'
+        ),
+        known AS (SELECT oid FROM files GROUP BY oid HAVING sum(bytes) <= ${scriptLimit}),
+        scripts AS (
+          SELECT f.oid, f.extname, lower(string_agg(encode(pg_read_binary_file(f.path), 'escape'), ' ')) AS script
+          FROM files f
+          JOIN known k ON k.oid = f.oid
+          GROUP BY f.oid, f.extname
+        )
+        SELECT
+          quote_ident(s.extname) AS extname,
+          p.oid::regprocedure AS signature,
+          (
+            SELECT min(pg_describe_object(u.classid, u.objid, u.objsubid))
+            FROM pg_depend u
+            WHERE u.refclassid = '${oidsOfCatalogs.pg_proc}'
+              AND u.refobjid = p.oid
+              AND u.deptype = 'n'
+          ) AS used_by
+        FROM scripts s
+        JOIN pg_depend d
+          ON d.refclassid = '${oidsOfCatalogs.pg_extension}'
+            AND d.refobjid = s.oid
+            AND d.classid = '${oidsOfCatalogs.pg_proc}'
+            AND d.deptype = 'e'
+        JOIN pg_proc p ON p.oid = d.objid
+        WHERE p.proname ~ '^[ -~]+$'
+          AND strpos(s.script, lower(p.proname)) = 0
+        ORDER BY 1, 2
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      extension: decodeText(row, 'extname'),
+      signature: decodeText(row, 'signature'),
+      user: decodeOptionalText(row, 'used_by'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

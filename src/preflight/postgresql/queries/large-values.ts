@@ -1,0 +1,76 @@
+import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
+import { databaseOverviewQuery } from './database-overview.ts';
+import { decodeList, decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A table whose TOAST table is so large that a single row may be too long for COPY. */
+export interface TableWithLargeValues {
+  readonly table: string;
+  /** Of its TOAST table. */
+  readonly bytes: number;
+  /** Columns that can be long, quoted: those of type bytea, and others. */
+  readonly binaries: readonly string[];
+  readonly texts: readonly string[];
+}
+
+/** Bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize). */
+export const rowSizeLimit = 1024 ** 3;
+
+/** COPY writes a byte of bytea as two digits. */
+const byteaLimit = rowSizeLimit / 2;
+
+/** Tables with an exclusive lock are left out, because measuring would wait. */
+export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> = {
+  id: 'large-values',
+  scope: 'database',
+  when: (known) => {
+    const seen = known(databaseOverviewQuery);
+    return seen === undefined || seen.bytes > byteaLimit;
+  },
+  sql: () => `
+    SELECT s.name, s.bytes, s.binaries, s.texts
+    FROM (
+      SELECT
+        c.oid::regclass AS name,
+        CASE
+          WHEN c.oid NOT IN ${lockedRelationsSql} AND c.reltoastrelid NOT IN ${lockedRelationsSql}
+            THEN pg_relation_size(c.reltoastrelid)
+        END AS bytes,
+        l.binaries,
+        l.texts
+      FROM pg_class c
+      CROSS JOIN LATERAL (
+        SELECT
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${typeOid.bytea}') AS binaries,
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${typeOid.bytea}') AS texts
+        FROM pg_attribute a
+        WHERE a.attrelid = c.oid
+          AND a.attnum > 0
+          AND a.attlen = -1
+          AND a.atttypmod = -1
+          AND a.attstorage <> 'p'
+          AND NOT a.attisdropped
+      ) l
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence = 'p'
+        AND c.reltoastrelid <> '0'
+    ) s
+    WHERE s.bytes >= CASE
+      WHEN s.binaries IS NOT NULL THEN ${byteaLimit}
+      WHEN s.texts IS NOT NULL THEN ${rowSizeLimit}
+    END
+    ORDER BY s.bytes DESC
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      bytes: decodeNumber(row, 'bytes'),
+      binaries: decodeList(row, 'binaries'),
+      texts: decodeList(row, 'texts'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

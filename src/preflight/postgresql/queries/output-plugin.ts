@@ -1,0 +1,37 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface OutputPlugin {
+  readonly exists: boolean;
+  /** The folders that the server searches, as dynamic_library_path has them. */
+  readonly path: string;
+}
+
+/** Whether the library of pgoutput is where the server loads it from; undefined: only a superuser may look at files. */
+export const outputPluginQuery: PostgresqlQuery<OutputPlugin | undefined> = {
+  id: 'output-plugin',
+  scope: 'server',
+  sql: (version, { superuser }) =>
+    version < 100_000 || !superuser
+      ? undefined
+      : `
+        SELECT
+          coalesce(
+            bool_or((pg_stat_file(replace(d.folder, '$libdir', l.setting) || '/pgoutput' || s.suffix, true)).size IS NOT NULL),
+            false
+          ) AS found,
+          current_setting('dynamic_library_path') AS path
+        FROM (SELECT setting FROM pg_config() WHERE name = 'PKGLIBDIR') l
+        CROSS JOIN unnest(
+          string_to_array(
+            current_setting('dynamic_library_path'),
+            CASE WHEN version() ~ 'mingw|msvc|Visual C|windows' THEN chr(59) ELSE ':' END
+          )
+        ) d(folder)
+        CROSS JOIN (VALUES ('.so'), ('.dylib'), ('.dll')) s(suffix)
+      `,
+  decode: ([row = {}]) => ({ exists: decodeBoolean(row, 'found'), path: decodeText(row, 'path') }),
+  absent: undefined,
+  grant: grantMonitorRole,
+};

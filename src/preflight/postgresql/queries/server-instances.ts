@@ -1,0 +1,53 @@
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+
+/** What tells a server from another one, or from its own standby, which has the same system identifier. */
+export interface ServerInstance {
+  readonly systemIdentifier: string;
+  readonly inRecovery: boolean;
+  /** Start of the server in seconds since 1970, by its own clock. */
+  readonly started: number;
+  /** The time of this query, by the same clock. */
+  readonly readAt: number;
+}
+
+export const serverInstanceSql = `
+  SELECT
+    system_identifier::text AS system_identifier,
+    pg_is_in_recovery() AS in_recovery,
+    extract(epoch FROM pg_postmaster_start_time()) AS started,
+    extract(epoch FROM clock_timestamp()) AS read_at
+  FROM pg_control_system()
+`;
+
+export function decodeServerInstance(row: PostgresqlRow): ServerInstance {
+  return {
+    systemIdentifier: decodeText(row, 'system_identifier'),
+    inRecovery: decodeBoolean(row, 'in_recovery'),
+    started: decodeNumber(row, 'started'),
+    readAt: decodeNumber(row, 'read_at'),
+  };
+}
+
+const shared = {
+  sql: () => serverInstanceSql,
+  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodeServerInstance(row)),
+  absent: undefined,
+  grant: (user: string) => `GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO ${quoteIdentifier(user)}`,
+};
+
+/** The server of the first connection. */
+export const serverInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
+  id: 'server-instance',
+  scope: 'server',
+  ...shared,
+};
+
+/** The server of a later connection. */
+export const laterServerInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
+  id: 'later-server-instance',
+  scope: 'database',
+  ...shared,
+};

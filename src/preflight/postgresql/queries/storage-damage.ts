@@ -1,0 +1,93 @@
+import { firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
+import { decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A permanent table, TOAST table or sequence whose file does not exist. */
+export interface MissingFile {
+  readonly relation: string;
+  /** Relative to the data directory: `base/16384/16385`. */
+  readonly path: string;
+  /** The tablespace, if its directory does not exist. */
+  readonly tablespace: string | undefined;
+}
+
+export interface StorageDamage {
+  readonly missing: readonly MissingFile[];
+  /** Pages of the database that failed their checksum when they were read, since the statistics were reset. */
+  readonly checksumFailures: number;
+  /** Time of the last one, as the server formats it. */
+  readonly lastFailure: string;
+}
+
+/**
+ * A superuser sees whether a file exists. For other roles a relation of size 0 that had pages at its last VACUUM or ANALYZE
+ * counts: what empties a table sets its number of pages to 0. Measuring waits for an exclusive lock, so locked tables are left
+ * out.
+ */
+export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
+  id: 'storage-damage',
+  scope: 'database',
+  sql: (version, { superuser }) => `
+    SELECT
+      'file' AS kind,
+      c.oid::regclass::text AS name,
+      pg_relation_filepath(c.oid) AS path,
+      ${superuser ? lostTablespaceSql : 'NULL'} AS tablespace
+    FROM pg_class c
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relpersistence = 'p'
+      AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${schemaOid.pg_toast}'))
+      AND ${superuser ? hasNoFileSql : hasLostPagesSql}
+    ${version < 120_000 ? '' : checksumFailuresSql}
+  `,
+  decode: (rows) => {
+    const failures = rows.find(({ kind }) => kind === 'checksum');
+    return {
+      missing: rows
+        .filter(({ kind }) => kind === 'file')
+        .map((row) => ({
+          relation: decodeText(row, 'name'),
+          path: decodeText(row, 'path'),
+          tablespace: decodeOptionalText(row, 'tablespace'),
+        })),
+      checksumFailures: failures === undefined ? 0 : decodeNumber(failures, 'name'),
+      lastFailure: failures === undefined ? '' : decodeText(failures, 'path'),
+    };
+  },
+  absent: { missing: [], checksumFailures: 0, lastFailure: '' },
+  grant: grantMonitorRole,
+};
+
+/** A relation that was dropped in the meantime has no path. */
+const hasNoFileSql = `
+  pg_relation_filepath(c.oid) IS NOT NULL
+    AND (pg_stat_file(pg_relation_filepath(c.oid), true)).size IS NULL
+`;
+
+const hasLostPagesSql = `
+  CASE
+    WHEN c.relpages = 0 OR c.oid IN ${lockedRelationsSql} THEN false
+    ELSE pg_relation_size(c.oid) = 0
+  END
+`;
+
+const lostTablespaceSql = `
+  (
+    SELECT quote_ident(t.spcname)
+    FROM pg_tablespace t
+    WHERE t.oid = c.reltablespace
+      AND (pg_stat_file('pg_tblspc/' || t.oid, true)).size IS NULL
+  )
+`;
+
+/** Those of catalogs that all databases share have no name of a database. */
+const checksumFailuresSql = `
+  UNION ALL
+  SELECT 'checksum', sum(checksum_failures)::text, max(checksum_last_failure)::timestamp(0)::text, NULL
+  FROM pg_stat_database
+  WHERE (datname = current_database() OR datid = '0')
+    AND checksum_failures > 0
+  HAVING count(*) > 0
+`;

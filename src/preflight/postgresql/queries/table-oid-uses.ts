@@ -1,0 +1,55 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { tableOidPattern } from './catalog-predicates.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** An expression with the system column tableoid, which has another value on the target. Indexes and partition keys have none. */
+export interface TableOidUse {
+  readonly kind: 'generated' | 'check';
+  /** `column public.t.g`, `c on public.t`. */
+  readonly name: string;
+  /** As the server writes the expression or the constraint. */
+  readonly definition: string;
+}
+
+export const tableOidUsesQuery: PostgresqlQuery<readonly TableOidUse[]> = {
+  id: 'table-oid-uses',
+  scope: 'database',
+  when: whenPresent('columns', 'odd-constraints'),
+  sql: (version) => {
+    const pattern = tableOidPattern(version);
+    const checks = `
+        SELECT
+          'check' AS kind,
+          quote_ident(k.conname) || ' on ' || k.conrelid::regclass AS name,
+          pg_get_constraintdef(k.oid) AS definition
+        FROM pg_constraint k
+        WHERE k.oid >= '${firstNormalObjectId}'
+          AND k.contype = 'c'
+          AND k.conrelid <> '0'
+          AND k.conbin::text ~ '${pattern}'${version < 180_000 ? '' : ' AND k.conenforced'}
+      `;
+    if (version < 120_000) return checks;
+    return `${checks} UNION ALL
+      SELECT
+        'generated',
+        'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname),
+        pg_get_expr(f.adbin, f.adrelid)
+      FROM pg_attrdef f
+      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+      WHERE a.attrelid >= '${firstNormalObjectId}'
+        AND a.attgenerated <> ''
+        AND f.adbin::text ~ '${pattern}'
+    `;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: row.kind === 'generated' ? 'generated' : 'check',
+      name: decodeText(row, 'name'),
+      definition: decodeText(row, 'definition'),
+    })),
+  absent: [],
+  grant: grantMonitorRole,
+};

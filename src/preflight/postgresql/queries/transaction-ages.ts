@@ -1,0 +1,19 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+export interface TransactionAge {
+  readonly database: string;
+  /** Transaction ids assigned since the oldest one that is not frozen. */
+  readonly age: number;
+}
+
+/** The databases with the oldest transaction ids, at most five, the oldest first. The limits apply to the whole server. */
+export const transactionAgesQuery: PostgresqlQuery<readonly TransactionAge[]> = {
+  id: 'transaction-ages',
+  scope: 'server',
+  sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
+  decode: (rows) => rows.map((row) => ({ database: decodeText(row, 'datname'), age: decodeNumber(row, 'age') })),
+  absent: [],
+  grant: grantMonitorRole,
+};

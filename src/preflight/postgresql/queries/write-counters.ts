@@ -1,0 +1,69 @@
+import type { PostgresqlQuery } from '../query.ts';
+import { whenPresent } from './database-overview.ts';
+import { decodeBoolean, decodeOptionalNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** When the counters of inserted, updated and deleted rows began. */
+export interface WriteCounters {
+  /** Seconds since then; undefined: not known. */
+  readonly seconds: number | undefined;
+  /** As the server formats it. */
+  readonly since: string;
+  /** They began when the server or the database was created, so that no earlier write was possible. */
+  readonly sinceCreation: boolean;
+}
+
+/**
+ * Counters begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade or a restored backup, and on
+ * a standby that is promoted, which has counted no writes. A crash resets the shared counters too. One of those may also have
+ * been reset alone, so the older one of two counts. The upper half of the system identifier is the time of initdb; PG_VERSION is
+ * written when the database is created. Before PostgreSQL 15 its counters began with its first session.
+ */
+export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
+  id: 'write-counters',
+  scope: 'database',
+  when: whenPresent('relations', 'columns'),
+  sql: (version, { superuser }) => {
+    // Other roles may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
+    const promoted =
+      version < 100_000 || !superuser
+        ? 'NULL'
+        : `
+          CASE
+            WHEN (SELECT timeline_id FROM pg_control_checkpoint()) > 1
+              THEN (SELECT max(w.modification) FROM pg_ls_waldir() w WHERE right(w.name, 8) = '.history')
+          END
+        `;
+    const created = superuser
+      ? `
+        (
+          SELECT extract(epoch FROM f.modification)::bigint
+          FROM pg_database d
+          CROSS JOIN LATERAL pg_stat_file('base/' || d.oid || '/PG_VERSION', true) f
+          WHERE d.datname = current_database()
+        )
+      `
+      : 'NULL';
+    return `
+      SELECT
+        extract(epoch FROM now() - w.since) AS seconds,
+        w.since::timestamp(0)::text AS since,
+        extract(epoch FROM w.since)
+          <= greatest((SELECT system_identifier >> 32 FROM pg_control_system()), ${created}) + 60 AS since_creation
+      FROM (
+        SELECT greatest(
+          (SELECT d.stats_reset FROM pg_stat_database d WHERE d.datname = current_database()),
+          least((SELECT b.stats_reset FROM pg_stat_bgwriter b), (SELECT a.stats_reset FROM pg_stat_archiver a)),
+          ${promoted}
+        ) AS since
+      ) w
+    `;
+  },
+  decode: ([row = {}]) => ({
+    seconds: decodeOptionalNumber(row, 'seconds'),
+    since: decodeText(row, 'since'),
+    sinceCreation: decodeBoolean(row, 'since_creation'),
+  }),
+  absent: { seconds: undefined, since: '', sinceCreation: false },
+  grant: grantMonitorRole,
+};

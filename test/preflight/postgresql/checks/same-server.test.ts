@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { sameServerCheck } from '../../../../src/preflight/postgresql/checks/same-server.ts';
+import type { ServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
+import { ready, startPostgres } from '../../../fixtures/postgres.ts';
+import { expectOutcomeText } from '../expect-text.ts';
+import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
+import { proxyToEach } from '../proxy-to-each.ts';
+
+const both = 'fail continuous+dump';
+const one: ServerInstance = { systemIdentifier: '7300000000000000001', inRecovery: false, started: 1000, readAt: 2000 };
+
+test.each([
+  { what: 'the same', own: one, verdict: 'pass' },
+  { what: 'another system', own: { ...one, systemIdentifier: '7300000000000000002' }, verdict: both },
+  { what: 'its standby', own: { ...one, inRecovery: true }, verdict: 'fail continuous' },
+  { what: 'a copy of its files', own: { ...one, started: 1500 }, verdict: 'fail continuous' },
+  { what: 'the same after a restart', own: { ...one, started: 2500, readAt: 2600 }, verdict: 'pass' },
+  { what: 'one that is not known', own: undefined, verdict: 'pass' },
+])('the connection of a database reaches $what: $verdict', ({ own, verdict }) => {
+  const same = { kind: 'entered', direct: true, instance: one } as const;
+  const places = [
+    {
+      access: new Map([
+        ['d1', same],
+        ['d2', { ...same, instance: own }],
+      ]),
+    },
+    { access: new Map([['d1', same]]), replication: { kind: 'entered', instance: own } as const },
+    { access: new Map([['d1', same]]), walRate: { bytes: 0, seconds: 5, instance: own } },
+  ];
+  for (const place of places) {
+    const outcome = sameServerCheck.evaluate({ first: one }, sourceFacts(place), preflightOptions());
+    expect(short(outcome)).toBe(verdict);
+    if (verdict !== 'pass') expectOutcomeText(outcome);
+  }
+});
+
+describe.each([14, 18] as const)('a proxy in front of two servers of PostgreSQL %i', (version) => {
+  test('is found by the connections of one run', async () => {
+    const start = () => startPostgres({ version, settings: ready, direct: true });
+    const servers = await Promise.all([start(), start()]);
+    const proxy = await proxyToEach(servers.map(({ port }) => port));
+    const report = await preflightServer({ ...servers[0]!, port: proxy.port });
+    await proxy.close();
+    expect(short(found(report, 'same-server'))).toBe(both);
+    expect(report.verdict).toBe('blocked');
+    const direct = await preflightServer(servers[0]!);
+    expect(short(found(direct, 'same-server'))).toBe('pass');
+  }, 60_000);
+});

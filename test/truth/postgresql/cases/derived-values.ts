@@ -1,0 +1,147 @@
+import { type PostgresCase, unevaluatedExpression } from '../case.ts';
+
+/** Ten rows that a function looks up, after so many that their copy ends last. */
+const kinds = [
+  'CREATE TABLE kinds (id int PRIMARY KEY, name text)',
+  "INSERT INTO kinds SELECT n, 'kind ' || n FROM generate_series(1, 300000) n",
+  "CREATE FUNCTION kind_name(int) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT name FROM public.kinds WHERE id = $1); END'",
+];
+
+const own =
+  "CREATE FUNCTION things_before(int) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM public.things WHERE id < $1); END'";
+
+const tenThings = 'INSERT INTO things (id) SELECT n FROM generate_series(1, 10) n';
+
+/** What the target computes again from other rows or other object ids, so that it differs from what the source stored. */
+export const derivedValueCases: readonly PostgresCase[] = [
+  {
+    name: 'computed again: a generated column whose function reads another table',
+    verdict: 'blocked',
+    reasons: ['reading-functions'],
+    quick: true,
+    setup: [
+      ...kinds,
+      'CREATE TABLE a_things (id int PRIMARY KEY, kind text GENERATED ALWAYS AS (kind_name(id)) STORED)',
+      'INSERT INTO a_things SELECT n FROM generate_series(1, 10) n',
+    ],
+  },
+  {
+    name: 'computed again: a generated column whose function reads its own table',
+    verdict: 'blocked',
+    reasons: ['reading-functions'],
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      own,
+      'ALTER TABLE things ADD before bigint GENERATED ALWAYS AS (things_before(id)) STORED',
+      ...Array.from({ length: 10 }, (_, at) => `INSERT INTO things VALUES (${at})`),
+    ],
+  },
+  {
+    name: 'computed again: the key of a partition whose function reads its own table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    quiet: ['things_0', 'things_1'],
+    setup: [
+      own,
+      'CREATE TABLE things (id int) PARTITION BY LIST (things_before(id))',
+      'CREATE TABLE things_0 PARTITION OF things FOR VALUES IN (0)',
+      'CREATE TABLE things_1 PARTITION OF things FOR VALUES IN (1, 2, 3, 4, 5)',
+      'ALTER TABLE things_0 REPLICA IDENTITY FULL',
+      'ALTER TABLE things_1 REPLICA IDENTITY FULL',
+      ...Array.from({ length: 5 }, (_, at) => `INSERT INTO things VALUES (${at})`),
+    ],
+  },
+  {
+    name: 'computed again: a unique index whose function reads another table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    setup: [
+      ...kinds,
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      "CREATE UNIQUE INDEX things_kind ON things (coalesce(kind_name(id), 'none'))",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: the predicate of an index whose function reads another table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    setup: [
+      ...kinds,
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE INDEX things_known ON things (id) WHERE kind_name(id) IS NOT NULL',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a domain whose function reads its own table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'INSERT INTO things VALUES (1)',
+      "CREATE FUNCTION is_thing(int) RETURNS boolean LANGUAGE sql AS 'SELECT EXISTS (SELECT FROM public.things WHERE id = $1)'",
+      'CREATE DOMAIN thing AS int CHECK (is_thing(VALUE))',
+      'ALTER TABLE things ADD parent int',
+      'UPDATE things SET parent = 1',
+      'ALTER TABLE things ALTER parent TYPE thing',
+      ...Array.from({ length: 5 }, (_, at) => `INSERT INTO things VALUES (${at + 2}, ${at + 1})`),
+    ],
+  },
+  {
+    name: 'computed again: a generated column with the object id of its table',
+    verdict: 'blocked',
+    reasons: ['table-oids'],
+    setup: [
+      // As a source has that is older than its target.
+      ...Array.from({ length: 5 }, (_, at) => `CREATE TABLE old_${at} (id int PRIMARY KEY)`),
+      'CREATE TABLE things (id int PRIMARY KEY, home bigint GENERATED ALWAYS AS (tableoid::bigint) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a generated column that compares the table with a name',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      "ALTER TABLE things ADD mine boolean GENERATED ALWAYS AS (tableoid = 'things'::regclass) STORED",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK of the object id of its table',
+    verdict: 'continuous',
+    unproven: ['table-oids'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      "DO $$ BEGIN EXECUTE format('ALTER TABLE things ADD CHECK (tableoid::bigint = %s)', 'things'::regclass::oid); END $$",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK of the version of the server',
+    verdict: 'continuous',
+    unproven: ['session-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      "CREATE TABLE things (id int PRIMARY KEY, CHECK (current_setting('server_version_num')::int < 160000))",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK of the position in the WAL',
+    verdict: 'continuous',
+    unproven: ['session-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      // As a source has that wrote more than its target.
+      'CREATE TABLE much AS SELECT n AS id, repeat(md5(n::text), 20) AS t FROM generate_series(1, 200000) n',
+      'ALTER TABLE much ADD PRIMARY KEY (id)',
+      'DELETE FROM much',
+      'CREATE TABLE things (id int PRIMARY KEY, lsn pg_lsn DEFAULT pg_current_wal_lsn() CHECK (lsn <= pg_current_wal_lsn()))',
+      tenThings,
+    ],
+  },
+];
