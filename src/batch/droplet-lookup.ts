@@ -47,10 +47,13 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
         const wantedName = name;
         const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
         const page = await limited(() => fetchDropletPage(lane, path, signal));
-        if (page.droplets.some((droplet) => droplet.name !== wantedName)) isNameFilterSupported = false;
+        // The public API compares names without case.
+        const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
+        if (page.droplets.some(isOther)) isNameFilterSupported = false;
         hasTotal &&= page.total !== undefined;
         conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
-        droplets.set(name, page.droplets);
+        const found = page.droplets.filter((droplet) => droplet.name === wantedName);
+        droplets.set(name, found);
       }
     };
     namesInProgress += names.length;

@@ -63,7 +63,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (wait && !ending.aborted)
         await waitUntilActive(state, {
           ...{ lane, clock, results, signal: ending },
-          ...{ poll: timings.pollInterval, timeout: options.waitTimeout },
+          ...{ timings, timeout: options.waitTimeout },
           onPoll: async (active, total, ended) => {
             await progress.show(`${active} of ${total} droplets active`);
             await reporter.awaited(ended);

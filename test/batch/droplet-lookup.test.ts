@@ -210,6 +210,24 @@ describe('a lookup', () => {
     expect(await find('n-0', 'n-1')).toEqual({ conclusive: true, ids: [[1], [2]] });
   });
 
+  it('accepts a server that compares names without case, and keeps only the exact ones', async () => {
+    const droplets = [
+      { id: 1, name: 'Web' },
+      { id: 2, name: 'web' },
+    ];
+    const api = apiOf(
+      () => batchResponse(500),
+      () => batchResponse(200, { droplets, meta: { total: 2 } }),
+    );
+    const lookups = lookupsOver(api);
+    for (let reads = 1; reads <= 2; reads++) {
+      const found = await lookups.find({ names: ['web'], has: () => true }, new AbortController().signal);
+      expect(found.conclusive).toBe(true);
+      expect(found.droplets.get('web')?.map(({ id }) => id)).toEqual([2]);
+      expect(api.read).toHaveLength(reads);
+    }
+  });
+
   it('sees every droplet of a name', async () => {
     const droplets = new Map([
       [1, 'a'],
