@@ -12,6 +12,7 @@ import { createBatch } from './create-batch.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
+import { startSilenceNotice } from './silence-notice.ts';
 import { takeBaseline } from './take-baseline.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
@@ -35,12 +36,18 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 }
 
 /** Sends what is left of a batch, prints rows, progress and summary, and resolves with the exit code. */
-export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
+export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
+  const notice = startSilenceNotice(commandIo);
+  const { io } = notice;
   const { progress, output, host } = io;
   const { clock } = host;
-  const { api, loginHints, onPause, timeout, wait, resume, profileOptions } = options;
+  const { api, loginHints, timeout, wait, resume, profileOptions } = options;
   const results = createWaitResults();
   const timings = batchTimingsFor(host.env);
+  const onPause = (ms: number): Promise<void> => {
+    notice.pausing(ms);
+    return options.onPause(ms);
+  };
   const lane = createSendLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
@@ -54,12 +61,17 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {
         const isResumed = state.baseline() !== undefined;
+        notice.awaiting(() => 'looking up which names are in use');
         await takeBaseline(deps);
         await requireNamesAvailable(ledger);
         if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
         await reportUncertain(io, state);
+        notice.awaiting(
+          () => `waiting for the server: ${state.counts().created} of ${state.batch.names.length} created`,
+        );
         stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
       }
+      notice.awaiting(() => 'waiting until the droplets are active');
       if (wait && !ending.aborted)
         await waitUntilActive(state, {
           ...{ lane, clock, results, signal: ending },
@@ -80,6 +92,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       outputError = error;
     }
   } finally {
+    notice.stop();
     await progress.stop();
     interruption.stop();
   }
