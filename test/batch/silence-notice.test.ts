@@ -15,8 +15,13 @@ function steppedClock() {
     now: () => now,
     sleep: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason));
-        sleepers.push({ at: now + ms, wake: resolve });
+        const stop = (): void => reject(signal?.reason);
+        signal?.addEventListener('abort', stop);
+        const wake = (): void => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        sleepers.push({ at: now + ms, wake });
       }),
     advance: async (ms: number): Promise<void> => {
       const end = now + ms;
