@@ -2,16 +2,7 @@ import type { Droplet } from '../api/droplets.ts';
 import { hasTag } from './droplet-tags.ts';
 import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
-import { createSharedScan, type SharedScan } from './shared-scan.ts';
-
-/** The droplets with some names, as one lookup found them. */
-export interface LookupResult {
-  /** The lookup read every droplet, so a name without a droplet has none. */
-  readonly conclusive: boolean;
-  /** The server returned `meta.total`. Without it no lookup is conclusive. */
-  readonly hasTotal: boolean;
-  readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
-}
+import { createSharedScan, type LookupResult, type SharedScan } from './shared-scan.ts';
 
 export interface LookupQuery {
   readonly names: readonly string[];

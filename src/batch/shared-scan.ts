@@ -1,10 +1,20 @@
 import type { Droplet } from '../api/droplets.ts';
-import type { LookupQuery, LookupResult } from './droplet-lookup.ts';
 import { hasTag } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
 
-export interface ScanQuery extends LookupQuery {
+/** The droplets with some names, as one lookup found them. */
+export interface LookupResult {
+  /** The lookup read every droplet, so a name without a droplet has none. */
+  readonly conclusive: boolean;
+  /** The server returned `meta.total`. Without it no lookup is conclusive. */
+  readonly hasTotal: boolean;
+  readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
+}
+
+export interface ScanQuery {
+  readonly names: readonly string[];
+  readonly has: (name: string) => boolean;
   /** Called after the first page. @param left further pages @param count names of all lookups that share the scan */
   readonly isWorthwhile: (left: number, count: number) => boolean;
 }
