@@ -2,7 +2,7 @@ import type { Droplet } from '../api/droplets.ts';
 import { hasTag } from './droplet-tags.ts';
 import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
-import { createSharedScan, type LookupResult, type SharedScan } from './shared-scan.ts';
+import { createSharedScan, type LookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
 
 export interface LookupQuery {
   readonly names: readonly string[];
@@ -68,7 +68,12 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
       if (result !== undefined) return result;
     }
     const isWorthwhile = (left: number, count: number): boolean => left <= costByName(count);
-    const scanned = await fullScan.find({ ...query, isWorthwhile }, signal);
+    const scan = (): Promise<ScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
+    let scanned = await scan();
+    // For far more names than pages a second scan is less than the names.
+    const isScanCheap = costByName(names.length) > 2 * (fullScan.pages() ?? Number.POSITIVE_INFINITY);
+    if (typeof scanned === 'object' && !scanned.conclusive && isNameFilterSupported && isScanCheap)
+      scanned = await scan();
     if (typeof scanned === 'object' && (scanned.conclusive || !isNameFilterSupported)) return scanned;
     // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
     const result = await byName(names, signal);

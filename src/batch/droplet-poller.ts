@@ -25,6 +25,8 @@ interface ReadPage extends DropletPage {
 
 /** So few droplets are read by id before it is known at which end of the list they are. */
 const fewDroplets = 2;
+/** The page at the end of a list may have only a few of the droplets that the next one has. */
+const likelyMany = Number.POSITIVE_INFINITY;
 
 /**
  * Reads droplets by id, or on the pages of a list where these are fewer. New droplets are at one end of the list: both ends are
@@ -55,9 +57,9 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
         }
         return { ...page, seen };
       };
-      /** Resolves with false when reads by id are fewer. @param page the page that was read before */
-      const readNumbered = async (numbers: readonly number[], page: ReadPage | undefined): Promise<boolean> => {
-        let { seen } = page ?? { seen: Number.POSITIVE_INFINITY };
+      /** Resolves with false when reads by id are fewer. @param seenBefore awaited droplets on the page before */
+      const readNumbered = async (numbers: readonly number[], seenBefore: number): Promise<boolean> => {
+        let seen = seenBefore;
         for (const [at, number] of numbers.entries()) {
           if (unseen.size === 0) return true;
           // A page with two awaited droplets is worth more than a read by id, and the next one is likely to be like it.
@@ -76,18 +78,17 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
       };
       /** Resolves with false when the droplets that were not seen are to be read by id. */
       const readPages = async (): Promise<boolean> => {
-        if (lastPage !== undefined) {
-          const isWhole = await readNumbered(range(lastPage, 1), undefined);
-          return isWhole;
-        }
+        if (lastPage !== undefined) return readNumbered(range(lastPage, 1), likelyMany);
         const first = await readPage(pathOf(1));
         if (first.next === undefined || unseen.size === 0) return true;
         const pages = numberOfPages(first);
         if (pages === undefined) return readLinked(first.next);
-        if (first.seen > 0 || unseen.size <= fewDroplets) return readNumbered(range(2, pages), first);
+        if (first.seen > 0) return readNumbered(range(2, pages), likelyMany);
+        if (unseen.size <= fewDroplets) return readNumbered(range(2, pages), 0);
         const last = await readPage(pathOf(pages));
-        if (last.seen > 0) lastPage = pages;
-        return readNumbered(last.seen > 0 ? range(pages - 1, 2) : range(2, pages - 1), last);
+        if (last.seen === 0) return readNumbered(range(2, pages - 1), 0);
+        lastPage = pages;
+        return readNumbered(range(pages - 1, 2), likelyMany);
       };
 
       let isWhole = false;

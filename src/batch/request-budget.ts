@@ -12,7 +12,7 @@ const attemptsOfFailure = 2;
 
 /** A lane with a limit of its own: in no window of time it sends more requests than the budget allows. One request at a time. */
 export function limitLane(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
-  /** When the last requests were sent, oldest first. */
+  /** When the last requests were answered or sent, oldest first. */
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {
     const oldest = times.at(-requests);
@@ -31,6 +31,8 @@ export function limitLane(lane: SendLane, clock: Clock, { requests, window }: Re
     async request(request) {
       try {
         const response = await lane.request(request);
+        // The server counts a request when it arrives, which is later than it was sent.
+        times = [...times.slice(0, -1), clock.now()];
         if (response.status >= 500) countFailure();
         return response;
       } catch (error) {

@@ -210,6 +210,21 @@ describe('a lookup', () => {
     expect(await find('n-0', 'n-1')).toEqual({ conclusive: true, ids: [[1], [2]] });
   });
 
+  it('of far more names than pages reads the pages again when the list changed once', async () => {
+    const droplets = many(300);
+    const { find, api } = serve({
+      droplets,
+      honours: true,
+      onRead: (at) => at === 0 && void droplets.set(999, 'late'),
+    });
+    const changed = serve({ droplets, honours: true, onRead: (at) => at === 1 && void droplets.set(1_001, 'later') });
+    const names = [...droplets.values()];
+    expect((await find(...names)).conclusive).toBe(true);
+    expect(api.read).toHaveLength(2);
+    expect((await changed.find(...names)).conclusive).toBe(true);
+    expect(changed.api.read).toHaveLength(4);
+  });
+
   it('accepts a server that compares names without case, and keeps only the exact ones', async () => {
     const droplets = [
       { id: 1, name: 'Web' },

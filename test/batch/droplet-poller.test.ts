@@ -86,6 +86,14 @@ describe('a poll', () => {
     expect(await poll(awaited.slice(0, 40))).toMatchObject({ requests: 40, missing: [] });
   });
 
+  it.each([1, 2, 199, 200])('of droplets of which %i are on the last page reads the page before it', async (count) => {
+    const awaited = from(30_001, 150);
+    const { poll } = pollerOf({ ids: [...from(1, 5_000 + count - 150), ...awaited] });
+    const { seen, requests } = await poll(awaited);
+    expect(seen).toEqual(awaited);
+    expect(requests).toBeLessThanOrEqual(3);
+  });
+
   it('of some that were deleted reads these by id and not the other pages', async () => {
     const awaited = from(30_001, 600);
     const { poll } = pollerOf({ ids: [...old, ...awaited.filter((id) => id % 300 !== 0)] });
