@@ -67,7 +67,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
         if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
         await reportUncertain(io, state);
         notice.awaiting(
-          () => `waiting for the server: ${state.counts().created} of ${state.batch.names.length} created`,
+          () => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`,
         );
         stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
       }

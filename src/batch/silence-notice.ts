@@ -31,8 +31,8 @@ export function startSilenceNotice({ host, output, progress }: BatchIo): Silence
   };
   const text = (): string => {
     const now = clock.now();
-    if (now < pausedUntil) return `waiting ${formatWaitingTime(pausedUntil - now)} for the rate limit`;
-    return `${describe()} (${formatWaitingTime(now - startedAt)})`;
+    if (now < pausedUntil) return `still waiting for the rate limit: ${formatWaitingTime(pausedUntil - now)} left`;
+    return `still ${describe()}, for ${formatWaitingTime(now - startedAt)}`;
   };
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {

@@ -30,10 +30,11 @@ function ledgerOf({ err, out }: { readonly err: string; readonly out: string }):
   return /^ledger: (.+)$/m.exec(err)?.[1] ?? /"ledger": ?"([^"]+)"/.exec(out)?.[1] ?? '';
 }
 
-/** What was printed on stderr, without what differs from run to run: paths of ledgers, addresses, rates of progress. */
+/** What was printed on stderr, without what differs from run to run: paths of ledgers, addresses, rates of progress, waits. */
 function messages(err: string): string {
   return err
     .replace(/^\d+\/\d+ created.*\n/gm, '')
+    .replace(/^still .*\n/gm, '')
     .replaceAll(/[^\s`]+\/batches\/\w+\.jsonl/g, 'LEDGER')
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://SERVER');
 }
