@@ -2,6 +2,7 @@ import { type AccountContext, personalContext } from '../identity.ts';
 import { isRecord, parseJson, stringField } from '../json.ts';
 import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
 import type { Api } from './client.ts';
+import type { RateLimitRetry } from './rate-limit-retry.ts';
 
 /** An account with the names that are displayed. */
 export interface AccountDetails extends AccountContext {
@@ -26,8 +27,14 @@ export async function readTokenAccount(api: Api, loginHints: LoginHints): Promis
  * The account of the access token, by `GET /v2/account`. spec.md does not list it, so a server may have none; the result is
  * then empty. `team: null` is the personal context; without the member the context is not known.
  */
-export async function readAccountContext(api: Api, loginHints: LoginHints): Promise<AccountDetails> {
-  const response = await api.request({ method: 'GET', path });
+export async function readAccountContext(
+  api: Api,
+  loginHints: LoginHints,
+  rateLimitRetry?: RateLimitRetry,
+): Promise<AccountDetails> {
+  let response = await api.request({ method: 'GET', path });
+  while (response.status === 429 && (await rateLimitRetry?.(response)) === true)
+    response = await api.request({ method: 'GET', path });
   if (missingStatuses.has(response.status)) return {};
   if (response.status < 200 || response.status >= 300) throw toApiError(response, 'GET', path, loginHints);
   return decodeAccount(response);

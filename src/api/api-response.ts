@@ -1,6 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isRecord, parseJson, stringField } from '../json.ts';
 import type { BufferedBody } from '../platform/buffered-body.ts';
+import { formatWaitingTime } from '../platform/waiting-time.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** A complete response of the resource API. */
@@ -106,7 +107,10 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
       return new CliError('rate_limited', `could not ${what}: the rate limit is reached`, {
         ...parts,
         detail: serverMessage,
-        hint: response.retryAfter === undefined ? 'try again later' : `try again in ${response.retryAfter} s`,
+        hint:
+          response.retryAfter === undefined
+            ? 'try again later'
+            : `try again in ${formatWaitingTime(response.retryAfter * 1000)}`,
       });
     default:
       return new CliError('api_error', `could not ${what}: the server responded with ${status}`, {

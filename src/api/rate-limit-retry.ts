@@ -6,11 +6,11 @@ export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promi
 /** Waits. @param ms milliseconds */
 export type Pause = (ms: number) => Promise<void>;
 
-/** The longest total wait for one request. */
-const maxWaitMs = 900_000;
-
-/** The retries of one request; undefined without `pause`. */
-export function createRateLimitRetry(pause: Pause | undefined): RateLimitRetry | undefined {
+/**
+ * The retries of one request; undefined without `pause`.
+ * @param maxWaitMs the longest total wait for the request
+ */
+export function createRateLimitRetry(pause: Pause | undefined, maxWaitMs = 900_000): RateLimitRetry | undefined {
   if (pause === undefined) return undefined;
   let refusals = 0;
   let waited = 0;

@@ -66,6 +66,7 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
     new CliError('batch_partial', `${created} of ${total} droplets were created`, {
       detail: [summary, ...reasons].join('; '),
       hint: afterStop(stopped, failed + missing === 0 ? unresolvedHint(batchEnd, hint) : hint),
+      status: stopped?.status,
     }),
   );
   return 5;

@@ -3,10 +3,10 @@ import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError } from '../errors.ts';
 import { type JsonRecord, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
+import { ownTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import type { BatchTimings } from './batch-timings.ts';
 import { createDropletPoller, readItem } from './droplet-poller.ts';
-import { batchTag } from './droplet-requests.ts';
 import { limitLane } from './request-budget.ts';
 import type { SendLane } from './send-lane.ts';
 import type { WaitResults } from './wait-results.ts';
@@ -63,8 +63,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const { id: batchId, mark } = state.batch;
-  const poller = createDropletPoller(lane, mark ? batchTag(batchId) : undefined);
+  const poller = createDropletPoller(lane, ownTag(state.batch));
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;

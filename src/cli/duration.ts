@@ -1,6 +1,8 @@
 import { usageError } from '../errors.ts';
 import { printableInput } from './printable-input.ts';
 
+export { formatWaitingTime } from '../platform/waiting-time.ts';
+
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The milliseconds of `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
@@ -37,15 +39,6 @@ export function formatDuration(ms: number): string {
     if (seconds >= size && seconds % size === 0) return `${seconds / size}${unit}`;
   }
   return `${seconds}s`;
-}
-
-/** A waiting time for people, rounded up: `45 s`, `12 min`, `2 h 5 min`. From one minute on without seconds. */
-export function formatWaitingTime(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 const durationSyntax = 'a duration is a whole number with a unit: 30s, 5m, 2h, 30d';

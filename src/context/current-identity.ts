@@ -1,4 +1,5 @@
 import { readAccountContext } from '../api/account-context.ts';
+import { createRateLimitRetry } from '../api/rate-limit-retry.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -7,15 +8,33 @@ import { untilSignal } from '../platform/until-signal.ts';
 import { readAccount } from '../session/account.ts';
 import { loginHints } from '../session/session-binding.ts';
 
+/** How a batch waits when the server refuses a request because of its rate limit. */
+export interface IdentityWait {
+  /** The longest wait in milliseconds. */
+  readonly maxWait: number;
+  /** Called before a wait. @param ms milliseconds */
+  readonly onPause: (ms: number) => Promise<void>;
+}
+
 /**
  * Who the requests of this command act as: by the stored session, and where that does not know the account or its context
  * (implicit flow, CLOUDCTL_ACCESS_TOKEN), by `GET /v2/account`.
  */
-export async function readCurrentIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
+export async function readCurrentIdentity(
+  context: Context,
+  settings: ProfileSettings,
+  { maxWait, onPause }: IdentityWait,
+  signal?: AbortSignal,
+): Promise<Identity> {
   const known = await readStoredIdentity(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
   const hints = loginHints(settings, context.host.folders.config);
-  const answered = await readAccountContext(await context.api(settings), hints);
+  const pause = async (ms: number): Promise<void> => {
+    await onPause(ms);
+    await context.host.clock.sleep(ms, signal);
+  };
+  const retry = createRateLimitRetry(pause, maxWait);
+  const answered = await readAccountContext(await context.api(settings), hints, retry).catch(asBatchError);
   return {
     ...known,
     accountUuid: known.accountUuid ?? answered.accountUuid,
@@ -24,22 +43,32 @@ export async function readCurrentIdentity(context: Context, settings: ProfileSet
 }
 
 /** The same for the start of a batch, which does not depend on it: a server that does not answer leaves it unknown. */
-export async function readIdentityIfAvailable(context: Context, settings: ProfileSettings): Promise<Identity> {
+export async function readIdentityIfAvailable(
+  context: Context,
+  settings: ProfileSettings,
+  wait: IdentityWait,
+): Promise<Identity> {
   // A profile without a usable API, or without a session, is an error.
   await context.api(settings);
   const stored = await readStoredIdentity(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
-  const read = (): Promise<Identity> => readCurrentIdentity(context, settings);
   return untilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
-      return await Promise.race([read(), aborted]);
+      return await Promise.race([readCurrentIdentity(context, settings, wait, signal), aborted]);
     } catch (error) {
       if (error instanceof CliError && ['unreachable', 'timeout', 'tls', 'api_error'].includes(error.code))
         return stored;
       throw error;
     }
   });
+}
+
+/** A batch ends with 5 when the rate limit requires a longer wait than `--max-wait`: it can be continued. */
+function asBatchError(error: unknown): never {
+  if (!(error instanceof CliError) || error.code !== 'rate_limited') throw error;
+  const { message, detail, hint, status, requestId } = error;
+  throw new CliError('rate_limited', message, { detail, hint, status, requestId, exitCode: 5 });
 }
 
 /** What is known without a request: the stored session; with CLOUDCTL_ACCESS_TOKEN only the API. */

@@ -18,7 +18,7 @@ import { withReauthentication } from '../session/with-reauthentication.ts';
 /** What a stored session needs from the context. */
 export interface SessionDependencies {
   readonly host: Host;
-  readonly output: Pick<Output, 'note' | 'warn'>;
+  readonly output: Pick<Output, 'format' | 'note' | 'warn'>;
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
@@ -40,7 +40,7 @@ export function createStoredSession(
   parts: SessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
-  comeBack: Reauthenticate,
+  reauthenticate: Reauthenticate,
 ): ProfileSession {
   const { host, output, place, store, send } = parts;
   const session = createProfileSession({
@@ -63,10 +63,11 @@ export function createStoredSession(
     clock: host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,
-    warn: output.warn,
+    // With -o json, stderr is empty or has one error object.
+    warn: output.format === 'json' ? async () => {} : output.warn,
     updateAccount: (record, info) => updateAccount(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),
   });
   if (!parts.prompts.interactive) return session;
-  return withReauthentication(session, () => comeBack(parts, settings, binding));
+  return withReauthentication(session, () => reauthenticate(parts, settings, binding));
 }

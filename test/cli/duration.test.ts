@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDuration, formatWaitingTime, parseDuration, requireDuration } from '../../src/cli/duration.ts';
+import { formatDuration, parseDuration, requireDuration } from '../../src/cli/duration.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
@@ -47,15 +47,4 @@ test('a formatted duration parses to the same value', () => {
     '1s',
     '0s',
   ]);
-});
-
-test.each([
-  [0, '0 s'],
-  [1_500, '2 s'],
-  [59_000, '59 s'],
-  [61_000, '2 min'],
-  [3_600_000, '1 h'],
-  [3_660_001, '1 h 2 min'],
-])('a waiting time of %i ms is %s', (ms, text) => {
-  expect(formatWaitingTime(ms)).toBe(text);
 });

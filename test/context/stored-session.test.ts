@@ -20,7 +20,7 @@ async function made(interactive: boolean, tokenParams: 'query' | 'body' = 'query
   const session = createStoredSession(
     {
       host,
-      output: { note: none, warn: none },
+      output: { format: 'table', note: none, warn: none },
       prompts: {
         interactive,
         confirm: async ({ message }) => {

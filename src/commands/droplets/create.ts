@@ -1,5 +1,7 @@
+import { readBatchId, sharedBatch } from '../../batch/batch-id.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import { batchView } from '../../batch/batch-reporter.ts';
+import { createBatchState } from '../../batch/batch-state.ts';
 import {
   noNamesError,
   readBatchNames,
@@ -9,22 +11,29 @@ import {
 } from '../../batch/create-args.ts';
 import { batchTag, withTag } from '../../batch/droplet-requests.ts';
 import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
-import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
+import { createLedger, type Ledger, ledgerPath, openLedger, replaceLedger } from '../../batch/ledger.ts';
+import { readLedgerChoice, sharedLedgerPath } from '../../batch/ledger-choice.ts';
 import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
 import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
+import { planView } from '../../batch/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { describeActor, readCurrentIdentity, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import {
+  describeActor,
+  type IdentityWait,
+  readCurrentIdentity,
+  readIdentityIfAvailable,
+} from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
-import { reauthenticateCommand } from '../../session/stored-session.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
+import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
+import { printPlan } from './print-plan.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
@@ -53,6 +62,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       valueName: 'DURATION',
       description: 'With --wait: the longest wait until all droplets are active (default: 15m)',
     },
+    { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
     { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
@@ -73,10 +83,22 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       description: 'Tag every droplet with the id of the batch, so that the batch finds its own droplets',
     },
     {
+      name: 'batch-id',
+      valueName: 'ID',
+      description:
+        'Tag every droplet, so that the same command continues the batch on any machine, without its ledger. Two runs at the same time under one id are not safe',
+    },
+    {
       name: 'skip-account-check',
-      description: 'With --resume: continue although the account of the ledger could not be verified',
+      description: 'With --resume or --ledger: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
+    {
+      name: 'ledger',
+      valueName: 'FILE',
+      description: 'Create this ledger file, or continue its batch when it exists',
+      completion: 'file',
+    },
   ],
   examples: [
     {
@@ -96,20 +118,28 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       text: 'Continue an interrupted batch',
       command: 'cloudctl droplets create --resume ~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
     },
+    {
+      text: 'Create a batch, or continue it on any machine',
+      command:
+        "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64 --batch-id release-42",
+    },
   ],
   run: async (context, args) => {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
     const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const io = batchIo(context);
+    const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    const path = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
-    const isDryRun = args.has('dry-run');
+    const { resumed: path, created } = readLedgerChoice(args);
+    const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
+    else if (isPlan) output.checkColumns(planView);
     else output.checkColumns(batchView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
@@ -119,7 +149,14 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       await output.list(dryRunRequests(names, attributes, options), dryRunView);
       return 0;
     }
-    const ledger = path === undefined ? await startLedger(context, args) : await openLedger(path, context.host.bootId);
+    if (path === undefined && isPlan) {
+      const settings = context.settings();
+      const state = createBatchState(await buildBatch(context, args, settings));
+      return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
+    }
+    const ledger = await (path === undefined
+      ? startLedger(context, args, created, { maxWait, onPause })
+      : openLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
       if (path !== undefined) await requireSameBatch(context, args, batch);
@@ -134,21 +171,23 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       const api = await context.api(settings);
       const isOver = isFinished(ledger.state);
       // With --wait the droplets of a finished batch are read, which another account does not see.
-      const isContinued = path !== undefined && (!isOver || args.has('wait'));
+      const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
-      const current = isContinued ? await readCurrentIdentity(context, settings) : ledgerIdentity(batch);
+      const current = isContinued
+        ? await readCurrentIdentity(context, settings, { maxWait, onPause })
+        : ledgerIdentity(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
         await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
       }
-      const io = batchIo(context);
+      if (isPlan) return await printPlan(context, ledger.state, { api, settings, maxWait });
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
       await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
         loginHints: hints,
-        onPause: (ms) => showRateLimitWait(io, ms),
+        onPause,
         timeout: context.timeout,
         batchSize,
         concurrency,
@@ -169,53 +208,41 @@ async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileS
   const names = await readBatchNames(context, args);
   if (names.length === 0) throw noNamesError(args);
   const typed = readDropletAttributes(args);
-  const id = Buffer.from(context.host.random(6)).toString('hex');
+  const shared = readBatchId(args);
+  const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
   const mark = args.has('mark');
   const attributes = mark ? withTag(typed, batchTag(id)) : typed;
-  if (attributes === undefined)
+  const identified = shared === undefined ? attributes && { id, mark, attributes } : sharedBatch(id, names, typed);
+  if (identified === undefined)
     throw usageError(
       '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark adds a tag',
+      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
     );
   return {
     event: 'batch',
     v: 1,
-    id,
     at: new Date(context.host.clock.now()).toISOString(),
     profile: settings.profileName,
     base_url: settings.values.base_url ?? '',
     if_exists: readIfExists(args),
-    mark,
-    attributes,
+    ...identified,
     names,
   };
 }
 
-async function startLedger(context: Context, args: ParsedArgs): Promise<Ledger> {
+/** @param path of `--ledger` */
+async function startLedger(
+  context: Context,
+  args: ParsedArgs,
+  path: string | undefined,
+  wait: IdentityWait,
+): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings);
   // A profile without a usable API is an error before a ledger exists.
-  const identity = await readIdentityIfAvailable(context, settings);
+  const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
-  return createLedger(ledgerPath(folders.state, batch.id), { ...batch, ...ledgerIdentityFields(identity) }, bootId);
-}
-
-/** How to continue a batch that another account or team started. */
-function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
-  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
-  const ended = {
-    scope: 'read write',
-    ...(account === undefined ? {} : { accountUuid: account }),
-    ...(team === undefined ? {} : { team }),
-  };
-  return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
-}
-
-/** With another server the lookups would find no droplet of the batch, and all would be created again. */
-function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
-  const detail = `the batch was started with profile "${profile}" at ${base_url}`;
-  if (settings.profileName !== profile)
-    throw usageError('--profile contradicts the ledger', `use \`--profile ${profile}\``, detail);
-  if (settings.values.base_url !== base_url)
-    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${base_url}\``, detail);
+  const started = { ...batch, ...ledgerIdentityFields(identity) };
+  if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
+  return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
 }

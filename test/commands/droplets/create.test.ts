@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../batch/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { testHost } from '../../fixtures/host.ts';
+import { type TestClock, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { admin, sandboxFor } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, startCloudctl } from '../run-cloudctl.ts';
@@ -47,6 +47,14 @@ function commandIn(hint: string | undefined): string | undefined {
 /** A machine with a fixed access token, on which the waits of a batch are short. */
 function tokenTo(origin: string) {
   return { ...testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } }), clock: fastClock() };
+}
+
+/** Real time in which a wait of an hour or more ends at once. */
+function jumpingClock(): TestClock {
+  const clock = fastClock(1);
+  const sleep: TestClock['sleep'] = async (ms, signal) =>
+    ms < 3_600_000 ? clock.sleep(ms, signal) : clock.advance(ms);
+  return { ...clock, sleep };
 }
 
 /** A server whose account is empty whatever it creates. */
@@ -292,11 +300,29 @@ describe('the exit status', () => {
         ? reply(response, 429, {}, { 'retry-after': '3700' })
         : reply(response, 202, { droplet: { id: 1, name: 'a' } }),
     );
-    const host = { ...tokenTo(origin), clock: fastClock(20_000) };
+    const host = { ...tokenTo(origin), clock: jumpingClock() };
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
     expect(ran.code).toBe(0);
     // At this speed each millisecond of the test counts.
     expectGolden('droplets', messages(ran.err).replace(/\d+ min/, 'N min'));
+  });
+
+  it('is 0 after a wait for the account, and 5 when that is longer than --max-wait', async () => {
+    let refusals = 0;
+    const { origin } = await serverFor((seen, response) => {
+      if (seen.url === '/v2/account') refusals += 1;
+      if (seen.url === '/v2/account' && refusals !== 2)
+        return reply(response, 429, { message: 'slow down' }, { 'retry-after': '3700' });
+      if (seen.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
+      reply(response, 202, { droplet: { id: 1, name: 'a' } });
+    });
+    const host = { ...tokenTo(origin), clock: jumpingClock() };
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
+    expect(ran.code).toBe(0);
+    expect(refusals).toBe(2);
+    const refused = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '1h']);
+    expect(refused.code).toBe(5);
+    expectGolden('droplets', messages(ran.err + refused.err));
   });
 
   it('comes with what the server said of the limit that stopped it', async () => {
@@ -542,6 +568,18 @@ describe('with -o json', () => {
     const [first, second] = ran.json<(Row & { ledger: string })[]>();
     expect(existsSync(first?.ledger ?? '')).toBe(true);
     expect(second?.ledger).toBe(first?.ledger);
+  });
+
+  it('stderr has no warning about the session', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox, {
+      context: 'team',
+      scope: 'read',
+      record: { expiresAt: 1, scope: 'read write' },
+    });
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '-o', 'json']);
+    expect(ran.code).toBe(4);
+    expect(JSON.parse(ran.err)).toMatchObject({ error: { code: 'scope_too_small' } });
   });
 });
 

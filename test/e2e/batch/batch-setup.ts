@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { node, type Ran, type Running, type RunOptions, startProgram } from '../../fixtures/cli.ts';
-import type { Environment } from '../../fixtures/folders.ts';
+import type { Environment, Folders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { sandboxFor } from '../../sandbox/requests.ts';
@@ -29,6 +29,7 @@ export interface Row {
 export interface BatchSetup {
   readonly sandbox: Sandbox;
   readonly work: string;
+  readonly folders: Folders;
   readonly batches: string;
   start(args: readonly string[], options?: Partial<RunOptions>): Running;
   run(args: readonly string[], options?: Partial<RunOptions> & { readonly stdin?: string }): Promise<Ran>;
@@ -39,6 +40,8 @@ export interface BatchSetup {
   /** How many droplets have each name, as the server counts them. */
   counts(names: readonly string[]): readonly number[];
   ids(name: string): readonly number[];
+  /** Every droplet of the account. */
+  droplets(): readonly { readonly name: string; readonly id: number }[];
 }
 
 export async function setUpBatch(): Promise<BatchSetup> {
@@ -66,6 +69,7 @@ export async function setUpBatch(): Promise<BatchSetup> {
   return {
     sandbox,
     work: host.place.work,
+    folders: host.place,
     batches: join(host.place.state, 'batches'),
     start,
     run: (args, options = {}) => {
@@ -85,6 +89,7 @@ export async function setUpBatch(): Promise<BatchSetup> {
       return names.map((name) => ids.get(name)?.length ?? 0);
     },
     ids: (name) => byName().get(name) ?? [],
+    droplets: () => sandbox.world.droplets(account),
   };
 }
 

@@ -1,13 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
-import { type BatchSetup, ndjsonRows, setUpBatch } from './batch-setup.ts';
-
-interface Example {
-  readonly title: string;
-  readonly script: string;
-}
+import { type BatchSetup, ndjsonRows, type Row, setUpBatch } from './batch-setup.ts';
+import { examples, programFolder } from './scripts-page.ts';
 
 interface Printed {
   readonly stdout: string;
@@ -16,12 +12,12 @@ interface Printed {
   file(name: string): string;
 }
 
-const page = readFileSync(new URL('../../../docs/scripting.md', import.meta.url), 'utf8');
-const examples: readonly Example[] = page.split(/^## /m).flatMap((section) =>
-  [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, script = '']) => {
-    return { title: section.slice(0, section.indexOf('\n')), script };
-  }),
-);
+/** The second run of the loop has printed the same rows and created nothing. */
+function expectTwelve(fixture: BatchSetup, { file }: Printed): void {
+  const rows = ndjsonRows(file('rows.ndjson'));
+  expect(rows.map(({ status }) => status)).toEqual(Array(12).fill('created'));
+  expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(12).fill(1));
+}
 
 /** What is true after the example of each section. */
 const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) => void>> = {
@@ -36,6 +32,11 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
     expect(file('plan.json')).toContain('$(cloudctl auth token)');
     expect(fixture.counts(['app-01'])).toEqual([0]);
   },
+  'See what already exists': (fixture, { file }) => {
+    const rows = JSON.parse(file('plan.json'));
+    expect(rows).toMatchObject([{ status: 'exists' }, { status: 'create' }, { status: 'create' }]);
+    expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 0, 0]);
+  },
   'Wait for the droplets and get their ids': (_, { stdout }) => {
     expect(stdout.trim().split('\n')).toEqual(['"active"', '"active"', '"active"']);
   },
@@ -44,6 +45,13 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
     expect(rows.map(({ status }) => status)).toEqual(Array(40).fill('created'));
     expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
     expect(fixture.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);
+  },
+  'Choose the ledger file': expectTwelve,
+  'Continue a batch on any machine': expectTwelve,
+  'Repeat a batch until it is complete': (fixture, { file }) => {
+    const rows: readonly Row[] = JSON.parse(file('rows.json'));
+    expect(rows.map(({ status }) => status)).toEqual(Array(40).fill('created'));
+    expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
   },
   'Process rows with jq': (fixture, { stdout, file }) => {
     const lines = stdout.trim().split('\n').sort();
@@ -56,6 +64,9 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
   },
   'Mark the droplets of a batch': (fixture) => {
     expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
+  },
+  'Delete droplets': (fixture) => {
+    expect(fixture.counts(['ci-1', 'ci-2', 'ci-3'])).toEqual([0, 0, 0]);
   },
 };
 
@@ -72,24 +83,10 @@ describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {
         const match = { method: 'POST', path: '/v2/droplets' };
         fixture.sandbox.faults.add({ match, action: 'status', status: 403, nth: 2 });
       }
-      const ran = await fixture.shell(shell, script, { PATH: `${programs(fixture)}:${process.env.PATH}` });
+      const ran = await fixture.shell(shell, script, { PATH: `${programFolder(fixture)}:${process.env.PATH}` });
       expect(ran).toMatchObject({ code: 0 });
       const file = (name: string): string => readFileSync(join(fixture.work, name), 'utf8');
       outcomes[title]?.(fixture, { ...ran, file });
     },
   );
 });
-
-/** `cloudctl` as a person has it on the path, and a `sleep` that is short. */
-function programs(fixture: BatchSetup): string {
-  const folder = join(fixture.work, 'bin');
-  mkdirSync(folder);
-  for (const [name, text] of [
-    ['cloudctl', `exec ${fixture.command} "$@"`],
-    ['sleep', ':'],
-  ] as const) {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
-    chmodSync(join(folder, name), 0o755);
-  }
-  return folder;
-}
