@@ -1,6 +1,7 @@
 // A sandbox process for the benches, with as many droplets as are asked for. Posting 100,000 of them would take longer than
 // what is measured, so this process runs the sandbox itself and fills its world from inside.
 import { fork } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -46,6 +47,20 @@ export async function filledSandbox(droplets) {
       });
       if (answer.status !== 201) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`);
     },
+    /** From now on droplets stay `new`. */
+    freeze: async () => {
+      const answer = await fetch(new URL('/_sandbox/clock', ready.adminUrl), {
+        method: 'POST',
+        headers: { 'x-admin-token': ready.adminToken },
+        body: JSON.stringify({ freeze: true }),
+      });
+      if (answer.status !== 200) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`);
+    },
+    /** The requests to the API since the last call: their methods, paths, and times in milliseconds. */
+    requests: () => {
+      child.send('requests');
+      return new Promise((resolve) => child.once('message', resolve));
+    },
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
@@ -73,6 +88,14 @@ async function serve(bundle, droplets) {
     body: JSON.stringify({ user: email, scope: 'read write' }),
   });
   const { access_token: token } = await answer.json();
+  let requests = [];
+  subscribe('http.server.request.start', ({ request: { method, url } }) => {
+    if (url.startsWith('/v2/')) requests.push({ method, path: url, at: Date.now() });
+  });
+  process.on('message', () => {
+    process.send(requests);
+    requests = [];
+  });
   // Whoever started it may be killed: nothing is left running then.
   process.once('disconnect', () => process.exit());
   const admin = { adminUrl: ready.admin_url, adminToken: ready.admin_token };

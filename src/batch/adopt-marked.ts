@@ -1,4 +1,5 @@
 import { candidateCriteria, findCandidates } from './candidate-droplets.ts';
+import { batchTag } from './droplet-requests.ts';
 import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 
@@ -18,7 +19,10 @@ export async function adoptMarkedDroplets({
   const names = state.batch.mark ? state.missing() : [];
   if (names.length === 0) return [];
   const wantedNames = new Set(names);
-  const { conclusive, droplets } = await lookups.find({ names, has: (name) => wantedNames.has(name) }, ending);
+  const { conclusive, droplets } = await lookups.find(
+    { names, has: (name) => wantedNames.has(name), tag: batchTag(state.batch.id) },
+    ending,
+  );
   const criteria = candidateCriteria(state, undefined);
   const rows: CreatedRow[] = [];
   for (const name of names) {

@@ -21,8 +21,12 @@ export interface BatchTimings {
   readonly responseGrace: number;
   /** How long requests in flight are awaited after an interruption. */
   readonly interruptLimit: number;
-  /** Between two polls of `--wait`. */
+  /** From the last creation to the first poll of `--wait`. */
+  readonly firstPoll: number;
+  /** The shortest time between two polls of `--wait`. */
   readonly pollInterval: number;
+  /** The time in which `--wait` sends at most 25 requests. */
+  readonly pollWindow: number;
 }
 
 export const defaultBatchTimings: BatchTimings = {
@@ -34,7 +38,9 @@ export const defaultBatchTimings: BatchTimings = {
   responseLimit: 300_000,
   responseGrace: 10_000,
   interruptLimit: 10_000,
+  firstPoll: 2_000,
   pollInterval: 5_000,
+  pollWindow: 60_000,
 };
 
 /** The timings of a run. In a test build `CLOUDCTL_TEST_HASTE=100` divides them by 100; a release build ignores the variable. */

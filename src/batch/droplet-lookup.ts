@@ -1,22 +1,17 @@
 import type { Droplet } from '../api/droplets.ts';
-import { dropletPageSize, fetchDropletPage, scanDropletPages } from './scan-droplets.ts';
+import { hasTag } from './droplet-tags.ts';
+import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
-
-/** The droplets with some names, as one lookup found them. */
-export interface LookupResult {
-  /** The lookup read every droplet, so a name without a droplet has none. */
-  readonly conclusive: boolean;
-  /** The server returned `meta.total`. Without it no lookup is conclusive. */
-  readonly hasTotal: boolean;
-  readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
-}
+import { createSharedScan, type LookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
 
 export interface LookupQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
+  /** Only droplets with this tag, compared without case. */
+  readonly tag?: string | undefined;
 }
 
-/** Looks droplets up by name: with `?name=` where the server supports it, or in a scan of all pages, whichever needs fewer requests. */
+/** Looks droplets up by name, with whichever needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages. */
 export interface DropletLookup {
   find(query: LookupQuery, signal: AbortSignal): Promise<LookupResult>;
 }
@@ -26,13 +21,13 @@ const maxConcurrentLookups = 4;
 export function createDropletLookup(lane: SendLane): DropletLookup {
   /** False after a response with a droplet of another name: the server ignores `?name=`. */
   let isNameFilterSupported = true;
-  let pages: number | undefined;
+  /** False after a response with a droplet without the tag: the server ignores `?tag_name=`. */
+  let isTagFilterSupported = true;
   /** Names that are being looked up with `?name=`. */
   let namesInProgress = 0;
   const limited = limitConcurrency(maxConcurrentLookups);
-  let waiting: LookupQuery[] = [];
-  let scanning: Promise<unknown> = Promise.resolve();
-  let next: Promise<LookupResult> | undefined;
+  const fullScan = createSharedScan(lane, undefined);
+  const tagScans = new Map<string, SharedScan>();
 
   const byName = async (names: readonly string[], signal: AbortSignal): Promise<LookupResult | undefined> => {
     const droplets = new Map<string, readonly Droplet[]>();
@@ -43,10 +38,13 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
         const wantedName = name;
         const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
         const page = await limited(() => fetchDropletPage(lane, path, signal));
-        if (page.droplets.some((droplet) => droplet.name !== wantedName)) isNameFilterSupported = false;
+        // The public API compares names without case.
+        const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
+        if (page.droplets.some(isOther)) isNameFilterSupported = false;
         hasTotal &&= page.total !== undefined;
         conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
-        droplets.set(name, page.droplets);
+        const found = page.droplets.filter((droplet) => droplet.name === wantedName);
+        droplets.set(name, found);
       }
     };
     namesInProgress += names.length;
@@ -58,62 +56,58 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
     return isNameFilterSupported ? { conclusive, hasTotal, droplets } : undefined;
   };
 
-  /** Lookups that start while a scan runs share the next scan: the running one may have passed their droplets. */
-  const scan = async (query: LookupQuery, signal: AbortSignal): Promise<LookupResult> => {
-    waiting.push(query);
-    next ??= scanning.then(() => {
-      const all = waiting;
-      const isWanted = (name: string): boolean => all.some(({ has }) => has(name));
-      [waiting, next] = [[], undefined];
-      const one = scanForNames(lane, isWanted, signal, (count) => {
-        pages = count;
-      });
-      scanning = one.catch(() => undefined);
-      return one;
-    });
-    return next;
+  /** Requests for these names with `?name=`. */
+  const costByName = (count: number): number =>
+    isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
+
+  const findAll = async (query: LookupQuery, signal: AbortSignal): Promise<LookupResult> => {
+    const { names } = query;
+    // Without the number of pages one request is enough for one name, and the first page decides for more.
+    if (costByName(names.length) < (fullScan.pages() ?? 2)) {
+      const result = await byName(names, signal);
+      if (result !== undefined) return result;
+    }
+    const isWorthwhile = (left: number, count: number): boolean => left <= costByName(count);
+    const scan = (): Promise<ScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
+    let scanned = await scan();
+    // For far more names than pages a second scan is less than the names.
+    const isScanCheap = costByName(names.length) > 2 * (fullScan.pages() ?? Number.POSITIVE_INFINITY);
+    if (typeof scanned === 'object' && !scanned.conclusive && isNameFilterSupported && isScanCheap)
+      scanned = await scan();
+    if (typeof scanned === 'object' && (scanned.conclusive || !isNameFilterSupported)) return scanned;
+    // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
+    const result = await byName(names, signal);
+    if (result !== undefined) return result;
+    return typeof scanned === 'object' ? scanned : findAll(query, signal);
+  };
+
+  /** undefined when other requests are fewer, or the server ignores the tag. */
+  const findByTag = async (query: LookupQuery, tag: string, signal: AbortSignal): Promise<LookupResult | undefined> => {
+    const scan = tagScans.get(tag) ?? createSharedScan(lane, tag);
+    tagScans.set(tag, scan);
+    const costWithoutTag = (count: number): number =>
+      Math.min(costByName(count), fullScan.pages() ?? Number.POSITIVE_INFINITY);
+    if (!isTagFilterSupported || costWithoutTag(query.names.length) < (scan.pages() ?? 2)) return undefined;
+    const isWorthwhile = (left: number, count: number): boolean => left <= costWithoutTag(count);
+    const found = await scan.find({ ...query, isWorthwhile }, signal);
+    if (found === 'unfiltered') isTagFilterSupported = false;
+    return typeof found === 'object' && found.conclusive ? found : undefined;
   };
 
   return {
     async find(query, signal) {
-      const { names } = query;
-      const cheaper =
-        pages === undefined ? namesInProgress + names.length <= 1 : namesInProgress + names.length < pages;
-      if (isNameFilterSupported && cheaper) {
-        const result = await byName(names, signal);
-        if (result !== undefined) return result;
-      }
-      const result = await scan(query, signal);
-      if (result.conclusive || !isNameFilterSupported) return result;
-      // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
-      return (await byName(names, signal)) ?? result;
+      const { tag } = query;
+      if (tag === undefined) return findAll(query, signal);
+      return (await findByTag(query, tag, signal)) ?? onlyTagged(await findAll(query, signal), tag);
     },
   };
 }
 
-/** Conclusive when the first and the last page have the same total, and as many droplets were read. */
-async function scanForNames(
-  lane: SendLane,
-  isWanted: (name: string) => boolean,
-  signal: AbortSignal,
-  onPages: (count: number) => void,
-): Promise<LookupResult> {
-  const ids = new Set<number>();
-  const droplets = new Map<string, Droplet[]>();
-  const totals: (number | undefined)[] = [];
-  for await (const page of scanDropletPages(lane, '/v2/droplets', signal)) {
-    totals.push(page.total);
-    for (const droplet of page.droplets) {
-      if (ids.has(droplet.id)) continue;
-      ids.add(droplet.id);
-      if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
-    }
-  }
-  const total = totals.at(-1);
-  // Pages as the server returned them: it may limit `per_page`.
-  if (total !== undefined) onPages(totals.length);
-  const hasTotal = total !== undefined;
-  return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
+function onlyTagged(result: LookupResult, tag: string): LookupResult {
+  const tagged = [...result.droplets].map(
+    ([name, droplets]) => [name, droplets.filter((one) => hasTag(one, tag))] as const,
+  );
+  return { ...result, droplets: new Map(tagged) };
 }
 
 /** Runs at most `max` pieces of work at a time. */

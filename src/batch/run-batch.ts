@@ -14,6 +14,7 @@ import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
+import { startSilenceNotice } from './silence-notice.ts';
 import { takeBaseline } from './take-baseline.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
@@ -37,12 +38,18 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 }
 
 /** Sends what is left of a batch, prints rows, progress and summary, and resolves with the exit code. */
-export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
+export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
+  const notice = startSilenceNotice(commandIo);
+  const { io } = notice;
   const { progress, output, host } = io;
   const { clock } = host;
-  const { api, loginHints, onPause, timeout, wait, resume, profileOptions } = options;
+  const { api, loginHints, timeout, wait, resume, profileOptions } = options;
   const results = createWaitResults();
   const timings = batchTimingsFor(host.env);
+  const onPause = (ms: number): Promise<void> => {
+    notice.pausing(ms);
+    return options.onPause(ms);
+  };
   const lane = createSendLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
@@ -58,6 +65,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {
         const isResumed = state.baseline() !== undefined;
+        notice.awaiting(() => 'looking up which names are in use');
         const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, deps);
         if (tagged === undefined) await takeBaseline(deps);
         else await tagged.begin();
@@ -66,6 +74,9 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
         const isSending = state.missing().length > 0 || sentNames(state) > 0;
         await reportUncertain(io, state);
+        notice.awaiting(
+          () => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`,
+        );
         let sentAgainAt: number | undefined;
         const onSentAgain = (): void => {
           sentAgainAt = clock.now();
@@ -74,16 +85,19 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
         if (isSending && stopped === undefined && !ending.aborted)
           lastLookupAt = lastLookupTime(state, tagged, { isResumed, sentAgainAt, now: clock.now(), timings });
       }
-      if (wait && !ending.aborted)
+      if (wait && !ending.aborted) {
+        notice.awaiting(() => 'waiting until the droplets are active');
         await waitUntilActive(state, {
           ...{ lane, clock, results, signal: ending },
-          ...{ poll: timings.pollInterval, timeout: options.waitTimeout },
+          ...{ timings, timeout: options.waitTimeout },
           onPoll: async (active, total, ended) => {
             await progress.show(`${active} of ${total} droplets active`);
             await reporter.awaited(ended);
           },
         });
+      }
       if (lastLookupAt !== undefined && !ending.aborted) {
+        notice.awaiting(() => 'looking for droplets that exist twice');
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
         const duplicates = await reportDuplicates(deps);
@@ -101,6 +115,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       outputError = error;
     }
   } finally {
+    notice.stop();
     await progress.stop();
     interruption.stop();
   }

@@ -1,10 +1,11 @@
 import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import type { DropletLookup, LookupResult } from './droplet-lookup.ts';
+import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { type BaselineEvent, ledgerTimestamp } from './ledger-event.ts';
 import type { SendLane } from './send-lane.ts';
+import type { LookupResult } from './shared-scan.ts';
 
 export interface BaselineDeps {
   readonly ledger: Pick<Ledger, 'commit' | 'state'>;

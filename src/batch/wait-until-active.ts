@@ -1,20 +1,20 @@
-import { type ApiResponse, toApiError } from '../api/api-response.ts';
-import { decodeDroplet, publicAddress } from '../api/droplets.ts';
+import { publicAddress } from '../api/droplets.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError } from '../errors.ts';
-import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
+import { type JsonRecord, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
 import { ownTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
-import { scanDropletPages } from './scan-droplets.ts';
+import type { BatchTimings } from './batch-timings.ts';
+import { createDropletPoller, readItem } from './droplet-poller.ts';
+import { limitLane } from './request-budget.ts';
 import type { SendLane } from './send-lane.ts';
 import type { WaitResults } from './wait-results.ts';
 
 export interface WaitUntilActiveOptions {
   readonly lane: SendLane;
   readonly clock: Clock;
-  /** Milliseconds between two polls. */
-  readonly poll: number;
+  readonly timings: Pick<BatchTimings, 'firstPoll' | 'pollInterval' | 'pollWindow'>;
   /** `--wait-timeout` in milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -23,6 +23,10 @@ export interface WaitUntilActiveOptions {
   readonly onPoll: (active: number, total: number, ended: readonly string[]) => Promise<void>;
 }
 
+/** A wait sends at most so many requests a minute, however many droplets it awaits: a tenth of what the public API allows. */
+const requestsPerWindow = 25;
+/** Droplets that are read by id in one poll because the lists lacked them. */
+const maxConfirmations = 25;
 /** Consecutive polls that may fail, or that may lack a droplet, before the wait ends. */
 const maxMisses = 5;
 /** Polls after which the create action of a droplet that is not active is read, one at each poll. */
@@ -35,11 +39,18 @@ interface WaitingDroplet {
 }
 
 /**
- * Waits until no droplet of the batch has the status `new`, with one list of droplets per poll. Adds addresses and failures
- * to the results. Throws `timeout` (exit 5) when droplets are not active in time.
+ * Waits until no droplet of the batch has the status `new`. The more requests a poll needs, the longer is the time to the next
+ * one. Adds addresses and failures to the results. Throws `timeout` (exit 5) when droplets are not active in time.
  */
 export async function waitUntilActive(state: BatchState, options: WaitUntilActiveOptions): Promise<void> {
-  const { lane, clock, results } = options;
+  const { clock, results, timings } = options;
+  const budget = { requests: requestsPerWindow, window: timings.pollWindow };
+  let requests = 0;
+  const lane = limitLane(
+    countRequests(options.lane, () => requests++),
+    clock,
+    budget,
+  );
   const waiting = new Map<number, WaitingDroplet>();
   for (const row of state.rows())
     if (row.status === 'created') waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
@@ -52,11 +63,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const { names } = state.batch;
-  const tag = ownTag(state.batch);
-  // A server that ignores the filter returns more droplets, which does no harm.
-  const filter =
-    tag !== undefined ? `?tag_name=${encodeURIComponent(tag)}` : names.length === 1 ? `?name=${names[0]}` : '';
+  const poller = createDropletPoller(lane, ownTag(state.batch));
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;
@@ -67,17 +74,13 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
     end(id);
   };
   const poll = async (number: number): Promise<void> => {
-    const listed = new Set<number>();
-    for await (const { droplets } of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
-      for (const { id, raw } of droplets) {
-        if (waiting.has(id)) listed.add(id);
-        applyDroplet(id, raw);
-      }
-    }
-    for (const [id, one] of waiting) {
-      if (listed.has(id)) continue;
+    let confirmations = 0;
+    for (const id of await poller.poll([...waiting.keys()], applyDroplet, signal)) {
+      const one = waiting.get(id);
+      if (one === undefined) continue;
       one.misses += 1;
-      if (one.misses < maxMisses) continue;
+      if (one.misses < maxMisses || confirmations === maxConfirmations) continue;
+      confirmations += 1;
       // A list can lag; the droplet itself decides.
       const raw = await readItem(lane, `/v2/droplets/${id}`, 'droplet', signal);
       if (raw !== undefined) applyDroplet(id, raw);
@@ -93,8 +96,10 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
     if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
   };
   try {
+    if (waiting.size > 0) await clock.sleep(timings.firstPoll, signal);
     for (let number = 1, failures = 0; waiting.size > 0; number++) {
       options.signal.throwIfAborted();
+      const [startedAt, sentBefore] = [clock.now(), requests];
       try {
         await poll(number);
         failures = 0;
@@ -105,7 +110,9 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
       const done = ended;
       ended = [];
       await options.onPoll(total - waiting.size - results.failures.size, total, done);
-      if (waiting.size > 0) await clock.sleep(options.poll, signal);
+      const share = ((requests - sentBefore) * timings.pollWindow) / requestsPerWindow;
+      const pause = Math.max(timings.pollInterval, share - (clock.now() - startedAt));
+      if (waiting.size > 0) await clock.sleep(pause, signal);
     }
   } catch (error) {
     if (!deadline.signal.aborted || options.signal.aborted) throw error;
@@ -117,6 +124,16 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   } finally {
     deadline.close();
   }
+}
+
+function countRequests(lane: SendLane, onRequest: () => void): SendLane {
+  return {
+    ...lane,
+    request: (request) => {
+      onRequest();
+      return lane.request(request);
+    },
+  };
 }
 
 function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal; readonly close: () => void } {
@@ -136,22 +153,6 @@ async function hasActionFailed(lane: SendLane, action: number | undefined, signa
 
 function actionFailure(action: number | undefined): string {
   return `create action ${action} has the status errored`;
-}
-
-/** One droplet or action; undefined when it does not exist. */
-async function readItem(lane: SendLane, path: string, key: 'droplet' | 'action', signal: AbortSignal) {
-  let response: ApiResponse;
-  do {
-    await lane.waitForTurn(signal);
-    response = await lane.request({ method: 'GET', path, until: signal });
-  } while (response.status === 429);
-  if (response.status === 404) return undefined;
-  if (response.status !== 200) throw toApiError(response, 'GET', path, lane.loginHints);
-  const json = parseJson(response.text());
-  const item = json.ok && isRecord(json.value) ? json.value[key] : undefined;
-  const isItem = isRecord(item) && (key === 'action' || decodeDroplet(item) !== undefined);
-  if (isItem) return item;
-  throw new CliError('api_error', `could not parse the response of GET ${path}`, { status: response.status });
 }
 
 function notActiveError(names: readonly string[], total: number, timeout: number): CliError {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import { createBatchState } from '../../src/batch/batch-state.ts';
+import { defaultBatchTimings } from '../../src/batch/batch-timings.ts';
 import type { BatchEvent } from '../../src/batch/ledger-event.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
 import { createWaitResults } from '../../src/batch/wait-results.ts';
@@ -23,9 +24,17 @@ async function waited(
   const api = apiOf(
     () => batchResponse(500),
     ({ path }) => {
-      if (/\/\d+$/.test(path)) return items[path] ?? batchResponse(404, { id: 'not_found' });
-      count += 1;
-      return lists[Math.min(count, lists.length - 1)] ?? batchResponse(500);
+      const id = /^\/v2\/droplets\/(\d+)$/.exec(path)?.[1];
+      const item = items[path];
+      if (item !== undefined) return item;
+      if (id === undefined && !path.includes('?')) return batchResponse(404, { id: 'not_found' });
+      // The droplet of a batch of one is read by id.
+      if (id === undefined || names.length === 1) count += 1;
+      const list = lists[Math.min(count, lists.length - 1)] ?? batchResponse(500);
+      if (id === undefined || list.status !== 200) return list;
+      const { droplets }: { droplets: readonly { id: number }[] } = JSON.parse(list.text());
+      const droplet = droplets.find((one) => one.id === Number(id));
+      return droplet === undefined ? batchResponse(404, { id: 'not_found' }) : batchResponse(200, { droplet });
     },
   );
   const clock = deadlineClock();
@@ -40,7 +49,7 @@ async function waited(
   const results = createWaitResults();
   const error = await waitUntilActive(state, {
     ...{ lane, clock, signal, onPoll, results },
-    ...{ poll: 5_000, timeout: 900_000 },
+    ...{ timings: defaultBatchTimings, timeout: 900_000 },
   }).catch((reason: unknown) => reason);
   const lookups = api.read.map(({ path }) => path);
   const paths = lookups.filter((path) => path.includes('?'));
@@ -76,14 +85,19 @@ function networksOf(id: number): object {
 }
 
 describe('waiting for a batch', () => {
-  it('asks once an interval for all of it, until none is new', async () => {
-    const { told, paths, slept, failures, ended, results } = await waited(
+  it('reads one list an interval for all of it, until none is new', async () => {
+    const droplet = { id: 2, name: 'b', status: 'off', networks: networksOf(2) };
+    const items = { '/v2/droplets/2': batchResponse(200, { droplet }) };
+    const { told, paths, lookups, slept, failures, ended, results } = await waited(
       ['a', 'b'],
-      [listed('new', 'new'), listed('active', 'new'), listed('active', 'off')],
+      [listed('new', 'new'), listed('active', 'new')],
+      { items },
     );
     expect(told).toEqual(['0/2', '1/2', '2/2']);
-    expect(paths).toHaveLength(3);
-    expect(slept).toEqual([5_000, 5_000]);
+    expect(paths).toHaveLength(2);
+    // The last one is read by id.
+    expect(lookups.slice(2)).toEqual(['/v2/droplets/2']);
+    expect(slept).toEqual([2_000, 5_000, 5_000]);
     expect(failures).toEqual({});
     expect(ended).toEqual(['a', 'b']);
     expect([...results.addresses]).toEqual([
@@ -92,8 +106,8 @@ describe('waiting for a batch', () => {
     ]);
   });
 
-  it('asks for what it needs only, as far as the server filters', async () => {
-    expect((await waited(['a'], [listed('active')])).paths).toEqual(['/v2/droplets?name=a&page=1&per_page=200']);
+  it('reads one droplet by id, and a marked batch by its tag', async () => {
+    expect((await waited(['a'], [listed('active')])).lookups).toEqual(['/v2/droplets/1']);
     const marked = await waited(['a', 'b'], [listed('active', 'active')], { mark: true });
     expect(marked.paths).toEqual(['/v2/droplets?tag_name=cloudctl-b1&page=1&per_page=200']);
   });

@@ -1,4 +1,4 @@
-import { type Droplet, listDroplets, publicAddress } from '../../api/droplets.ts';
+import { type Droplet, type DropletFilter, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -57,10 +57,16 @@ export const dropletsListCommand: CommandSpec<Context> = {
       view: dropletView,
       resource: 'droplets',
       list: (api, options) =>
-        listDroplets(api, tag === undefined ? {} : { tag }, { ...options, matches: isFiltered ? matches : undefined }),
+        listDroplets(api, serverFilter(glob, tag), { ...options, matches: isFiltered ? matches : undefined }),
     });
   },
 };
+
+/** The public API does not combine the two filters. */
+function serverFilter(glob: string | undefined, tag: string | undefined): DropletFilter {
+  if (tag !== undefined) return { tag };
+  return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };
+}
 
 /**
  * A server without the tag filter returns all droplets, and a script may delete what is listed. Tags are case-insensitive.

@@ -109,6 +109,31 @@ describe('droplets list', () => {
     expect(ran.json<Droplet[]>()).toEqual(all.filter(({ name }) => matches(name)));
   });
 
+  it('reads a list of one name with one request', async () => {
+    const { host, sandbox } = await loggedIn();
+    const names = Array.from({ length: 500 }, (_, at) => `many-${at}`);
+    const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: ['t'], features: [] };
+    sandbox.world.createDroplets(userOf(sandbox, MAYA).uuid, names, blueprint);
+    const listed = async (...args: readonly string[]) => {
+      const before = (await recordedRequests(sandbox)).length;
+      const ran = await runCloudctl(host, ['droplets', 'list', 'many-499', ...args, '-o', 'json']);
+      const requests = (await recordedRequests(sandbox)).slice(before).filter((line) => line.includes('/v2/droplets'));
+      return { names: ran.json<Droplet[]>().map(({ name }) => name), requests: requests.length };
+    };
+    expect(await listed()).toEqual({ names: ['many-499'], requests: 1 });
+    expect((await listed('--tag', 't')).names).toEqual(['many-499']);
+    expect(await listed('--region', 'ams3')).toEqual({ names: [], requests: 1 });
+  });
+
+  it('reads all pages for one name where the server ignores the name', async () => {
+    const host = testHost();
+    const droplets = ['a', 'b'].map((name, at) => ({ id: at + 1, name, created_at: '2026-01-01T00:00:00Z' }));
+    const server = await serverFor((_, response) => reply(response, 200, { droplets, meta: { total: 2 } }));
+    const env = { CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'at_abc' };
+    const ran = await runCloudctl(host, ['droplets', 'list', 'b', '-o', 'json'], { env });
+    expect(ran.json<Droplet[]>().map(({ name }) => name)).toEqual(['b']);
+  });
+
   it('filters by region here and by tag at the server', async () => {
     const { host } = await loggedIn();
     await runCloudctl(host, [

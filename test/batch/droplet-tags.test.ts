@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { hasTag } from '../../src/batch/droplet-tags.ts';
+
+it.each([
+  [['web'], 'web', true],
+  [['Web'], 'wEB', true],
+  [['web-1'], 'web', false],
+  [[7], '7', true],
+  ['web', 'web', false],
+  [undefined, 'web', false],
+])('a droplet with the tags %j and the tag %s: %s', (tags, wanted, result) => {
+  expect(hasTag({ id: 1, name: 'a', raw: { id: 1, name: 'a', tags } }, wanted)).toBe(result);
+});
