@@ -1,6 +1,7 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
+import { decodeUserDataDigest } from './user-data.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before it, both in ISO 8601. */
 export type LedgerEvent =
@@ -182,8 +183,13 @@ function decodeAttributes(json: unknown): DropletAttributes | undefined {
   const size = stringField(json, 'size');
   const image = stringField(json, 'image') ?? numberField(json, 'image');
   const region = stringField(json, 'region');
-  if (size === undefined || image === undefined) return undefined;
-  return { size, image, ...(region === undefined ? {} : { region }), extra: json.extra };
+  const user_data = decodeUserDataDigest(json.user_data);
+  if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
+    return undefined;
+  return {
+    ...{ size, image, ...(region === undefined ? {} : { region }), extra: json.extra },
+    ...(user_data === undefined ? {} : { user_data }),
+  };
 }
 
 function dateOf(record: JsonRecord): { readonly server_date?: string } {

@@ -13,11 +13,13 @@ import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { takeBaseline } from './take-baseline.ts';
+import type { UserData } from './user-data.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: Api;
+  readonly userData?: UserData | undefined;
   /** Milliseconds after which a response is late. */
   readonly timeout: number;
   readonly batchSize: number;

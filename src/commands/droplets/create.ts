@@ -1,3 +1,4 @@
+import { attributeOptions } from '../../batch/attribute-options.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import { batchView } from '../../batch/batch-reporter.ts';
 import {
@@ -14,6 +15,7 @@ import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
 import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
+import { readUserData, requireSameUserData, type UserData } from '../../batch/user-data.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
@@ -41,6 +43,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     { name: 'size', valueName: 'SLUG', description: 'Size of every droplet' },
     { name: 'image', valueName: 'SLUG', description: 'Image of every droplet: slug or numeric id' },
     { name: 'region', valueName: 'SLUG', description: 'Region of every droplet' },
+    ...attributeOptions,
     {
       name: 'set',
       valueName: 'KEY=JSON',
@@ -107,32 +110,35 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     const path = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
     const isDryRun = args.has('dry-run');
+    const userData = await readUserData(context, args);
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
     else output.checkColumns(batchView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
-      const { attributes, names } = await buildBatch(context, args, settings);
+      const { attributes, names } = await buildBatch(context, args, settings, userData);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
-      const options = { batchSize, baseUrl: settings.values.base_url, profileOptions };
+      const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
       await output.list(dryRunRequests(names, attributes, options), dryRunView);
       return 0;
     }
-    const ledger = path === undefined ? await startLedger(context, args) : await openLedger(path, context.host.bootId);
+    const ledger =
+      path === undefined ? await startLedger(context, args, userData) : await openLedger(path, context.host.bootId);
     try {
       const { batch, missing } = ledger.state;
+      const isOver = isFinished(ledger.state);
       if (path !== undefined) await requireSameBatch(context, args, batch);
+      requireSameUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
       requireSameProfile(settings, batch);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       if (isDryRun) {
-        const options = { batchSize, baseUrl: batch.base_url, profileOptions };
+        const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
         await output.list(dryRunRequests(missing(), batch.attributes, options), dryRunView);
         return 0;
       }
       const api = await context.api(settings);
-      const isOver = isFinished(ledger.state);
       // With --wait the droplets of a finished batch are read, which another account does not see.
       const isContinued = path !== undefined && (!isOver || args.has('wait'));
       const hints = loginHints(settings, context.host.folders.config);
@@ -147,6 +153,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
+        userData,
         loginHints: hints,
         onPause: (ms) => showRateLimitWait(io, ms),
         timeout: context.timeout,
@@ -155,7 +162,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         wait: args.has('wait'),
         waitTimeout,
         maxWait,
-        resume: batchResumeCommand(ledger.path, args, profileOptions),
+        resume: batchResumeCommand(ledger.path, args, profileOptions, userData),
         profileOptions,
       });
     } finally {
@@ -165,10 +172,15 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
 };
 
 /** A new batch as the arguments describe it. */
-async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileSettings): Promise<BatchEvent> {
+async function buildBatch(
+  context: Context,
+  args: ParsedArgs,
+  settings: ProfileSettings,
+  userData: UserData | undefined,
+): Promise<BatchEvent> {
   const names = await readBatchNames(context, args);
   if (names.length === 0) throw noNamesError(args);
-  const typed = readDropletAttributes(args);
+  const typed = readDropletAttributes(args, userData);
   const id = Buffer.from(context.host.random(6)).toString('hex');
   const mark = args.has('mark');
   const attributes = mark ? withTag(typed, batchTag(id)) : typed;
@@ -191,9 +203,9 @@ async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileS
   };
 }
 
-async function startLedger(context: Context, args: ParsedArgs): Promise<Ledger> {
+async function startLedger(context: Context, args: ParsedArgs, userData: UserData | undefined): Promise<Ledger> {
   const settings = context.settings();
-  const batch = await buildBatch(context, args, settings);
+  const batch = await buildBatch(context, args, settings, userData);
   // A profile without a usable API is an error before a ledger exists.
   const identity = await readIdentityIfAvailable(context, settings);
   const { folders, bootId } = context.host;
