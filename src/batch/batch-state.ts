@@ -21,6 +21,8 @@ export interface UncertainGroup {
   readonly names: readonly string[];
   /** The server's time in milliseconds before the first request that may have created them. */
   readonly sentAfter: number | undefined;
+  /** Our time in milliseconds of the last request for them. */
+  readonly sentAt: number | undefined;
   /** They may be sent again once no droplet has them. */
   readonly resend: boolean;
   /** The error that an earlier run recorded. */
@@ -116,12 +118,16 @@ export function createBatchState(batch: BatchEvent): BatchState {
   };
   const markUncertain = (name: string, group: number, error?: string): void => {
     const at = setState(name, uncertain, error);
-    if (at !== undefined) lastGroups[at] = group;
+    if (at === undefined) return;
+    lastGroups[at] = group;
+    // A droplet that a name had may be one of several: none of them belongs to the batch for certain.
+    ids[at] = 0;
   };
-  const startGroup = ({ group, names: sent, server_date: date }: SendingEvent): void => {
+  const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
     const before = uncertainGroups.get(group);
     const since = before?.sentAfter ?? parseTime(date);
-    uncertainGroups.set(group, { group, names: sent, sentAfter: since, resend: before?.resend ?? true });
+    const [sentAt, resend] = [parseTime(at), before?.resend ?? true];
+    uncertainGroups.set(group, { group, names: sent, sentAfter: since, sentAt, resend });
     for (const name of sent) markUncertain(name, group);
   };
   /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
@@ -191,6 +197,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
             group,
             names: left,
             sentAfter: uncertainGroups.get(group)?.sentAfter,
+            sentAt: uncertainGroups.get(group)?.sentAt,
             resend,
             error,
           });

@@ -1,13 +1,14 @@
 import type { Droplet } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { isTagOfABatch, ownTag, tagsOf } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
-import { batchTag, type DropletAttributes } from './droplet-requests.ts';
+import type { DropletAttributes } from './droplet-requests.ts';
 
 /** What a droplet must match to count as created by an uncertain request. */
 export interface CandidateCriteria {
   readonly attributes: DropletAttributes;
-  /** The tag of `--mark`. If it is set, droplets are recognized by this tag, and their creation time is not compared. */
+  /** The tag of this batch. If it is set, droplets are recognized by this tag, and their creation time is not compared. */
   readonly mark: string | undefined;
   /** The server's time in milliseconds before the request. */
   readonly sentAfter: number | undefined;
@@ -22,11 +23,11 @@ export function candidateCriteria(
   { batch, baseline, ownsId }: BatchState,
   sentAfter: number | undefined,
 ): CandidateCriteria {
-  const { id, attributes, mark } = batch;
+  const { attributes } = batch;
   const existing = baseline()?.existing ?? {};
   return {
     attributes,
-    mark: mark ? batchTag(id) : undefined,
+    mark: ownTag(batch),
     sentAfter,
     existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
     belongsToBatch: ownsId,
@@ -90,16 +91,11 @@ export function findDifferentDroplets(
   if (criteria.mark !== undefined) return [];
   return droplets
     .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
-    .filter(({ raw }) => !hasTagOfABatch(raw))
+    .filter(({ raw }) => !tagsOf(raw).some(isTagOfABatch))
     .flatMap(({ id, raw }) => {
       const difference = describeDifference(raw, criteria.attributes);
       return difference === '' ? [] : [{ id, difference }];
     });
-}
-
-/** `--mark` of another batch. */
-function hasTagOfABatch({ tags }: JsonRecord): boolean {
-  return Array.isArray(tags) && tags.some((tag) => typeof tag === 'string' && /^cloudctl-[0-9a-f]{12}$/i.test(tag));
 }
 
 function isNew({ id, name }: Droplet, criteria: CandidateCriteria): boolean {
@@ -108,12 +104,13 @@ function isNew({ id, name }: Droplet, criteria: CandidateCriteria): boolean {
 
 function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boolean {
   if (criteria.belongsToBatch(id)) return false;
-  if (criteria.mark !== undefined) return Array.isArray(raw.tags) && raw.tags.includes(criteria.mark);
+  if (criteria.mark !== undefined) return tagsOf(raw).includes(criteria.mark);
   if (criteria.existing(name).includes(id)) return false;
   return describeDifference(raw, criteria.attributes) === '';
 }
 
-function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
+/** How a droplet differs from the attributes, such as `region nyc3 instead of nyc`; empty when it agrees with them. */
+export function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
   const compared = [
     ['region', region, [slugOf(raw.region)]],
     ['size', size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]],

@@ -8,6 +8,7 @@ import { type CliError, usageError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
 import { parseExactJson, parseJson } from '../json.ts';
 import { readGivenAttributes } from './attribute-options.ts';
+import { addedTags } from './batch-id.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
 import { expandNames } from './expand-names.ts';
 import { type BatchEvent, type IfExists, ifExistsChoices } from './ledger-event.ts';
@@ -61,19 +62,22 @@ export async function requireSameBatch(
     ['--region', region !== undefined && region !== recorded.region],
     ...given.map(({ key, value, option }) => [option, !isDeepStrictEqual(value, recordedExtra(batch)[key])] as const),
     ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
-    ['--mark', args.has('mark') && !batch.mark],
+    ['--mark', args.has('mark') && (!batch.mark || batch.content_hash !== undefined)],
   ];
   const found = [...new Set(contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option))];
   if (found.length === 0) return;
   throw usageError(
     `${found.join(' and ')} ${found.length === 1 && found[0]?.startsWith('--') ? 'contradicts' : 'contradict'} the ledger`,
-    'use `--resume` without these options: the ledger has the names and attributes',
+    args.has('ledger')
+      ? 'use the names and attributes of the ledger, or another file with `--ledger`'
+      : 'use `--resume` without these options: the ledger has the names and attributes',
   );
 }
 
-/** The additional attributes without the tag that --mark added. */
-function recordedExtra({ mark, attributes: { extra } }: BatchEvent): Readonly<Record<string, unknown>> {
-  return mark && Array.isArray(extra.tags) ? { ...extra, tags: extra.tags.slice(0, -1) } : extra;
+/** The additional attributes without the tags that --mark and --batch-id added. */
+function recordedExtra(batch: BatchEvent): Readonly<Record<string, unknown>> {
+  const { extra } = batch.attributes;
+  return batch.mark && Array.isArray(extra.tags) ? { ...extra, tags: extra.tags.slice(0, -addedTags(batch)) } : extra;
 }
 
 async function readNamesFrom(io: Pick<CommandIo, 'host'>, file: string | undefined): Promise<readonly string[]> {

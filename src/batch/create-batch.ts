@@ -1,9 +1,24 @@
 import { CliError } from '../errors.ts';
 import { createAbortScope } from './abort-scope.ts';
-import type { UncertainGroup } from './batch-state.ts';
+import type { BatchState, UncertainGroup } from './batch-state.ts';
 import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './droplet-group.ts';
 import { createGroupQueue, type GroupQueue, type GroupQueueOptions, recordUnsentGroups } from './group-queue.ts';
 import { createResponseDeadline } from './response-deadline.ts';
+
+/**
+ * When no request of an earlier run can reach the server any more, in milliseconds: its process ended before this one began,
+ * and the kernel stops to send what the process has left some time after the request.
+ */
+export function earlierRunEnd(
+  state: Pick<BatchState, 'uncertainGroups'>,
+  { clock, timings }: Pick<DropletGroupDeps, 'clock' | 'timings'>,
+): number {
+  const now = clock.now();
+  const sent = state.uncertainGroups().flatMap(({ sentAt }) => (sentAt === undefined ? [] : [sentAt]));
+  const last = sent.reduce((latest, one) => Math.max(latest, one), Number.NEGATIVE_INFINITY);
+  // The clock may have been set back since.
+  return Math.max(now, Math.min(last, now) + timings.orphanLimit);
+}
 
 export interface BatchOptions
   extends GroupQueueOptions,
@@ -45,9 +60,9 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
       return undefined;
     }
   };
-  const startedAt = options.clock.now();
+  const endedAt = earlierRunEnd(state, options);
   const settle = async (group: UncertainGroup): Promise<void> => {
-    if (await settleUncertainGroup(group, startedAt, deps)) await report(group.names);
+    if (await settleUncertainGroup(group, endedAt, deps)) await report(group.names);
   };
   const worker = async (take: GroupQueue['take']): Promise<void> => {
     // A group is reported while the next one is sent; reports do not overlap.

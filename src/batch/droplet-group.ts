@@ -90,16 +90,17 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
 }
 
 /**
- * Looks up the names of a request that an earlier process sent. Its connection ended with that process, before this one
- * started. Resolves with true when the result is recorded, and with false when no droplet exists.
- * @param startedAt milliseconds, when this process started
+ * Looks up the names of a request that an earlier process sent. Resolves with true when the result is recorded, and with false
+ * when no droplet exists.
+ * @param endedAt milliseconds, when the earlier process and its kernel have certainly stopped to send it
  */
 export async function settleUncertainGroup(
   { group, names, error = noResponse }: Pick<UncertainGroup, 'group' | 'names' | 'error'>,
-  startedAt: number,
+  endedAt: number,
   deps: ResolveUncertainDeps,
 ): Promise<boolean> {
-  const uncertainNames = { ...uncertainNamesOf({ id: group, names }, names, 1, startedAt), error };
+  const sent = uncertainNamesOf({ id: group, names }, names, 1, deps.clock.now());
+  const uncertainNames = { ...sent, closedAt: endedAt, error };
   if ((await resolveUncertain(uncertainNames, deps)).kind === 'over') return true;
   recordFailed({ id: group, names }, notFoundText, deps);
   return false;

@@ -16,7 +16,7 @@ export type LedgerEvent =
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
 export type IfExists = (typeof ifExistsChoices)[number];
 
-/** The first line: the batch. The attributes include the tag of `--mark`. */
+/** The first line: the batch. The attributes include the tags of `--mark` and `--batch-id`. */
 export interface BatchEvent {
   readonly event: 'batch';
   readonly v: 1;
@@ -33,6 +33,8 @@ export interface BatchEvent {
   readonly client_id?: string;
   readonly if_exists: IfExists;
   readonly mark: boolean;
+  /** With `--batch-id`: a hash of names and attributes; `id` is then the given one. */
+  readonly content_hash?: string;
   readonly attributes: DropletAttributes;
   readonly names: readonly string[];
 }
@@ -173,7 +175,8 @@ function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
   const { v, mark, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
   if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
-  const texts = (['account', 'team', 'auth_url', 'client_id'] as const).map((key) => [key, stringField(record, key)]);
+  const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
+  const texts = optional.map((key) => [key, stringField(record, key)]);
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
   return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
 }

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fdatasync, fstatSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { CliError } from '../errors.ts';
 
 /** Writes the lines of a ledger. After a failed write every function throws that error. */
@@ -99,6 +99,21 @@ export function openLedgerFile(path: string): LedgerFile {
     },
     close,
   };
+}
+
+/**
+ * Whether the file is a ledger that can be resumed. Without a complete first line nothing was sent, so a new ledger may take the
+ * place of an empty file, or of the start of that line. Opening any other file says what is wrong with it.
+ */
+export function isLedgerStarted(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    if (!statSync(path).isFile()) return true;
+    const text = readFileSync(path, 'utf8');
+    return text.includes('\n') || !(text === '' || text.startsWith('{"event":"batch"'));
+  } catch {
+    return true;
+  }
 }
 
 export function ledgerWriteError(path: string, error: unknown): CliError {

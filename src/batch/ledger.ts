@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
@@ -11,7 +21,7 @@ import {
   type LedgerEvent,
   type SendingEvent,
 } from './ledger-event.ts';
-import { ledgerWriteError, openLedgerFile } from './ledger-file.ts';
+import { isLedgerStarted, ledgerWriteError, openLedgerFile } from './ledger-file.ts';
 
 /** The ledger file of a batch, locked by this process until it is closed. */
 export interface Ledger {
@@ -34,6 +44,8 @@ export interface Ledger {
   close(): Promise<void>;
   /** Deletes the file of a batch of which nothing was sent. */
   discard(): Promise<void>;
+  /** The state that a replaced ledger of the same `--batch-id` had. */
+  readonly replaced?: BatchState | undefined;
 }
 
 export function ledgerPath(stateFolder: string, batchId: string): string {
@@ -48,11 +60,62 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
   // Taking the lock creates the folder.
   const lock = acquireLedgerLock(path);
   try {
+    if (!isLedgerStarted(path)) rmSync(path, { force: true });
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
     return await openedLedger(path, lock, createBatchState(batch), bootOf);
   } catch (error) {
     lock.release();
     throw ledgerWriteError(path, error);
+  }
+}
+
+/**
+ * Creates the ledger of a batch with `--batch-id` in the place of the one of an earlier run, which stays until this run has
+ * recorded its baseline.
+ */
+export async function replaceLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
+  const lock = acquireLedgerLock(path);
+  const previous = `${path}.previous`;
+  try {
+    // A run that was killed before its baseline knows less than the one before it.
+    const hasBegun = readLedgerIfValid(path)?.baseline() !== undefined;
+    if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
+    rmSync(path, { force: true });
+    const replaced = readLedgerIfValid(previous);
+    createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
+    const ledger = await openedLedger(path, lock, createBatchState(batch), bootOf);
+    const restore = (): void => {
+      if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);
+    };
+    return {
+      ...ledger,
+      replaced,
+      async commit(event) {
+        await ledger.commit(event);
+        if (event.event === 'baseline') rmSync(previous, { force: true });
+      },
+      async close() {
+        restore();
+        await ledger.close();
+      },
+      async discard() {
+        if (!existsSync(previous)) return ledger.discard();
+        restore();
+        await ledger.close();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw ledgerWriteError(path, error);
+  }
+}
+
+/** The ledger of an earlier run only says how long requests may be on their way, so a damaged one is no error. */
+function readLedgerIfValid(path: string): BatchState | undefined {
+  try {
+    return existsSync(path) ? readLedger(path) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts';
 import type { CommandIo } from '../cli/command-io.ts';
+import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError, type ExitCode, usageError } from '../errors.ts';
 import { adoptMarkedDroplets } from './adopt-marked.ts';
 import { reportBatchEnd } from './batch-end.ts';
@@ -12,6 +13,7 @@ import { createBatch } from './create-batch.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
+import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { takeBaseline } from './take-baseline.ts';
 import type { UserData } from './user-data.ts';
 import { createWaitResults } from './wait-results.ts';
@@ -50,17 +52,25 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
+  /** When to look for droplets that an earlier run sent and this one sent again; undefined when there can be none. */
+  let lastLookupAt: number | undefined;
   try {
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined);
     try {
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {
         const isResumed = state.baseline() !== undefined;
-        await takeBaseline(deps);
+        const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, deps);
+        if (tagged === undefined) await takeBaseline(deps);
+        else await tagged.begin();
         await requireNamesAvailable(ledger);
-        if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
+        if (tagged !== undefined) await tagged.resolveMissing();
+        else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
+        const isSending = state.missing().length > 0 || sentNames(state) > 0;
         await reportUncertain(io, state);
         stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled });
+        if (isSending && stopped === undefined && !ending.aborted && (tagged !== undefined || isResumed))
+          lastLookupAt = tagged?.lastLookupAt() ?? (state.batch.mark ? clock.now() : undefined);
       }
       if (wait && !ending.aborted)
         await waitUntilActive(state, {
@@ -71,6 +81,11 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
             await reporter.awaited(ended);
           },
         });
+      if (lastLookupAt !== undefined && !ending.aborted) {
+        if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
+        await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
+        await reportDuplicates(deps);
+      }
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) throw error;
@@ -95,6 +110,28 @@ export function isFinished(state: BatchState): boolean {
   return state.baseline() !== undefined && missing + failed + unknown === 0;
 }
 
+const lastLookupNote =
+  'Another run may just have ended: looking for droplets that it created late; this takes up to 2 min.';
+
+function taggedBatch(
+  { output }: Pick<CommandIo, 'output'>,
+  reporter: BatchReporter,
+  deps: Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'>,
+): TaggedBatch {
+  return createTaggedBatch({
+    ...deps,
+    onAdopted: async (names) => {
+      if (names.length === 0) return;
+      await output.note(`Found ${names.length === 1 ? '1 droplet' : `${names.length} droplets`} of this batch.`);
+      await reporter.settled(names);
+    },
+    onDoubt: async (names, ms) => {
+      const count = names === 1 ? '1 name' : `${names} names`;
+      await output.note(`Looking up ${count} that another run may have sent; this takes ${formatWaitingTime(ms)}.`);
+    },
+  });
+}
+
 /** Explains rows of names that this ledger never sent. */
 async function reportAdopted(
   { output }: Pick<CommandIo, 'output'>,
@@ -107,12 +144,18 @@ async function reportAdopted(
   await reporter.settled(names);
 }
 
+/** Names that an earlier run sent without a result. */
+function sentNames(state: BatchState): number {
+  const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
+  return sent.reduce((sum, { names }) => sum + names.length, 0);
+}
+
 /** The lookups that follow show no progress for up to a minute. */
 async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
-  const names = state.uncertainGroups().reduce((sum, group) => sum + group.names.length, 0);
+  const names = sentNames(state);
   if (names === 0) return;
   const count = names === 1 ? '1 name' : `${names} names`;
-  await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 1 min.`);
+  await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 3 min.`);
 }
 
 /** With `--if-exists fail` no existing droplet may have one of the names. */

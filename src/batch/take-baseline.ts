@@ -1,6 +1,7 @@
+import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import type { DropletLookup } from './droplet-lookup.ts';
+import type { DropletLookup, LookupResult } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { type BaselineEvent, ledgerTimestamp } from './ledger-event.ts';
 import type { SendLane } from './send-lane.ts';
@@ -18,22 +19,35 @@ const maxAttempts = 3;
 /** Records the droplets that have one of the names before anything is sent. Synced when it resolves; a resumed batch keeps its baseline. */
 export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
   const { batch, baseline, hasName } = ledger.state;
-  const { names } = batch;
   const known = baseline();
   if (known !== undefined) return known;
+  const { droplets } = await findConclusively(() => lookup.find({ names: batch.names, has: hasName }, ending));
+  const event = baselineEvent(droplets, { clock, lane });
+  await ledger.commit(event);
+  return event;
+}
+
+export function baselineEvent(
+  droplets: ReadonlyMap<string, readonly Pick<Droplet, 'id'>[]>,
+  { clock, lane }: Pick<BaselineDeps, 'clock' | 'lane'>,
+): BaselineEvent {
+  const existing = [...droplets].filter(([, found]) => found.length > 0);
+  return {
+    event: 'baseline',
+    at: ledgerTimestamp(clock),
+    server_date: lane.serverTime(),
+    existing: Object.fromEntries(existing.map(([name, found]) => [name, found.map(({ id }) => id)])),
+  };
+}
+
+/** The first conclusive lookup. Throws `incomplete_list` when there is none. */
+export async function findConclusively<T extends Pick<LookupResult, 'conclusive' | 'hasTotal'>>(
+  find: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const { conclusive, hasTotal, droplets } = await lookup.find({ names, has: hasName }, ending);
-    if (!hasTotal) throw missingTotalError();
-    if (!conclusive) continue;
-    const existing = [...droplets].filter(([, found]) => found.length > 0);
-    const event: BaselineEvent = {
-      event: 'baseline',
-      at: ledgerTimestamp(clock),
-      server_date: lane.serverTime(),
-      existing: Object.fromEntries(existing.map(([name, found]) => [name, found.map(({ id }) => id)])),
-    };
-    await ledger.commit(event);
-    return event;
+    const found = await find();
+    if (!found.hasTotal) throw missingTotalError();
+    if (found.conclusive) return found;
   }
   throw new CliError('incomplete_list', 'could not read which names are in use', {
     detail: `the list of droplets changed during each of ${maxAttempts} readings`,

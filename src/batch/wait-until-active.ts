@@ -4,8 +4,8 @@ import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError } from '../errors.ts';
 import { isRecord, type JsonRecord, parseJson, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
+import { ownTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
-import { batchTag } from './droplet-requests.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
 import type { WaitResults } from './wait-results.ts';
@@ -52,9 +52,11 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const { id: batchId, mark, names } = state.batch;
+  const { names } = state.batch;
+  const tag = ownTag(state.batch);
   // A server that ignores the filter returns more droplets, which does no harm.
-  const filter = mark ? `?tag_name=${batchTag(batchId)}` : names.length === 1 ? `?name=${names[0]}` : '';
+  const filter =
+    tag !== undefined ? `?tag_name=${encodeURIComponent(tag)}` : names.length === 1 ? `?name=${names[0]}` : '';
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;

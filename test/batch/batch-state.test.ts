@@ -46,7 +46,7 @@ describe('the roster of a batch', () => {
   it('is in doubt about what an earlier run called unknown, whatever else the ledger lacks', () => {
     const roster = rosterOf(['a', 'b'], { event: 'unknown', at, group: 4, names: ['a'], error: 'x', resend: true });
     expect(roster.uncertainGroups()).toEqual([
-      { group: 4, names: ['a'], sentAfter: undefined, resend: true, error: 'x' },
+      { group: 4, names: ['a'], sentAfter: undefined, sentAt: undefined, resend: true, error: 'x' },
     ]);
   });
 
@@ -54,9 +54,24 @@ describe('the roster of a batch', () => {
     const roster = rosterOf(['a', 'b', 'c'], sending(1, 'a', 'b'));
     expect(roster.missing()).toEqual(['c']);
     expect(roster.uncertainGroups()).toEqual([
-      { group: 1, names: ['a', 'b'], sentAfter: Date.parse(at), resend: true },
+      { group: 1, names: ['a', 'b'], sentAfter: Date.parse(at), sentAt: Date.parse(at), resend: true },
     ]);
     expect(roster.rowAt(roster.positionOf('a'))).toMatchObject({ status: 'unknown' });
+  });
+
+  it('knows when a group was sent last, by our clock: so long its request may be on its way', () => {
+    const later = { ...sending(1, 'a'), at: '2026-01-01T00:01:00.000Z' };
+    const error = { event: 'unknown', at, group: 1, names: ['a'], error: 'x', resend: true } as const;
+    const roster = rosterOf(['a'], sending(1, 'a'), later, error);
+    expect(roster.uncertainGroups()).toMatchObject([{ sentAt: Date.parse('2026-01-01T00:01:00.000Z') }]);
+  });
+
+  it('does not own a droplet of a name that several droplets have', () => {
+    const row = { event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] } as const;
+    const several = { event: 'unknown', at, group: 2, names: ['a'], error: '7, 8', resend: false } as const;
+    const roster = rosterOf(['a'], row, several);
+    expect(roster.ownsId(7)).toBe(false);
+    expect(roster.uncertainGroups()).toMatchObject([{ group: 2, names: ['a'] }]);
   });
 
   it('keeps the time before the first request of a group that was sent again', () => {

@@ -25,6 +25,7 @@ const trouble: fc.Arbitrary<Trouble> = fc
     end: fc.constantFrom('answer', 'cut', '500', 'garbage', '429', 'unsent'),
     after: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 200_000 })),
     hidden: fc.integer({ min: 0, max: 40_000 }),
+    stuck: fc.boolean(),
   })
   .map((one) => ({ ...one, commit: one.commit === undefined ? undefined : Math.min(one.commit, one.after + lag) }));
 

@@ -246,8 +246,8 @@ describe('what was announced and never sent', () => {
     const path = await left(announced, sent);
     const roster = await opened(path, boot);
     expect(roster.uncertainGroups()).toEqual([
-      { group: 1, names: ['a', 'b'], sentAfter: undefined, resend: true },
-      { group: 2, names: ['c'], sentAfter: Date.parse(at), resend: true },
+      { group: 1, names: ['a', 'b'], sentAfter: undefined, sentAt: Date.parse(at), resend: true },
+      { group: 2, names: ['c'], sentAfter: Date.parse(at), sentAt: Date.parse(at), resend: true },
     ]);
     expect(roster.missing()).toEqual(['d']);
     // And whoever opens it next need not find out again.

@@ -29,6 +29,8 @@ export interface Trouble {
   readonly after: number;
   /** Each name is seen in lists so long after it was carried out, the first name at once. */
   readonly hidden: number;
+  /** The network is down: the request arrives when it is carried out, and the kernel still sends it when its process was killed. */
+  readonly stuck?: boolean;
 }
 
 export interface Scenario {
@@ -72,6 +74,9 @@ interface Made {
   readonly seenFrom: number;
   readonly tags: readonly string[];
 }
+
+/** How long the kernel sends the request of a killed process, from the request on: 102 s and its first interval. */
+const orphaned = 110_000;
 
 /** The longest a request is carried out after its connection ended. */
 export const lag = 12_000;
@@ -261,7 +266,8 @@ function createWorld(scenario: Scenario) {
     const cancel = done ? later(trouble.commit, commit) : () => {};
     return new Promise((resolve, reject) => {
       // A server that lost its client drops what it would only have done much later.
-      const socket = { owner, hungUp: () => (due > now + lag ? cancel() : undefined) };
+      const orphanedUntil = trouble.stuck === true ? now + orphaned : 0;
+      const socket = { owner, hungUp: () => (due > Math.max(now + lag, orphanedUntil) ? cancel() : undefined) };
       open.add(socket);
       later(trouble.after, () => {
         if (owner.dead) return;

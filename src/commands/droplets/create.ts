@@ -1,32 +1,28 @@
 import { attributeOptions } from '../../batch/attribute-options.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import { batchView } from '../../batch/batch-reporter.ts';
-import {
-  noNamesError,
-  readBatchNames,
-  readDropletAttributes,
-  readIfExists,
-  requireSameBatch,
-} from '../../batch/create-args.ts';
-import { batchTag, withTag } from '../../batch/droplet-requests.ts';
+import { createBatchState } from '../../batch/batch-state.ts';
+import { requireSameBatch } from '../../batch/create-args.ts';
 import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
-import { createLedger, type Ledger, ledgerPath, openLedger } from '../../batch/ledger.ts';
-import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
-import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
+import { openLedger } from '../../batch/ledger.ts';
+import { readLedgerChoice } from '../../batch/ledger-choice.ts';
+import { ifExistsChoices } from '../../batch/ledger-event.ts';
+import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
+import { planView } from '../../batch/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
-import { readUserData, requireSameUserData, type UserData } from '../../batch/user-data.ts';
-import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { readUserData, requireSameUserData } from '../../batch/user-data.ts';
+import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
-import { describeActor, readCurrentIdentity, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import { describeActor, readCurrentIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
-import { reauthenticateCommand } from '../../session/stored-session.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
+import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
+import { buildBatch, startLedger } from './new-batch.ts';
+import { printPlan } from './print-plan.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
@@ -56,6 +52,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       valueName: 'DURATION',
       description: 'With --wait: the longest wait until all droplets are active (default: 15m)',
     },
+    { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
     { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
@@ -76,10 +73,22 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       description: 'Tag every droplet with the id of the batch, so that the batch finds its own droplets',
     },
     {
+      name: 'batch-id',
+      valueName: 'ID',
+      description:
+        'Tag every droplet, so that the same command continues the batch on any machine, without its ledger. Two runs at the same time under one id are not safe',
+    },
+    {
       name: 'skip-account-check',
-      description: 'With --resume: continue although the account of the ledger could not be verified',
+      description: 'With --resume or --ledger: continue although the account of the ledger could not be verified',
     },
     { name: 'resume', valueName: 'LEDGER', description: 'Continue the batch of this ledger file', completion: 'file' },
+    {
+      name: 'ledger',
+      valueName: 'FILE',
+      description: 'Create this ledger file, or continue its batch when it exists',
+      completion: 'file',
+    },
   ],
   examples: [
     {
@@ -99,6 +108,11 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       text: 'Continue an interrupted batch',
       command: 'cloudctl droplets create --resume ~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl',
     },
+    {
+      text: 'Create a batch, or continue it on any machine',
+      command:
+        "cloudctl droplets create 'web-{01..25}' --size s-1vcpu-1gb --image ubuntu-24-04-x64 --batch-id release-42",
+    },
   ],
   run: async (context, args) => {
     const { output } = context;
@@ -108,12 +122,13 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    const path = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
-    const isDryRun = args.has('dry-run');
+    const { resumed: path, created } = readLedgerChoice(args);
+    const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readUserData(context, args);
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
+    else if (isPlan) output.checkColumns(planView);
     else output.checkColumns(batchView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
@@ -123,8 +138,14 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       await output.list(dryRunRequests(names, attributes, options), dryRunView);
       return 0;
     }
-    const ledger =
-      path === undefined ? await startLedger(context, args, userData) : await openLedger(path, context.host.bootId);
+    if (path === undefined && isPlan) {
+      const settings = context.settings();
+      const state = createBatchState(await buildBatch(context, args, settings, userData));
+      return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
+    }
+    const ledger = await (path === undefined
+      ? startLedger(context, args, { path: created, userData })
+      : openLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
       const isOver = isFinished(ledger.state);
@@ -140,13 +161,14 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       }
       const api = await context.api(settings);
       // With --wait the droplets of a finished batch are read, which another account does not see.
-      const isContinued = path !== undefined && (!isOver || args.has('wait'));
+      const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
       const current = isContinued ? await readCurrentIdentity(context, settings) : ledgerIdentity(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
         await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
       }
+      if (isPlan) return await printPlan(context, ledger.state, { api, settings, maxWait });
       const io = batchIo(context);
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
@@ -170,64 +192,3 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     }
   },
 };
-
-/** A new batch as the arguments describe it. */
-async function buildBatch(
-  context: Context,
-  args: ParsedArgs,
-  settings: ProfileSettings,
-  userData: UserData | undefined,
-): Promise<BatchEvent> {
-  const names = await readBatchNames(context, args);
-  if (names.length === 0) throw noNamesError(args);
-  const typed = readDropletAttributes(args, userData);
-  const id = Buffer.from(context.host.random(6)).toString('hex');
-  const mark = args.has('mark');
-  const attributes = mark ? withTag(typed, batchTag(id)) : typed;
-  if (attributes === undefined)
-    throw usageError(
-      '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark adds a tag',
-    );
-  return {
-    event: 'batch',
-    v: 1,
-    id,
-    at: new Date(context.host.clock.now()).toISOString(),
-    profile: settings.profileName,
-    base_url: settings.values.base_url ?? '',
-    if_exists: readIfExists(args),
-    mark,
-    attributes,
-    names,
-  };
-}
-
-async function startLedger(context: Context, args: ParsedArgs, userData: UserData | undefined): Promise<Ledger> {
-  const settings = context.settings();
-  const batch = await buildBatch(context, args, settings, userData);
-  // A profile without a usable API is an error before a ledger exists.
-  const identity = await readIdentityIfAvailable(context, settings);
-  const { folders, bootId } = context.host;
-  return createLedger(ledgerPath(folders.state, batch.id), { ...batch, ...ledgerIdentityFields(identity) }, bootId);
-}
-
-/** How to continue a batch that another account or team started. */
-function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
-  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
-  const ended = {
-    scope: 'read write',
-    ...(account === undefined ? {} : { accountUuid: account }),
-    ...(team === undefined ? {} : { team }),
-  };
-  return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
-}
-
-/** With another server the lookups would find no droplet of the batch, and all would be created again. */
-function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
-  const detail = `the batch was started with profile "${profile}" at ${base_url}`;
-  if (settings.profileName !== profile)
-    throw usageError('--profile contradicts the ledger', `use \`--profile ${profile}\``, detail);
-  if (settings.values.base_url !== base_url)
-    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${base_url}\``, detail);
-}

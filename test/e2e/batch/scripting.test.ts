@@ -23,6 +23,13 @@ const examples: readonly Example[] = page.split(/^## /m).flatMap((section) =>
   }),
 );
 
+/** The second run of the loop has printed the same rows and created nothing. */
+function expectTwelve(fixture: BatchSetup, { file }: Printed): void {
+  const rows = ndjsonRows(file('rows.ndjson'));
+  expect(rows.map(({ status }) => status)).toEqual(Array(12).fill('created'));
+  expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(12).fill(1));
+}
+
 /** What is true after the example of each section. */
 const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) => void>> = {
   'Read names from a file': (fixture) => {
@@ -36,6 +43,11 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
     expect(file('plan.json')).toContain('$(cloudctl auth token)');
     expect(fixture.counts(['app-01'])).toEqual([0]);
   },
+  'See what already exists': (fixture, { file }) => {
+    const rows = JSON.parse(file('plan.json'));
+    expect(rows).toMatchObject([{ status: 'exists' }, { status: 'create' }, { status: 'create' }]);
+    expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 0, 0]);
+  },
   'Wait for the droplets and get their ids': (_, { stdout }) => {
     expect(stdout.trim().split('\n')).toEqual(['"active"', '"active"', '"active"']);
   },
@@ -45,6 +57,8 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
     expect(fixture.counts(rows.map(({ name }) => name))).toEqual(Array(40).fill(1));
     expect(fixture.sandbox.faults.list().map(({ remaining }) => remaining)).toEqual([0]);
   },
+  'Choose the ledger file': expectTwelve,
+  'Continue a batch on any machine': expectTwelve,
   'Process rows with jq': (fixture, { stdout, file }) => {
     const lines = stdout.trim().split('\n').sort();
     expect(lines).toHaveLength(12);

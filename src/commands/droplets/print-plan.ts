@@ -1,0 +1,40 @@
+import type { Api } from '../../api/client.ts';
+import { batchIo } from '../../batch/batch-io.ts';
+import type { BatchState } from '../../batch/batch-state.ts';
+import { createDropletLookup } from '../../batch/droplet-lookup.ts';
+import { planBatch, planView } from '../../batch/plan-batch.ts';
+import { createSendLane } from '../../batch/send-lane.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import type { ExitCode } from '../../errors.ts';
+import { loginHints } from '../../session/session-binding.ts';
+import { showRateLimitWait } from '../rate-limit-pause.ts';
+
+export interface PrintPlanOptions {
+  readonly api: Api;
+  readonly settings: ProfileSettings;
+  /** The longest wait for the rate limit in milliseconds. */
+  readonly maxWait: number;
+}
+
+/** Prints what `droplets create` would do with each name. Only reads. */
+export async function printPlan(
+  context: Context,
+  state: BatchState,
+  { api, settings, maxWait }: PrintPlanOptions,
+): Promise<ExitCode> {
+  const { host, output } = context;
+  const io = batchIo(context);
+  const lane = createSendLane({
+    api,
+    loginHints: loginHints(settings, host.folders.config),
+    clock: host.clock,
+    maxPause: maxWait,
+    onPause: (ms) => showRateLimitWait(io, ms),
+  });
+  const signal = new AbortController().signal;
+  const rows = await planBatch(state, { lane, lookup: createDropletLookup(lane), signal });
+  await io.progress.stop();
+  await output.list(rows, planView);
+  return 0;
+}
