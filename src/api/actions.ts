@@ -1,7 +1,9 @@
+import { CliError } from '../errors.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import type { Api } from './client.ts';
 import { itemIdOf } from './list-completeness.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
+import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
 
 /** An action as the API returned it, with the decoded fields that this program uses. */
 export interface Action {
@@ -21,6 +23,21 @@ export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGene
     idOf: itemIdOf,
     createdAt: ({ raw }) => stringField(raw, 'started_at'),
     options: wish,
+  });
+}
+
+/** Reads one action; `pause` waits for the rate limit. Throws `not_found`. */
+export async function fetchAction(
+  api: Api,
+  id: number,
+  { pause, signal }: { readonly pause?: Pause; readonly signal?: AbortSignal },
+): Promise<Action> {
+  const path = `/v2/actions/${id}`;
+  const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });
+  const action = isRecord(json) ? decodeAction(json.action) : undefined;
+  if (action?.id === id) return action;
+  throw new CliError('api_error', `could not parse the response of GET ${path}: it is not action ${id}`, {
+    hint: 'check base_url with `cloudctl config list`',
   });
 }
 

@@ -71,10 +71,11 @@ export function createApi(deps: ApiDeps): Api {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
-      const isRefused =
-        isTokenRefused(response, call.path) ||
-        (mayBeTokenRefused(response, call.path) && (await isUnknownToken(deps, token)));
-      if (!isRefused) return response;
+      const asked = mayBeTokenRefused(response, call.path) ? probeRequest : call;
+      const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
+      // Such a probe proves nothing. As the response it makes the caller wait, or repeat the request.
+      if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
+      if (!isTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request with a refused token was not carried out, so it is sent again whatever its method.
       const other = await deps.renew(token);
@@ -114,11 +115,7 @@ function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiRespons
 }
 
 /** A missing resource and an unknown token have the same response (spec.md §5.7). A collection always exists, so it tells them apart. */
-async function isUnknownToken(deps: ApiDeps, token: Secret): Promise<boolean> {
-  const collection = '/v2/actions?page=1&per_page=1';
-  const response = await sendWithRetries(deps, { method: 'GET', path: collection }, token);
-  return isTokenRefused(response, collection);
-}
+const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
 /** Repeats GET and HEAD after any network failure, and other requests only if they were not sent. */
 async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {
@@ -176,25 +173,20 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
 }
 
 // Functions instead of getters: V8 keeps a hidden class for each object literal with getters, and with it the captured values.
-function toApiResponse(
-  response: HttpResponse,
-  raw: BufferedBody,
-  now: number,
-  secrets: readonly Secret[],
-): ApiResponse {
+function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, hidden: readonly Secret[]): ApiResponse {
   const date = dateOf(response);
   return {
     status: response.status,
     contentType: () => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
     requestId: () => {
       const id = response.headers.get('x-request-id');
-      return id === null ? undefined : redactSecrets(id, secrets);
+      return id === null ? undefined : redactSecrets(id, hidden);
     },
     retryAfter: retryAfter(response, date ?? now),
     date,
     limit: rateLimitOf(response),
     // Data is passed on unchanged. The text of an error may be printed, so secrets are redacted.
-    text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), secrets)),
+    text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
   };
 }

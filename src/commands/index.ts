@@ -40,29 +40,38 @@ export const commandTree: CommandTree<Context> = {
     switch: lazyCommand('switch the current profile', async () => (await import('./auth/switch.ts')).authSwitchCommand),
   }),
   actions: commandGroup(
-    'list the actions of the account',
+    'list and follow the actions of the account',
     {
       list: lazyCommand(
         'list actions, newest first',
         async () => (await import('./actions/list.ts')).actionsListCommand,
       ),
+      get: lazyCommand(
+        'show one action, or wait until it has ended',
+        async () => (await import('./actions/get.ts')).actionsGetCommand,
+      ),
     },
-    { defaultCommand: 'list', replacements: apiReplacements('/v2/actions/ID', ['get', 'show']) },
+    { defaultCommand: 'list', replacements: replacementsOf('cloudctl actions get ID', ['show', 'wait']) },
   ),
   droplets: commandGroup(
-    'list and create droplets',
+    'list, create and delete droplets',
     {
       list: lazyCommand('list droplets', async () => (await import('./droplets/list.ts')).dropletsListCommand),
       create: lazyCommand(
         'create droplets, one or many',
         async () => (await import('./droplets/create.ts')).dropletsCreateCommand,
       ),
+      get: lazyCommand('show one droplet', async () => (await import('./droplets/get.ts')).dropletsGetCommand),
+      delete: lazyCommand(
+        'delete droplets by id, name, pattern or tag',
+        async () => (await import('./droplets/delete.ts')).dropletsDeleteCommand,
+      ),
     },
     {
       defaultCommand: 'list',
       replacements: {
-        ...apiReplacements('/v2/droplets/ID', ['get', 'show', 'describe']),
-        ...apiReplacements('/v2/droplets/ID', ['delete', 'rm', 'remove', 'destroy'], 'DELETE'),
+        ...replacementsOf('cloudctl droplets get ID', ['show', 'describe']),
+        ...replacementsOf('cloudctl droplets delete ID', ['rm', 'remove', 'destroy']),
         actions: 'cloudctl actions list --resource-type droplet',
       },
     },
@@ -176,7 +185,7 @@ function commandGroup(
   return { kind: 'group', summary, children, ...more };
 }
 
-/** Verbs that similar tools have for one resource; here each is a request to the API. */
-function apiReplacements(path: string, verbs: readonly string[], method = 'GET'): Readonly<Record<string, string>> {
-  return Object.fromEntries(verbs.map((verb) => [verb, `cloudctl api ${method} ${path}`]));
+/** Verbs that similar tools have, each with the command that replaces it. */
+function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(verbs.map((verb) => [verb, command]));
 }

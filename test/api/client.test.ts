@@ -194,6 +194,17 @@ describe('a refused token', () => {
     ]);
   });
 
+  it.each([
+    [429, 1],
+    [503, 3],
+  ])('is not excluded by a probe with %d: the request has its result', async (status, probes) => {
+    const seen = answering(unknownToken, () => HttpResponse.json({}, { status }));
+    const { api, refused } = apiWith();
+    expect((await api.request({ method: 'DELETE', path: '/v2/droplets/7' })).status).toBe(status);
+    expect(refused).toEqual([]);
+    expect(seen).toHaveLength(1 + probes);
+  });
+
   it('is found out behind a 404 to HEAD, which has no body that could tell', async () => {
     const missing = () => new HttpResponse(null, { status: 404 });
     const seen = answering(missing, unknownToken, () => new HttpResponse(null, { status: 200 }));

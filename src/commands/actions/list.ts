@@ -10,7 +10,8 @@ import { isExactNumber } from '../../exact.ts';
 import { isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
 
-const view: ListView<JsonRecord> = {
+/** The columns of an action. */
+export const actionView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
     { name: 'Status', value: (row) => stringField(row, 'status') },
@@ -53,7 +54,7 @@ export const actionsListCommand: CommandSpec<Context> = {
     const isFiltered = filterOptions.some((name) => args.has(name));
     const matches = isFiltered ? filter : undefined;
     return printList(context, args, {
-      view,
+      view: actionView,
       resource: 'actions',
       list: (api, options) => listActions(api, { ...options, pageSize, matches }),
     });

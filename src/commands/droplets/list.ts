@@ -9,7 +9,7 @@ import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../
 import { limitOption, printList } from '../print-list.ts';
 
 /** The column names are those of `doctl`. */
-const view: ListView<JsonRecord> = {
+export const dropletView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
     { name: 'Name', value: (row) => stringField(row, 'name') },
@@ -54,7 +54,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
     return printList(context, args, {
-      view,
+      view: dropletView,
       resource: 'droplets',
       list: (api, options) =>
         listDroplets(api, tag === undefined ? {} : { tag }, { ...options, matches: isFiltered ? matches : undefined }),

@@ -71,6 +71,9 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
   'Mark the droplets of a batch': (fixture) => {
     expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
   },
+  'Delete droplets': (fixture) => {
+    expect(fixture.counts(['ci-1', 'ci-2', 'ci-3'])).toEqual([0, 0, 0]);
+  },
 };
 
 describe.skipIf(lacks('jq', 'dash', 'bash'))('docs/scripting.md', () => {

@@ -1,0 +1,113 @@
+import { type Action, fetchAction } from '../../api/actions.ts';
+import type { Api } from '../../api/client.ts';
+import { batchIo } from '../../batch/batch-io.ts';
+import { batchTimingsFor } from '../../batch/batch-timings.ts';
+import { profileOptionArgs } from '../../batch/resume-command.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
+import { printableInput } from '../../cli/printable-input.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { exactNumberField, stringField } from '../../json.ts';
+import { untilSignal } from '../../platform/until-signal.ts';
+import { showRateLimitWait } from '../rate-limit-pause.ts';
+import { actionView } from './list.ts';
+
+export const actionsGetCommand: CommandSpec<Context> = {
+  description:
+    'Shows one action. With --wait, waits until it is completed; an action that ends with an error is printed, and the exit code is 1.',
+  arguments: [{ name: 'ID', description: 'Id of the action', required: true }],
+  options: [
+    { name: 'wait', description: 'Wait until the action has ended' },
+    {
+      name: 'wait-timeout',
+      valueName: 'DURATION',
+      description: 'With --wait: the longest wait; after it the exit code is 5 (default: 15m)',
+    },
+  ],
+  examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
+  run: async (context, args) => {
+    const id = requireActionId(args.positionals[0] ?? '');
+    const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
+    context.output.checkColumns(actionView);
+    const settings = context.settings();
+    const api = await context.api(settings);
+    if (!args.has('wait')) {
+      const action = await fetchAction(api, id, {});
+      await context.output.object(action.raw, actionView);
+      return 0;
+    }
+    const action = await waitForAction(context, api, id, timeout);
+    if (action !== undefined) await context.output.object(action.raw, actionView);
+    if (action?.status === 'completed') return 0;
+    const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
+    if (action?.status === 'errored')
+      throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
+    const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
+    throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
+      detail: action === undefined ? 'it could not be read' : `its status is ${action.status}`,
+      hint: `wait again with \`${again.join(' ')}\``,
+      exitCode: 5,
+    });
+  },
+};
+
+function describeResource({ raw }: Action): string | undefined {
+  const [type, id] = [stringField(raw, 'resource_type'), exactNumberField(raw, 'resource_id')];
+  return type === undefined || id === undefined ? undefined : `its resource is ${type} ${id}`;
+}
+
+function requireActionId(text: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw usageError(
+    `ID is not the id of an action: "${printableInput(text)}"`,
+    'list the ids with `cloudctl actions list --format ID,Type`',
+  );
+}
+
+/** Consecutive polls that may fail before the wait ends. */
+const maxFailures = 5;
+
+/** The action when it has ended, or as it was last read before the timeout. */
+async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
+  const { clock, env, signals } = context.host;
+  const { progress } = batchIo(context);
+  const { pollInterval } = batchTimingsFor(env);
+  const [deadline, over] = [new AbortController(), new AbortController()];
+  clock.sleep(timeout, over.signal).then(
+    () => deadline.abort(),
+    () => {},
+  );
+  const wait = untilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
+    const signal = AbortSignal.any([interrupted, deadline.signal]);
+    const pause = async (ms: number): Promise<void> => {
+      await showRateLimitWait({ progress }, ms);
+      await clock.sleep(ms, signal);
+    };
+    let action: Action | undefined;
+    let failures = 0;
+    try {
+      for (;;) {
+        try {
+          action = await fetchAction(api, id, { signal, pause });
+          failures = 0;
+        } catch (error) {
+          failures += 1;
+          const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
+          if (isFinal || action === undefined || failures === maxFailures) throw error;
+        }
+        if (action.status === 'completed' || action.status === 'errored') return action;
+        await progress.show(`action ${id} (${action.type}) is ${action.status}`);
+        await clock.sleep(pollInterval, signal);
+      }
+    } catch (error) {
+      if (deadline.signal.aborted) return action;
+      throw error;
+    }
+  });
+  return wait.finally(async () => {
+    over.abort();
+    await progress.stop();
+  });
+}

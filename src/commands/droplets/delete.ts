@@ -1,0 +1,168 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import { batchIo } from '../../batch/batch-io.ts';
+import { deleteDroplets, requireConfirmable } from '../../batch/delete-droplets.ts';
+import { deletionView, dropletToDeleteView, toDropletToDelete } from '../../batch/deletion-rows.ts';
+import {
+  chooseDroplet,
+  type DropletReader,
+  findDroplets,
+  matchesAmong,
+  readDroplets,
+} from '../../batch/find-droplets.ts';
+import { profileOptionArgs } from '../../batch/resume-command.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireDuration } from '../../cli/duration.ts';
+import { printableInput } from '../../cli/printable-input.ts';
+import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { stringsIn } from '../../json.ts';
+import { loginHints } from '../../session/session-binding.ts';
+import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
+
+export const dropletsDeleteCommand: CommandSpec<Context> = {
+  description:
+    'Deletes droplets by id, name, shell pattern or tag. It first lists the droplets, and deletes exactly these after a confirmation: `--yes` confirms in a script. An id or a name that no droplet has is an error, and then nothing is deleted. A pattern or a tag without droplets is not an error.\n\nThe output has one row for every droplet: deleted, failed or unknown. A request without a clear response is repeated, and then the droplet is looked up.',
+  arguments: [
+    {
+      name: 'DROPLET',
+      description: 'Id, name, or shell pattern for names, for example "web-*"',
+      variadic: true,
+    },
+  ],
+  options: [
+    { name: 'tag', valueName: 'T', description: 'Delete the droplets with this tag' },
+    {
+      name: 'if-missing',
+      valueName: 'ACTION',
+      choices: ['fail', 'skip'],
+      description: 'When no droplet has an id or a name: fail, or skip it (default: fail)',
+    },
+    { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
+    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
+    {
+      name: 'max-wait',
+      valueName: 'DURATION',
+      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+    },
+  ],
+  examples: [
+    { text: 'Delete two droplets', command: 'cloudctl droplets delete web-01 400000013' },
+    { text: 'See what a pattern would delete', command: "cloudctl droplets delete 'ci-*' --dry-run" },
+    { text: 'Delete the droplets of a test run in a script', command: 'cloudctl droplets delete --tag ci-1234 --yes' },
+  ],
+  run: async (context, args) => {
+    const [texts, tag] = readSelection(args);
+    const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
+    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const isDryRun = args.has('dry-run');
+    if (isDryRun) context.output.checkColumns(dropletToDeleteView);
+    else context.output.checkColumns(deletionView);
+    if (!isDryRun) requireConfirmable(context);
+    const settings = context.settings();
+    const api = await context.api(settings);
+    const io = { ...context, ...batchIo(context) };
+    const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
+    const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
+    const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
+    if (unmatched.length > 0) await io.output.note(`No droplet matches ${unmatched.map(printableInput).join(', ')}.`);
+    if (tag !== undefined && droplets.length === 0)
+      await io.output.note(`No droplet has the tag ${printableInput(tag)}.`);
+    const actor = context.prompts.interactive
+      ? describeActor(context, settings, await readStoredIdentity(context, settings))
+      : undefined;
+    return deleteDroplets(context, api, droplets.map(toDropletToDelete), {
+      loginHints: loginHints(settings, context.host.folders.config),
+      concurrency,
+      maxWait,
+      onPause: (ms) => showRateLimitWait(io, ms),
+      isDryRun,
+      ...(actor === undefined ? {} : { actor }),
+      profileOptions: profileOptionArgs(context.globals, settings.profile),
+    });
+  },
+};
+
+function readSelection(args: ParsedArgs): readonly [texts: readonly string[], tag: string | undefined] {
+  const texts = args.positionals;
+  const tag = requireNonEmptyValue(args, 'tag', 'web');
+  if (args.values('tag').length > 1) throw usageError('--tag was given more than once', 'pass one tag');
+  if (texts.some((text) => text.trim() === ''))
+    throw usageError('DROPLET is empty', 'pass an id, a name or a pattern, such as `cloudctl droplets delete web-01`');
+  if (tag !== undefined && texts.length > 0)
+    throw usageError(
+      'cannot use --tag with DROPLET',
+      `list both with \`cloudctl droplets list 'web-*' --tag web\`, and pass the ids`,
+    );
+  if (tag === undefined && texts.length === 0)
+    throw usageError('DROPLET is missing', 'pass ids, names or patterns, or `--tag TAG`');
+  for (const text of texts) if (isPattern(text)) requirePattern(text);
+  return [texts, tag];
+}
+
+function isPattern(text: string): boolean {
+  return /[*?[]/.test(text);
+}
+
+function matchesAny(pattern: string, droplets: readonly Droplet[]): boolean {
+  const matches = createGlobMatcher(pattern);
+  return droplets.some(({ name }) => matches(name));
+}
+
+function requirePattern(text: string): void {
+  try {
+    createGlobMatcher(text);
+  } catch {
+    throw usageError(
+      `DROPLET is not a shell pattern: "${printableInput(text)}"`,
+      "write it as in `cloudctl droplets delete 'web-*'`",
+    );
+  }
+}
+
+async function selectDroplets(
+  texts: readonly string[],
+  tag: string | undefined,
+  args: ParsedArgs,
+  reader: DropletReader,
+): Promise<readonly Droplet[]> {
+  if (tag !== undefined) {
+    // A server without the tag filter returns all droplets. Tags are case-insensitive.
+    const hasTag = ({ raw }: Droplet): boolean =>
+      stringsIn(raw.tags).some((one) => one.toLowerCase() === tag.toLowerCase());
+    return readDroplets(reader, { tag }, hasTag);
+  }
+  const matchers = texts.filter(isPattern).map(createGlobMatcher);
+  const exact = texts.filter((text) => !isPattern(text));
+  const wanted = new Set(exact);
+  const isMatch = ({ name }: Droplet): boolean => matchers.some((matches) => matches(name));
+  const isWanted = ({ id, name }: Droplet): boolean => wanted.has(name) || wanted.has(String(id));
+  // A pattern needs the whole list, which has the other droplets, too.
+  const all =
+    matchers.length === 0
+      ? undefined
+      : await readDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
+  const found = all === undefined ? await findDroplets(exact, reader) : undefined;
+  const chosen = exact.map((text) => {
+    const matches = all === undefined ? found?.get(text) : matchesAmong(text, all);
+    return matches === undefined ? undefined : chooseDroplet(text, matches, 'DELETE');
+  });
+  const missing = exact.filter((_, at) => chosen[at] === undefined);
+  if (missing.length > 0 && args.value('if-missing') !== 'skip') throw missingError(missing);
+  return [...chosen.filter((droplet) => droplet !== undefined), ...(all ?? []).filter(isMatch)];
+}
+
+function missingError(missing: readonly string[]): Error {
+  const listed = missing.slice(0, 20).map((text) => `"${printableInput(text)}"`);
+  const more = missing.length > listed.length ? ` and ${missing.length - listed.length} more` : '';
+  return usageError(
+    missing.length === 1
+      ? `no droplet has the id or name ${listed[0]}`
+      : `${missing.length} arguments match no droplet`,
+    'list the droplets with `cloudctl droplets list`, or skip what does not exist with `--if-missing skip`',
+    `${missing.length === 1 ? '' : `${listed.join(', ')}${more}; `}nothing was deleted`,
+  );
+}

@@ -1,0 +1,41 @@
+import { chooseDroplet, findDroplets, isDropletId } from '../../batch/find-droplets.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { printableInput } from '../../cli/printable-input.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { createRateLimitPause } from '../rate-limit-pause.ts';
+import { dropletView } from './list.ts';
+
+export const dropletsGetCommand: CommandSpec<Context> = {
+  description:
+    'Shows one droplet. A number is the id of the droplet, or its name if no droplet has this id. Several droplets with the name are an error that lists their ids.',
+  arguments: [{ name: 'DROPLET', description: 'Id or name of the droplet', required: true }],
+  examples: [
+    {
+      text: 'Print the public address of a droplet',
+      command: 'cloudctl droplets get web-01 --format PublicIPv4 --no-header',
+    },
+    { text: 'Show a droplet as JSON', command: 'cloudctl droplets get 400000013 -o json' },
+  ],
+  run: async (context, args) => {
+    const [text = ''] = args.positionals;
+    if (text.trim() === '') throw usageError('DROPLET is empty', 'list the droplets: `cloudctl droplets list`');
+    context.output.checkColumns(dropletView);
+    const api = await context.api(context.settings());
+    const reader = { api, pause: createRateLimitPause(context) };
+    const found = await findDroplets([text], reader).finally(() => context.progress.stop());
+    const matches = found.get(text);
+    const droplet = matches === undefined ? undefined : chooseDroplet(text, matches, 'GET');
+    if (droplet === undefined)
+      throw new CliError(
+        'not_found',
+        isDropletId(text)
+          ? `no droplet has the id or name ${text}`
+          : `no droplet has the name "${printableInput(text)}"`,
+        { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
+      );
+    await context.output.object(droplet.raw, dropletView);
+    return 0;
+  },
+};
