@@ -1,4 +1,11 @@
-import type { AnnouncedEvent, BaselineEvent, BatchEvent, LedgerEvent, SendingEvent } from './ledger-event.ts';
+import {
+  type AnnouncedEvent,
+  type BaselineEvent,
+  type BatchEvent,
+  type LedgerEvent,
+  parseLedgerTime,
+  type SendingEvent,
+} from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
 
 /** The row that is printed for a name. */
@@ -14,6 +21,9 @@ export type NameResult = { /** Path of the ledger, in the printed rows. */ reado
   | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
+
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+export const deletedError = 'deleted by `droplets batches delete`';
 
 /** Names of one request whose result is not known. */
 export interface UncertainGroup {
@@ -82,6 +92,8 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const uncertainGroups = new Map<number, UncertainGroup>();
   /** Announced groups with their event. */
   const announced = new Map<number, AnnouncedEvent>();
+  /** A list that lags can still have them. */
+  const deletedIds = new Set<number>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;
 
@@ -125,8 +137,8 @@ export function createBatchState(batch: BatchEvent): BatchState {
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
     const before = uncertainGroups.get(group);
-    const since = before?.sentAfter ?? parseTime(date);
-    const [sentAt, resend] = [parseTime(at), before?.resend ?? true];
+    const since = before?.sentAfter ?? parseLedgerTime(date);
+    const [sentAt, resend] = [parseLedgerTime(at), before?.resend ?? true];
     uncertainGroups.set(group, { group, names: sent, sentAfter: since, sentAt, resend });
     for (const name of sent) markUncertain(name, group);
   };
@@ -204,6 +216,15 @@ export function createBatchState(batch: BatchEvent): BatchState {
           for (const name of left) markUncertain(name, group, error);
           return;
         }
+        case 'deleted':
+          for (const { name, id } of event.rows) {
+            deletedIds.add(id);
+            const at = positionOf(name);
+            if (states[at] !== created || ids[at] !== id) continue;
+            setState(name, missing, deletedError);
+            ids[at] = 0;
+          }
+          return;
         default:
           return event satisfies never;
       }
@@ -228,15 +249,10 @@ export function createBatchState(batch: BatchEvent): BatchState {
         missing: count(missing),
       };
     },
-    ownsId: (id) => ids.includes(id),
+    ownsId: (id) => ids.includes(id) || deletedIds.has(id),
     nextGroup: () => {
       groups += 1;
       return groups;
     },
   };
-}
-
-function parseTime(date: string | undefined): number | undefined {
-  const time = date === undefined ? Number.NaN : Date.parse(date);
-  return Number.isNaN(time) ? undefined : time;
 }

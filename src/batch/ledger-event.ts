@@ -11,6 +11,7 @@ export type LedgerEvent =
   | SendingEvent
   | CreatedEvent
   | FailedEvent
+  | DeletedEvent
   | UnknownEvent;
 
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
@@ -98,6 +99,13 @@ export interface FailedEvent {
   readonly error: string;
 }
 
+/** `droplets batches delete` deleted the droplets. */
+export interface DeletedEvent {
+  readonly event: 'deleted';
+  readonly at: string;
+  readonly rows: readonly CreatedRow[];
+}
+
 /** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
 export interface UnknownEvent {
   readonly event: 'unknown';
@@ -123,6 +131,12 @@ export function ledgerTimestamp(clock: Clock): string {
   return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
+/** Milliseconds of a time in a ledger. */
+export function parseLedgerTime(date: string | undefined): number | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : time;
+}
+
 export function encodeLedgerEvent(event: LedgerEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
@@ -141,6 +155,8 @@ export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
     return { event: 'baseline', at, ...dateOf(record), existing };
   }
   if (record.event === 'announced') return decodeAnnounced(record, at);
+  if (record.event === 'deleted')
+    return isCreatedRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
   const group = numberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
@@ -155,7 +171,7 @@ function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undef
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
   const { event, names, rows, resend } = record;
   if (event === 'created') {
-    if (!Array.isArray(rows) || !rows.every(isCreatedRow)) return undefined;
+    if (!isCreatedRows(rows)) return undefined;
     return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
   }
   if (!isStringArray(names)) return undefined;
@@ -210,6 +226,10 @@ function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly
 
 function isAnnouncedGroup(value: unknown): value is GroupOfNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
+}
+
+function isCreatedRows(value: unknown): value is readonly CreatedRow[] {
+  return Array.isArray(value) && value.every(isCreatedRow);
 }
 
 function isCreatedRow(value: unknown): value is CreatedRow {
