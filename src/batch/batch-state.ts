@@ -2,6 +2,7 @@ import {
   type AnnouncedEvent,
   type BaselineEvent,
   type BatchEvent,
+  deletedError,
   type LedgerEvent,
   parseLedgerTime,
   type SendingEvent,
@@ -21,9 +22,6 @@ export type NameResult = { /** Path of the ledger, in the printed rows. */ reado
   | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
-
-/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
-export const deletedError = 'deleted by `droplets batches delete`';
 
 /** Names of one request whose result is not known. */
 export interface UncertainGroup {
@@ -69,16 +67,12 @@ export interface BatchState {
   /** Names that are still to be created, in order: no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
-  /** Whether a row of this batch has the id. */
+  /** Whether a row of this batch has the id, or had it until its droplet was deleted: a list can lag. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
 }
 
-const missing = 0;
-const uncertain = 1;
-const created = 2;
-const failed = 3;
-const skipped = 4;
+const [missing, uncertain, created, failed, skipped] = [0, 1, 2, 3, 4];
 
 export function createBatchState(batch: BatchEvent): BatchState {
   const { names } = batch;
@@ -90,9 +84,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainGroup>();
-  /** Announced groups with their event. */
   const announced = new Map<number, AnnouncedEvent>();
-  /** A list that lags can still have them. */
   const deletedIds = new Set<number>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;

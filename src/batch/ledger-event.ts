@@ -106,6 +106,9 @@ export interface DeletedEvent {
   readonly rows: readonly CreatedRow[];
 }
 
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+export const deletedError = 'deleted by `droplets batches delete`';
+
 /** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
 export interface UnknownEvent {
   readonly event: 'unknown';

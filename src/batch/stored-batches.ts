@@ -4,8 +4,9 @@ import { printableInput } from '../cli/printable-input.ts';
 import { usageError } from '../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
 import { listFolder } from '../platform/files.ts';
-import { type BatchCounts, type BatchState, deletedError } from './batch-state.ts';
+import type { BatchCounts, BatchState } from './batch-state.ts';
 import { ledgerLockPath, ledgerPath } from './ledger.ts';
+import { deletedError } from './ledger-event.ts';
 import { readLedgerIfValid } from './read-ledger.ts';
 import { isFinished } from './run-batch.ts';
 

@@ -28,6 +28,7 @@ const texts: Readonly<Record<ProfileKey, readonly [string, string, string]>> = {
   pkce: ['true', 'false', 'true'],
   credential_store: ['file', 'keychain', 'file'],
   output: ['json', 'yaml', 'csv'],
+  batch_ledger_days: ['0', '30', '365'],
 };
 
 const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));

@@ -11,6 +11,7 @@ import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger-identi
 import { planView } from '../../batch/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
+import { isSingleCreation } from '../../batch/single-creation.ts';
 import { readUserData, requireSameUserData } from '../../batch/user-data.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
@@ -172,10 +173,12 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       const io = batchIo(context);
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
-      await io.output.show(`ledger: ${ledger.path}`);
+      const isSingle = isSingleCreation(ledger, args);
+      if (!isSingle) await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
         userData,
+        isSingle,
         loginHints: hints,
         onPause: (ms) => showRateLimitWait(io, ms),
         timeout: context.timeout,

@@ -5,6 +5,7 @@ import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batc
 import { sharedLedgerPath } from '../../batch/ledger-choice.ts';
 import type { BatchEvent } from '../../batch/ledger-event.ts';
 import { ledgerIdentityFields } from '../../batch/ledger-identity.ts';
+import { pruneLedgers } from '../../batch/stored-batches.ts';
 import type { UserData } from '../../batch/user-data.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
@@ -61,6 +62,8 @@ export async function startLedger(
   // A profile without a usable API is an error before a ledger exists.
   const identity = await readIdentityIfAvailable(context, settings);
   const { folders, bootId } = context.host;
+  const days = settings.values.batch_ledger_days ?? 30;
+  if (days > 0) pruneLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
   const started = { ...batch, ...ledgerIdentityFields(identity) };
   if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
   return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
