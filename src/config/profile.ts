@@ -73,7 +73,8 @@ export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly 
     if (!isProfileKey(key)) continue;
     const text = toText(value);
     const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
-    if (parsed === undefined) return { ok: false, key, reason: `${key} has the wrong type` };
+    const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
+    if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
     entries.push([key, parsed.value]);
   }

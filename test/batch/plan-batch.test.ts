@@ -28,7 +28,11 @@ async function rowsOf(droplets: readonly object[], batch: Partial<BatchEvent> = 
   );
   const clock = instantClock();
   const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
-  const rows = await planBatch(state, { lane, lookup: createDropletLookup(lane), signal: new AbortController().signal });
+  const rows = await planBatch(state, {
+    lane,
+    lookup: createDropletLookup(lane),
+    signal: new AbortController().signal,
+  });
   expect(api.sent).toEqual([]);
   return rows;
 }
@@ -76,7 +80,12 @@ it('with --batch-id its own droplets exist, and others under the id differ', asy
 });
 
 it('of a ledger, a droplet that was deleted since differs', async () => {
-  const created = (id: number, name: string): LedgerEvent => ({ event: 'created', at, group: id, rows: [{ id, name }] });
+  const created = (id: number, name: string): LedgerEvent => ({
+    event: 'created',
+    at,
+    group: id,
+    rows: [{ id, name }],
+  });
   const rows = await rowsOf([{ id: 1, name: 'a', ...like }], {}, created(1, 'a'), created(2, 'b'));
   expect(rows.map(({ status, id }) => [status, id])).toEqual([
     ['exists', 1],

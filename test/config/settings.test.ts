@@ -154,3 +154,14 @@ it.each([
   expect(profile).toEqual({ name, isDefault: expected });
   expect(profileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });
+
+it.each(['hunter2\n', 'hunter2\r\n'])('one line end of a variable is removed: %j', (text) => {
+  const env = { CLOUDCTL_CLIENT_SECRET: text, CLOUDCTL_ACCESS_TOKEN: text, CLOUDCTL_CLIENT_ID: text };
+  const { clientSecret, accessToken, values } = resolveSettings({ env, config: configOf() });
+  expect([clientSecret?.reveal(), accessToken?.reveal(), values.client_id]).toEqual(['hunter2', 'hunter2', 'hunter2']);
+});
+
+it('a second line end, and a space, belong to the variable', () => {
+  const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2 \n\n' };
+  expect(resolveSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
+});

@@ -469,7 +469,7 @@ describe('--resume', () => {
 describe('what is told meanwhile', () => {
   it('is the path of the ledger first', async () => {
     const { host } = await loggedIn();
-    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--quiet']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--quiet']);
     expect(ran.err).toBe(`ledger: ${ledgerOf(ran)}\n`);
   });
 
