@@ -115,5 +115,6 @@ function mergeTags(set: unknown, tags: unknown): readonly string[] {
 
 /** Tags are case-insensitive; the first spelling is kept. */
 function withoutRepetitions(tags: readonly string[]): readonly string[] {
-  return [...new Map(tags.toReversed().map((tag) => [tag.toLowerCase(), tag])).values()].toReversed();
+  const isSame = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
+  return tags.filter((tag, at) => tags.findIndex((one) => isSame(one, tag)) === at);
 }

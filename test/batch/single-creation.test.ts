@@ -16,8 +16,8 @@ function filesOf({ place }: TestHost): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-async function loggedIn() {
-  const [host, sandbox] = [testHost(), await sandboxFor()];
+async function loggedIn(clock = testHost().clock) {
+  const [host, sandbox] = [{ ...testHost(), clock }, await sandboxFor()];
   await seedSession(host, sandbox, { scope: 'read write' });
   return {
     host,
@@ -70,7 +70,7 @@ describe('a plain creation of one name', () => {
   });
 
   it('prints the file of --ledger, --mark and --batch-id first, and keeps it', async () => {
-    const { host, create } = await loggedIn();
+    const { host, create } = await loggedIn(fastClock());
     const file = join(host.place.home, 'batch.jsonl');
     for (const words of [
       ['x', '--ledger', file],

@@ -24,6 +24,7 @@ function fileIn(host: TestHost, text: string | Uint8Array, name = 'user-data.yam
 async function machine(first: 'accepted' | 'refused' = 'accepted') {
   let posts = 0;
   const { origin, seen } = await serverFor((request, response) => {
+    if (request.url === '/v2/account') return reply(response, 200, { account: { uuid: 'u-1', team: null } });
     if (request.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
     posts += 1;
     if (posts === 1 && first === 'refused')

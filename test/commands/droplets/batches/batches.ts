@@ -1,3 +1,4 @@
+import { fastClock } from '../../../batch/batch-fixtures.ts';
 import { testHost } from '../../../fixtures/host.ts';
 import { seedSession } from '../../../fixtures/session.ts';
 import { MAYA, sandboxFor, userOf } from '../../../sandbox/requests.ts';
@@ -7,7 +8,10 @@ const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64', '--region'
 
 /** A machine that is logged in, with a batch of these names. */
 export async function machineWithBatch(names: readonly string[], ...words: string[]) {
-  const [host, sandbox] = [testHost(), await sandboxFor()];
+  const base = testHost();
+  // A batch with an id waits for requests of other runs.
+  const host = words.includes('--batch-id') ? { ...base, clock: fastClock(20) } : base;
+  const sandbox = await sandboxFor();
   await seedSession(host, sandbox, { scope: 'read write' });
   const account = userOf(sandbox, MAYA).uuid;
   const ran = await runCloudctl(host, ['droplets', 'create', ...names, ...like, ...words, '-o', 'json']);

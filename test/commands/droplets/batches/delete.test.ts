@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tryAcquireLock } from '../../../../src/platform/file-lock.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { seedSession } from '../../../fixtures/session.ts';
+import { TOMAS } from '../../../sandbox/requests.ts';
 import { recordedRequests } from '../../run-cloudctl.ts';
 import { machineWithBatch } from './batches.ts';
 
@@ -80,7 +81,7 @@ describe('droplets batches delete', () => {
     const lock = tryAcquireLock(`${ledger}.lock`);
     expect((await run('delete', id, '--yes', '-o', 'json')).error()).toMatchObject({ code: 'busy' });
     lock?.release();
-    await seedSession(host, sandbox, { scope: 'read write', user: 'jonas@example.com' });
+    await seedSession(host, sandbox, { scope: 'read write', user: TOMAS });
     expect((await run('delete', id, '--yes', '-o', 'json')).code).toBe(4);
     expect(named('a')).toHaveLength(1);
   });
