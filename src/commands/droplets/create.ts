@@ -27,7 +27,7 @@ import { printPlan } from './print-plan.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
-    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row: `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
+    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row (for a single name only if the file stays): `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', valueName: 'a,b', multiple: 'list', description: 'Names or patterns' },
