@@ -5,8 +5,8 @@ export interface BatchTimings {
   /** From the end of a connection to the first lookup that can prove that a droplet does not exist. */
   readonly settleDelay: number;
   /**
-   * How long the kernel can still send a request after its process was killed: an orphaned socket is retransmitted for 102 s
-   * and its first interval (docs/decisions/012-batches.md).
+   * How long after its `sending` line the kernel can still send the request of a killed process: it may have waited 30 s for
+   * its connection, and an orphaned socket is retransmitted for 102 s and its first interval (docs/decisions/012-batches.md).
    */
   readonly orphanLimit: number;
   /** Between two lookups of a group. */
@@ -27,7 +27,7 @@ export interface BatchTimings {
 
 export const defaultBatchTimings: BatchTimings = {
   settleDelay: 15_000,
-  orphanLimit: 120_000,
+  orphanLimit: 150_000,
   lookupInterval: 15_000,
   partialLimit: 60_000,
   maxCreationSpread: 60_000,

@@ -14,7 +14,7 @@ import { DropletLimitError, suggestFittingNumber } from './droplet-limit.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
-import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
+import { createTaggedBatch, findDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { endSingleCreation, isProven, showLedgerPath } from './single-creation.ts';
 import { takeBaseline } from './take-baseline.ts';
 import type { UserData } from './user-data.ts';
@@ -90,7 +90,7 @@ export async function runBatch(io: BatchIo, ledger: Ledger, options: RunBatchOpt
       if (lastLookupAt !== undefined && !ending.aborted) {
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        await reportDuplicates(deps);
+        if (!(await findDuplicates(deps)) && state.counts().created > 0) await output.warn(noTagsWarning);
       }
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
@@ -123,7 +123,10 @@ export function isFinished(state: BatchState): boolean {
 }
 
 const lastLookupNote =
-  'Another run may just have ended: looking for droplets that it created late; this takes up to 2 min.';
+  'Another run may just have ended: looking for droplets that it created late; this takes up to 3 min.';
+
+const noTagsWarning =
+  'The server does not list the droplets by their tag: another run cannot recognize them as droplets of this batch.';
 
 function taggedBatch(
   { output }: Pick<CommandIo, 'output'>,

@@ -99,17 +99,17 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
 
 /**
  * Looks for droplets of the batch that have the same name, after everything was sent. Their names become `unknown`, with the
- * ids, and are never sent again. Resolves with these names.
+ * ids, and are never sent again. Resolves with whether droplets of the batch are listed by their tag.
  */
-export async function reportDuplicates(
+export async function findDuplicates(
   deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'ending'>,
-): Promise<readonly string[]> {
+): Promise<boolean> {
   const { ledger, lane, ending } = deps;
   const { state } = ledger;
   const { droplets } = await findConclusively(() => findTagged(lane, state, ending));
   const several = [...droplets.own].filter(([, ids]) => ids.length > 1);
   recordTagged({ ...droplets, own: new Map(several) }, deps);
-  return several.map(([at]) => state.batch.names[at] ?? '');
+  return droplets.own.size > 0;
 }
 
 /** Records the droplets of the batch that a lookup found; returns the names whose row has changed. */

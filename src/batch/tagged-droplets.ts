@@ -1,5 +1,5 @@
 import type { Droplet } from '../api/droplets.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { listedTag, ownTag, tagsOf } from './batch-id.ts';
@@ -34,14 +34,29 @@ type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
 
 /**
  * Reads the droplets with a tag of the batch with `?tag_name=`. A server that ignores the filter returns all droplets, which
- * are a complete list, too: the tags are compared here. Only ids are kept, because a batch may have a million names.
+ * are a complete list, too: the tags are compared here. A server that refuses the filter is read without it.
  */
 export async function findTagged(lane: SendLane, state: TaggedState, signal: AbortSignal): Promise<TaggedLookup> {
+  try {
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(listedTag(state.batch))}`, signal);
+  } catch (error) {
+    const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
+    if (!isRefused) throw error;
+    return scanTagged(lane, state, '', signal);
+  }
+}
+
+/** Only ids are kept, because a batch may have a million names. */
+async function scanTagged(
+  lane: SendLane,
+  state: TaggedState,
+  filter: string,
+  signal: AbortSignal,
+): Promise<TaggedLookup> {
   const ids = new Set<number>();
   const droplets = noTaggedDroplets();
   const totals: (number | undefined)[] = [];
-  const path = `/v2/droplets?tag_name=${encodeURIComponent(listedTag(state.batch))}`;
-  for await (const page of scanDropletPages(lane, path, signal)) {
+  for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
     for (const droplet of page.droplets) {
       if (!ids.has(droplet.id)) addTagged(state, droplets, droplet);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { isRecord, parseJson, stringField } from '../json.ts';
-import { ensureFolder, readTextIfPresent, removeDurably, writeAtomically } from '../platform/files.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
 import type { Environment } from '../platform/host.ts';
+import { readSecretText, writeSecretText } from '../platform/secret-file.ts';
 import { nonEmptyVariable } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
@@ -45,11 +46,11 @@ export function readKnownSandboxes(stateFolder: string): readonly SandboxConnect
 
 function readConnectionText(path: string): string | undefined {
   try {
-    return readTextIfPresent(path);
+    return readSecretText(path);
   } catch (error) {
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: error instanceof Error ? error.message : String(error),
-      hint: 'remove the file, or make it readable; it only records the running sandboxes',
+      hint: 'remove the file; it only records the running sandboxes',
       cause: error,
     });
   }
@@ -121,7 +122,7 @@ function writeConnections(stateFolder: string, [last, ...earlier]: readonly Sand
   const bare = (place: SandboxConnection): object => Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
   const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
   ensureFolder(stateFolder);
-  writeAtomically(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
+  writeSecretText(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
 }
 
 function connectionPath(stateFolder: string): string {

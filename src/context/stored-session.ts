@@ -40,7 +40,7 @@ export function createStoredSession(
   parts: SessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
-  comeBack: Reauthenticate,
+  reauthenticate: Reauthenticate,
 ): ProfileSession {
   const { host, output, place, store, send } = parts;
   const session = createProfileSession({
@@ -68,5 +68,5 @@ export function createStoredSession(
     onFailpoint: failpointObserver(host.env),
   });
   if (!parts.prompts.interactive) return session;
-  return withReauthentication(session, () => comeBack(parts, settings, binding));
+  return withReauthentication(session, () => reauthenticate(parts, settings, binding));
 }

@@ -61,26 +61,26 @@ export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
   const { callback, servers, open } = await bindFirstCallback(options.callbackUrls.map(parseLoopbackCallback));
-  const crowd = createSocketLimiter(socketLimit, options.clock.now);
+  const sockets = createSocketLimiter(socketLimit, options.clock.now);
   const login = createLoginStateMachine({
     finish: options.finish,
     clock: options.clock,
     release: async () => {
       const done = servers.map(closeServer);
-      crowd.destroyAll();
+      sockets.destroyAll();
       await Promise.all(done);
     },
   });
   const helper: ServerContext<Accepted> = {
     login,
-    sockets: crowd,
+    sockets,
     expected: loginExpectations(options, callback),
     authorizationUrl: options.authorizationUrl(callback.href),
   };
   for (const server of servers) {
     attachRequestListener(
       server,
-      crowd,
+      sockets,
       (message, response) => void respond(helper, message, response, readRequest(message)),
     );
   }
@@ -196,13 +196,13 @@ function startedTwiceError(): CliError {
 
 /** The response to the tab waits for the end of the login, so that the page shows its outcome. */
 async function respondWithOutcome<Accepted>(
-  { login, sockets: crowd }: ServerContext<Accepted>,
+  { login, sockets }: ServerContext<Accepted>,
   response: ServerResponse,
 ): Promise<void> {
   const leave = login.tabWaits();
   response.once('close', () => leave(response.writableFinished));
   if (response.socket !== null) {
-    crowd.markPending(response.socket);
+    sockets.markPending(response.socket);
   }
   const outcome = await login.outcome();
   sendResponse(

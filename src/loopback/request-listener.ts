@@ -6,13 +6,13 @@ import { refuseMethod, refuseRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
 /** Handles all requests of a server, also those that Node would answer itself, so that each response has the security headers. */
-export function attachRequestListener(server: Server, crowd: SocketLimiter, onRequest: RequestListener): void {
+export function attachRequestListener(server: Server, sockets: SocketLimiter, onRequest: RequestListener): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   const listener = (message: IncomingMessage, response: ServerResponse) => {
     answering.set(message.socket, response);
     onRequest(message, response);
   };
-  server.on('connection', (socket) => crowd.add(socket));
+  server.on('connection', (socket) => sockets.add(socket));
   // A connection that could not be accepted does not affect the others.
   server.on('error', () => undefined);
   server.on('request', listener);

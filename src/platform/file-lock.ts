@@ -1,7 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
-import { ensureFolder, isSameFile } from './files.ts';
+import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
 import { availableLockKinds, chooseLockKind, recordLockKind } from './lock-kind.ts';
 
@@ -65,11 +65,19 @@ export function tryAcquireLock(path: string, kinds = availableLockKinds()): Held
 function open(path: string): number {
   try {
     ensureFolder(dirname(path));
-    return openSync(path, 'a+', 0o600);
+    const descriptor = openSync(path, openFlags, 0o600);
+    // A pipe or a device that somebody planted locks nothing.
+    if (fstatSync(descriptor).isFile()) return descriptor;
+    closeSync(descriptor);
+    throw new Error(`${path} is not a regular file`);
   } catch (error) {
-    throw lockError(path, error);
+    throw lockError(path, fileErrorCode(error) === 'ELOOP' ? new Error(`${path} is a symbolic link`) : error);
   }
 }
+
+// Through a link of another user the record of the lock would be appended to any file of this user.
+const openFlags =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 function pause(random: LockOptions['random']): number {
   const [byte = 0] = random(1);

@@ -62,8 +62,10 @@ export async function reportRefreshedGrant(
   record: CredentialRecord,
   grant: TokenGrant,
 ): Promise<void> {
-  const [had, has] = [scopeWords(before.scope), scopeWords(record.scope)];
-  if (has.length < had.length && has.every((word) => had.includes(word)))
-    await deps.warn(`the server reduced the scope of the session from "${had.join(' ')}" to "${has.join(' ')}"`);
+  const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
+  if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
+    await deps.warn(
+      `the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`,
+    );
   deps.updateAccount(record, grant.info);
 }

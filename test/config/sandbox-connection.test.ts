@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -28,6 +28,20 @@ describe('the sandbox started last', () => {
     recordSandbox(state, Object.assign({ users: ['maya'] }, place));
     expect(readLastSandbox(state)).toEqual(place);
     expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not read from a file that others can read, or read or written through a link', () => {
+    const { state } = testHost().folders;
+    const path = join(state, 'sandbox.json');
+    recordSandbox(state, place);
+    chmodSync(path, 0o644);
+    expect(() => readLastSandbox(state)).toThrow(path);
+    chmodSync(path, 0o600);
+    renameSync(path, join(state, 'planted'));
+    symlinkSync(join(state, 'planted'), path);
+    expect(() => readLastSandbox(state)).toThrow(path);
+    expect(() => recordSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
+    expect(readFileSync(join(state, 'planted'), 'utf8')).not.toContain('admin-2');
   });
 
   it('is forgotten when it ends, unless another was started since', () => {
@@ -65,7 +79,7 @@ describe('the sandbox started last', () => {
   it.each(['', '{', '[]', '{}', '{"auth_url":"x"}'])('that is written down as %j is none', (text) => {
     const { state } = testHost().folders;
     mkdirSync(state, { recursive: true });
-    writeFileSync(join(state, 'sandbox.json'), text);
+    writeFileSync(join(state, 'sandbox.json'), text, { mode: 0o600 });
     expect(readLastSandbox(state)).toBeUndefined();
   });
 });

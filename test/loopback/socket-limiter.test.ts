@@ -5,7 +5,7 @@ import type { LoginOutcome } from '../../src/loopback/outcome-page.ts';
 import { genuine } from './loopback-fixture.ts';
 import { get, start } from './raw-client.ts';
 
-describe('rule 8: a crowd does not keep the genuine redirect out', () => {
+describe('rule 8: many sockets do not keep the genuine redirect out', () => {
   test('200 idle sockets and a flood of noise', async () => {
     const started = await start();
     const idle = Array.from({ length: 200 }, () => connect(started.port, '127.0.0.1'));

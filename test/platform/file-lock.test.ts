@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +74,19 @@ describe('the lock of a profile', () => {
     writeFileSync(number, '0');
     await Promise.all(Array.from({ length: 12 }, () => once(start(number), 'close')));
     expect(readFileSync(number, 'utf8')).toBe('12');
+  });
+
+  it('is not taken through a symbolic link or on a pipe that somebody planted', () => {
+    tryAcquireLock(path)?.release();
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'text');
+    unlinkSync(path);
+    symlinkSync(victim, path);
+    expect(() => tryAcquireLock(path)).toThrow(CliError);
+    expect(readFileSync(victim, 'utf8')).toBe('text');
+    unlinkSync(path);
+    execFileSync('mkfifo', [path]);
+    expect(() => tryAcquireLock(path)).toThrow(CliError);
   });
 
   it('is not given away while its holder lives, and waiting ends with busy', async () => {

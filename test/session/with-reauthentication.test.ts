@@ -13,26 +13,26 @@ function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
   };
   const none = (): Promise<never> => Promise.reject(new CliError(code, 'it has ended'));
   const session: ProfileSession = { bearer, renew: bearer, record: none, forceRefresh: none };
-  const comeBack = (answer: boolean) => async () => {
+  const reauthenticate = (answer: boolean) => async () => {
     state.asked += 1;
     state.isBack = answer;
     return answer;
   };
-  return { state, session, comeBack };
+  return { state, session, reauthenticate };
 }
 
 describe('the way back', () => {
   it('is offered once to all who ask for a token, and they go on', async () => {
-    const { session, comeBack, state } = ended();
-    const offered = withReauthentication(session, comeBack(true));
+    const { session, reauthenticate, state } = ended();
+    const offered = withReauthentication(session, reauthenticate(true));
     const tokens = await Promise.all([offered.bearer(), offered.renew(new Secret('old')), offered.bearer()]);
     expect(tokens.map((token) => token.reveal())).toEqual(['at-new', 'at-new', 'at-new']);
     expect(state.asked).toBe(1);
   });
 
   it('that is declined leaves the error, and is not offered again', async () => {
-    const { session, comeBack, state } = ended();
-    const offered = withReauthentication(session, comeBack(false));
+    const { session, reauthenticate, state } = ended();
+    const offered = withReauthentication(session, reauthenticate(false));
     await expect(offered.bearer()).rejects.toMatchObject({ code: 'needs_login' });
     await expect(offered.record()).rejects.toMatchObject({ code: 'needs_login' });
     expect(state.asked).toBe(1);
@@ -47,8 +47,10 @@ describe('the way back', () => {
   });
 
   it('is not offered for anything else', async () => {
-    const { session, comeBack, state } = ended('unreachable');
-    await expect(withReauthentication(session, comeBack(true)).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    const { session, reauthenticate, state } = ended('unreachable');
+    await expect(withReauthentication(session, reauthenticate(true)).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(state.asked).toBe(0);
   });
 });

@@ -24,7 +24,7 @@ interface Row {
 }
 
 /** A server with an account, and a machine that waits little. @param copies droplets that the server creates for a name */
-async function account(copies: Readonly<Record<string, number>> = {}) {
+async function account(copies: Readonly<Record<string, number>> = {}, { hidesTags = false } = {}) {
   const droplets: Stored[] = [];
   let refusals = 0;
   const { origin, seen } = await serverFor((request, response) => {
@@ -38,7 +38,12 @@ async function account(copies: Readonly<Record<string, number>> = {}) {
       const sent: { name?: string; names?: string[]; tags?: string[] } = JSON.parse(request.body);
       const created = (sent.names ?? [sent.name ?? '']).flatMap((one) =>
         Array.from({ length: copies[one] ?? 1 }, () => {
-          const droplet = { id: 100 + droplets.length, name: one, tags: sent.tags ?? [], created_at: now() };
+          const droplet = {
+            id: 100 + droplets.length,
+            name: one,
+            tags: hidesTags ? [] : (sent.tags ?? []),
+            created_at: now(),
+          };
           droplets.push(droplet);
           return droplet;
         }),
@@ -130,8 +135,17 @@ describe('droplets create --batch-id', () => {
     droplets.splice(0, 1);
     const ran = await run(create('a', 'b', '--batch-id', 'x'));
     expect(ran.code).toBe(0);
-    // Whether it waits at the end depends on the time that the run took: two minutes are 60 ms here.
+    // Whether it waits at the end depends on the time that the run took: 150 s are 75 ms here.
     expectGolden('droplets-batch-id', messages(ran.err).replace(/^Another run .*\n/m, ''));
+  });
+
+  it('says when the server does not show the tags, and creates nothing again', async () => {
+    const { run, posts } = await account({}, { hidesTags: true });
+    const ran = await run(create('a', '--batch-id', 'x'));
+    expect(ran.code).toBe(0);
+    expectGolden('droplets-batch-id', messages(ran.err));
+    expect((await run(create('a', '--batch-id', 'x'))).code).toBe(2);
+    expect(posts()).toBe(1);
   });
 
   it('prints its requests offline with --dry-run, with the same tags every time', async () => {

@@ -8,7 +8,7 @@ import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtu
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { admin, MAYA, sandboxFor, userOf } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, startCloudctl } from '../run-cloudctl.ts';
 
 const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
@@ -254,6 +254,20 @@ describe('the exit status', () => {
     expect(sandbox.ready.base_url).toBeDefined();
   });
 
+  it('is 1 when the limit of droplets leaves no room for a request, with the number that fits', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor({ dropletLimit: 7 })];
+    await seedSession(host, sandbox, { scope: 'read write' });
+    for (const droplet of [...sandbox.world.droplets(userOf(sandbox, MAYA).uuid)]) sandbox.world.deleteDroplet(droplet);
+    await runCloudctl(host, ['droplets', 'create', 'x-{1..4}', ...like]);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'n-{1..9}', ...like]);
+    expect(ran.code).toBe(1);
+    expectGolden('droplets', messages(ran.err));
+    const some = ['n-{1..9}', ...like, '--batch-size', '2', '--concurrency', '1'];
+    const partial = await runCloudctl(host, ['droplets', 'create', ...some]);
+    expect(partial.code).toBe(5);
+    expectGolden('droplets', messages(partial.err), 'partial');
+  });
+
   it('is 5 when a group is in doubt, and its names are unknown', async () => {
     const { origin, seen } = await forgetful((_, response, count) =>
       count === 1 ? reply(response, 202, { droplet: { id: 1, name: 'a' } }) : void response.destroy(),
@@ -288,13 +302,14 @@ describe('the exit status', () => {
   it('is 0 after a longer wait that --max-wait allows', async () => {
     const { origin } = await forgetful((_, response, count) =>
       count === 1
-        ? reply(response, 429, {}, { 'retry-after': '3700' })
+        ? reply(response, 429, {}, { 'retry-after': '5400' })
         : reply(response, 202, { droplet: { id: 1, name: 'a' } }),
     );
     const host = { ...tokenTo(origin), clock: fastClock(20_000) };
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--max-wait', '2h']);
     expect(ran.code).toBe(0);
-    expectGolden('droplets', messages(ran.err));
+    // The fast clock goes on while the time is formatted, so the minutes vary.
+    expect(ran.err).toMatch(/\b1 h \d+ min\b/);
   });
 
   it('comes with what the server said of the limit that stopped it', async () => {

@@ -131,6 +131,17 @@ describe('a batch with --batch-id', () => {
     expect(readdirSync(setup.batches).filter((name) => name.endsWith('.jsonl'))).toHaveLength(1);
   });
 
+  it('that was killed is resumed by its ledger, too', async () => {
+    const setup = await setUpBatch();
+    await killInTheMiddle(setup, create);
+    const [ledger = ''] = readdirSync(setup.batches).filter((name) => name.endsWith('.jsonl'));
+    const ran = await setup.run(['droplets', 'create', '--resume', join(setup.batches, ledger)]);
+    expect(ran).toMatchObject({ code: 0 });
+    expect(setup.counts(names)).toEqual(names.map(() => 1));
+    expect(await setup.run(create)).toMatchObject({ code: 0 });
+    expect(setup.counts(names)).toEqual(names.map(() => 1));
+  });
+
   it('takes the names in any order, and the id in any case', async () => {
     const setup = await setUpBatch();
     expect(await setup.run(create)).toMatchObject({ code: 0 });

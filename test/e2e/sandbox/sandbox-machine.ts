@@ -90,3 +90,10 @@ export async function callWith(ready: Ready, { access_token: token }: Tokens): P
   await answer.text();
   return answer.status;
 }
+
+/** The number of token pairs that were neither refreshed nor revoked. */
+export async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise<number> {
+  const answer = await fetch(`${url}/_sandbox/snapshot`, { headers: { 'x-admin-token': token } });
+  const { world } = JSON.parse(await answer.text());
+  return world.pairs.filter((pair: { end?: string }) => pair.end === undefined).length;
+}

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { logIn as logInCommand } from '../../fixtures/login.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
-import { callWith, createSandboxMachine, logIn, refresh, type Tokens } from './sandbox-machine.ts';
+import { callWith, createSandboxMachine, logIn, openPairs, refresh, type Tokens } from './sandbox-machine.ts';
 
 const APPROVE = ['--consent', 'approve maya@example.com'];
 
@@ -44,13 +44,6 @@ async function expectOneValidPair(
   if (!isWaiting) expect(status).toBe(200);
   expect([status, again.status]).toEqual(status === 200 ? [200, 200] : [404, 400]);
   return again.status === 200 ? again.body : undefined;
-}
-
-/** The number of token pairs that were neither refreshed nor revoked. */
-async function openPairs({ admin_url: url, admin_token: token }: Ready): Promise<number> {
-  const answer = await fetch(`${url}/_sandbox/snapshot`, { headers: { 'x-admin-token': token } });
-  const { world } = JSON.parse(await answer.text());
-  return world.pairs.filter((pair: { end?: string }) => pair.end === undefined).length;
 }
 
 describe('a sandbox with --state that is killed', () => {

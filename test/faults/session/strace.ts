@@ -25,14 +25,20 @@ const sharedCalls = new Set(['read', 'write', 'close']);
 /** The calls on files below the state folder that a run without faults makes. */
 export async function tracePlaces(fixture: FaultFixture, words: readonly string[]): Promise<readonly FaultPlace[]> {
   const { lines } = await runTraced(fixture, words, []);
+  return placesIn(lines, fixture.folders.state);
+}
+
+/** With `-f` each thread counts its own calls, as the injection does. */
+export function placesIn(lines: readonly string[], folder: string): readonly FaultPlace[] {
   const counts = new Map<string, number>();
-  return lines.flatMap((line) => {
-    const call = /^(\w+)\(/.exec(line)?.[1];
+  const places = lines.flatMap((line) => {
+    const [, thread = '', call] = /^(\d+ +)?(\w+)\(/.exec(line) ?? [];
     if (call === undefined) return [];
-    const at = (counts.get(call) ?? 0) + 1;
-    counts.set(call, at);
-    return line.includes(fixture.folders.state) ? [{ call, at }] : [];
+    const at = (counts.get(thread + call) ?? 0) + 1;
+    counts.set(thread + call, at);
+    return line.includes(folder) ? [{ call, at }] : [];
   });
+  return [...new Map(places.map((place) => [`${place.call} ${place.at}`, place])).values()];
 }
 
 export function faultsAt(places: readonly FaultPlace[]): readonly Fault[] {
@@ -47,11 +53,19 @@ export function faultsAt(places: readonly FaultPlace[]): readonly Fault[] {
 export async function runWithFault(
   fixture: FaultFixture,
   words: readonly string[],
-  { call, at, error, isPermanent }: Fault,
+  fault: Fault,
 ): Promise<{ readonly ran: Ran; readonly isHit: boolean }> {
-  const inject = `inject=${call}:error=${error}:when=${at}${isPermanent ? '+' : ''}`;
-  const { ran, lines } = await runTraced(fixture, words, ['-e', inject]);
+  const { ran, lines } = await runTraced(fixture, words, ['-e', injectionOf(fault)]);
   return { ran, isHit: lines.some((line) => line.endsWith('(INJECTED)') && line.includes(fixture.folders.state)) };
+}
+
+export function injectionOf({ call, at, error, isPermanent }: Fault): string {
+  return `inject=${call}:error=${error}:when=${at}${isPermanent ? '+' : ''}`;
+}
+
+/** The command that writes the calls of the program after it to a file. */
+export function straceCommand(path: string, options: readonly string[]): readonly string[] {
+  return ['strace', '-qq', '-y', '-s', '0', '-o', path, '-e', `trace=${calls}`, ...options];
 }
 
 async function runTraced(
@@ -60,8 +74,7 @@ async function runTraced(
   options: readonly string[],
 ): Promise<{ readonly ran: Ran; readonly lines: readonly string[] }> {
   const path = join(fixture.folders.home, 'strace.txt');
-  const under = ['strace', '-qq', '-y', '-s', '0', '-o', path, '-e', `trace=${calls}`, ...options];
   // Calls through io_uring are not system calls of their own.
-  const ran = await fixture.run(words, { under, env: { UV_USE_IO_URING: '0' } });
+  const ran = await fixture.run(words, { under: straceCommand(path, options), env: { UV_USE_IO_URING: '0' } });
   return { ran, lines: readFileSync(path, 'utf8').split('\n') };
 }
