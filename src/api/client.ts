@@ -40,6 +40,8 @@ export interface ApiRequest {
   readonly path: string;
   /** JSON text. */
   readonly body?: string | undefined;
+  /** Secrets in the body, which an error of the server may repeat. */
+  readonly secrets?: readonly Secret[] | undefined;
   /** Waits after a 429 in `success` and `json`; without it a 429 is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
   /** Aborts the request. It replaces the deadline. */
@@ -133,7 +135,7 @@ async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): 
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
       const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
-      if (!again || last) return toApiResponse(response, raw, deps.clock.now(), token);
+      if (!again || last) return toApiResponse(response, raw, deps.clock.now(), [token, ...(call.secrets ?? [])]);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       until?.throwIfAborted();
@@ -171,20 +173,20 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
 }
 
 // Functions instead of getters: V8 keeps a hidden class for each object literal with getters, and with it the captured values.
-function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, token: Secret): ApiResponse {
+function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, hidden: readonly Secret[]): ApiResponse {
   const date = dateOf(response);
   return {
     status: response.status,
     contentType: () => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
     requestId: () => {
       const id = response.headers.get('x-request-id');
-      return id === null ? undefined : redactSecrets(id, [token]);
+      return id === null ? undefined : redactSecrets(id, hidden);
     },
     retryAfter: retryAfter(response, date ?? now),
     date,
     limit: rateLimitOf(response),
     // Data is passed on unchanged. The text of an error may be printed, so secrets are redacted.
-    text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), [token])),
+    text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
   };
 }

@@ -3,6 +3,7 @@ import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
 import type { BatchState } from './batch-state.ts';
+import { DropletLimitError } from './droplet-limit.ts';
 import { countsAfterWait, type WaitResults } from './wait-results.ts';
 
 export interface BatchEnd {
@@ -91,7 +92,8 @@ async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: 
 
 /** Without a new session, or a larger scope, the resumed batch would stop for the same reason. */
 function afterStop(stopped: CliError | undefined, hint: string): string {
-  return stopped?.exitCode === 4 && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
+  const isHintNeeded = stopped?.exitCode === 4 || stopped instanceof DropletLimitError;
+  return isHintNeeded && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
 }
 
 /** Names that must not be sent again can stay unknown however often the batch is resumed. */

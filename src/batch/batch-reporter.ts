@@ -35,13 +35,15 @@ export async function startBatchReporter(
   { state, path }: Pick<Ledger, 'state' | 'path'>,
   /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
   results?: WaitResults,
+  /** Whether the ledger stays after the run when this is the result of its only name. */
+  isLedgerKept: (row: NameResult) => boolean = () => true,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
   let notSentError = '';
-  const printedRow = (row: NameResult): NameResult => ({
-    ...(results === undefined ? row : rowAfterWait(row, results)),
-    ledger: path,
-  });
+  const printedRow = (row: NameResult): NameResult => {
+    const printed = results === undefined ? row : rowAfterWait(row, results);
+    return isLedgerKept(printed) ? { ...printed, ledger: path } : printed;
+  };
   function* allRows(notSent: string): Generator<NameResult> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }

@@ -1,4 +1,12 @@
-import type { AnnouncedEvent, BaselineEvent, BatchEvent, LedgerEvent, SendingEvent } from './ledger-event.ts';
+import {
+  type AnnouncedEvent,
+  type BaselineEvent,
+  type BatchEvent,
+  deletedError,
+  type LedgerEvent,
+  parseLedgerTime,
+  type SendingEvent,
+} from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
 
 /** The row that is printed for a name. */
@@ -59,16 +67,12 @@ export interface BatchState {
   /** Names that are still to be created, in order: no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
-  /** Whether a row of this batch has the id. */
+  /** Whether a row of this batch has the id, or had it until its droplet was deleted: a list can lag. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
 }
 
-const missing = 0;
-const uncertain = 1;
-const created = 2;
-const failed = 3;
-const skipped = 4;
+const [missing, uncertain, created, failed, skipped] = [0, 1, 2, 3, 4];
 
 export function createBatchState(batch: BatchEvent): BatchState {
   const { names } = batch;
@@ -80,8 +84,8 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainGroup>();
-  /** Announced groups with their event. */
   const announced = new Map<number, AnnouncedEvent>();
+  const deletedIds = new Set<number>();
   let baseline: BaselineEvent | undefined;
   let groups = 0;
 
@@ -125,8 +129,8 @@ export function createBatchState(batch: BatchEvent): BatchState {
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
     const before = uncertainGroups.get(group);
-    const since = before?.sentAfter ?? parseTime(date);
-    const [sentAt, resend] = [parseTime(at), before?.resend ?? true];
+    const since = before?.sentAfter ?? parseLedgerTime(date);
+    const [sentAt, resend] = [parseLedgerTime(at), before?.resend ?? true];
     uncertainGroups.set(group, { group, names: sent, sentAfter: since, sentAt, resend });
     for (const name of sent) markUncertain(name, group);
   };
@@ -204,6 +208,15 @@ export function createBatchState(batch: BatchEvent): BatchState {
           for (const name of left) markUncertain(name, group, error);
           return;
         }
+        case 'deleted':
+          for (const { name, id } of event.rows) {
+            deletedIds.add(id);
+            const at = positionOf(name);
+            if (states[at] !== created || ids[at] !== id) continue;
+            setState(name, missing, deletedError);
+            ids[at] = 0;
+          }
+          return;
         default:
           return event satisfies never;
       }
@@ -228,15 +241,10 @@ export function createBatchState(batch: BatchEvent): BatchState {
         missing: count(missing),
       };
     },
-    ownsId: (id) => ids.includes(id),
+    ownsId: (id) => ids.includes(id) || deletedIds.has(id),
     nextGroup: () => {
       groups += 1;
       return groups;
     },
   };
-}
-
-function parseTime(date: string | undefined): number | undefined {
-  const time = date === undefined ? Number.NaN : Date.parse(date);
-  return Number.isNaN(time) ? undefined : time;
 }

@@ -7,10 +7,12 @@ import { requireNonEmptyValue } from '../cli/required-value.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
 import { parseExactJson, parseJson } from '../json.ts';
+import { readGivenAttributes } from './attribute-options.ts';
 import { addedTags } from './batch-id.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
 import { expandNames } from './expand-names.ts';
 import { type BatchEvent, type IfExists, ifExistsChoices } from './ledger-event.ts';
+import type { UserDataDigest } from './user-data.ts';
 
 /** The names of arguments, --names and --names-from together. */
 export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
@@ -26,8 +28,8 @@ export function noNamesError(args: ParsedArgs): CliError {
   return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
 }
 
-export function readDropletAttributes(args: ParsedArgs): DropletAttributes {
-  const { size, image, region, extra } = readTypedAttributes(args);
+export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDigest): DropletAttributes {
+  const { size, image, region, given } = readTypedAttributes(args);
   if (size === undefined || image === undefined) {
     const missing = [size === undefined ? '--size' : '', image === undefined ? '--image' : ''].filter(Boolean);
     throw usageError(
@@ -35,7 +37,9 @@ export function readDropletAttributes(args: ParsedArgs): DropletAttributes {
       'add them, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
     );
   }
-  return { size, image, ...(region === undefined ? {} : { region }), extra };
+  const extra = Object.fromEntries(given.map(({ key, value }) => [key, value]));
+  const user_data = userData === undefined ? {} : { user_data: { sha256: userData.sha256, bytes: userData.bytes } };
+  return { size, image, ...(region === undefined ? {} : { region }), extra, ...user_data };
 }
 
 export function readIfExists(args: ParsedArgs): IfExists {
@@ -49,18 +53,18 @@ export async function requireSameBatch(
   batch: BatchEvent,
 ): Promise<void> {
   const names = await readBatchNames(io, args);
-  const { size, image, region, extra } = readTypedAttributes(args);
+  const { size, image, region, given } = readTypedAttributes(args);
   const recorded = batch.attributes;
   const contradictions: readonly (readonly [option: string, isContradicted: boolean])[] = [
     ['the names', names.length > 0 && !isDeepStrictEqual(names, batch.names)],
     ['--size', size !== undefined && size !== recorded.size],
     ['--image', image !== undefined && image !== recorded.image],
     ['--region', region !== undefined && region !== recorded.region],
-    ['--set', Object.entries(extra).some(([key, value]) => !isDeepStrictEqual(value, recordedExtra(batch)[key]))],
+    ...given.map(({ key, value, option }) => [option, !isDeepStrictEqual(value, recordedExtra(batch)[key])] as const),
     ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
     ['--mark', args.has('mark') && (!batch.mark || batch.content_hash !== undefined)],
   ];
-  const found = contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option);
+  const found = [...new Set(contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option))];
   if (found.length === 0) return;
   throw usageError(
     `${found.join(' and ')} ${found.length === 1 && found[0]?.startsWith('--') ? 'contradicts' : 'contradict'} the ledger`,
@@ -104,7 +108,7 @@ function readTypedAttributes(args: ParsedArgs) {
     size: requireNonEmptyValue(args, 'size', 's-1vcpu-1gb'),
     image: image !== undefined && /^\d+$/.test(image) ? parseImageId(image) : image,
     region: requireNonEmptyValue(args, 'region', 'nyc3'),
-    extra: Object.fromEntries(args.values('set').map(parseSetOption)),
+    given: readGivenAttributes(args, args.values('set').map(parseSetOption)),
   };
 }
 
@@ -123,7 +127,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
-      'write it as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set user_data=\'"…"\'`',
+      'write it as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set vpc_uuid=\'"…"\'`',
     );
   if (reserved.includes(key))
     throw usageError(

@@ -27,6 +27,8 @@ export interface DeleteDropletsOptions {
   readonly actor?: string;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
+  /** Called for each droplet that is deleted. What it throws ends the run. */
+  readonly onDeleted?: (droplet: DropletToDelete) => void;
 }
 
 /**
@@ -110,6 +112,7 @@ async function runDeletion(
       if (result === undefined) continue;
       const row = { ...target, ...result };
       rows.set(target.id, row);
+      if (result.status === 'deleted') options.onDeleted?.(target);
       await stream?.push([row]);
       if (result.status === 'deleted') showProgress(++deleted, targets.length);
     }

@@ -13,6 +13,7 @@ import {
 } from './resolve-uncertain.ts';
 import type { ResponseDeadline } from './response-deadline.ts';
 import type { SendLane } from './send-lane.ts';
+import type { UserData } from './user-data.ts';
 
 export interface DropletGroupDeps extends ResolveUncertainDeps {
   readonly lane: SendLane;
@@ -22,6 +23,7 @@ export interface DropletGroupDeps extends ResolveUncertainDeps {
   readonly loginHints: LoginHints;
   /** Called when lookups found no droplet of a request, and its names are sent again. */
   readonly onSentAgain?: () => void;
+  readonly userData?: UserData | undefined;
   /** Something stopped the batch: nothing more is sent, but names that were sent are still looked up. */
   readonly isStopped: () => boolean;
 }
@@ -117,9 +119,9 @@ function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroup
 /** Sends the request of a group. Its `sending` event is recorded before. */
 function sendGroup(
   { names }: DropletGroup,
-  { lane, ledger, loginHints, abortScope }: DropletGroupDeps,
+  { lane, ledger, loginHints, abortScope, userData }: DropletGroupDeps,
 ): Promise<RequestOutcome> {
-  const request = createDropletRequest(names, ledger.state.batch.attributes, abortScope.signal());
+  const request = createDropletRequest(names, ledger.state.batch.attributes, { signal: abortScope.signal(), userData });
   return lane.request(request).then(
     (got) => outcomeOfResponse(request, got, loginHints),
     (error: unknown) => {

@@ -1,11 +1,14 @@
 import type { ApiRequest } from '../api/client.ts';
+import type { UserData, UserDataDigest } from './user-data.ts';
 
-/** The attributes of every droplet of a batch; `extra` has those that `--set` gives. */
+/** The attributes of every droplet of a batch; `extra` has those that `--set` and other options give. */
 export interface DropletAttributes {
   readonly size: string;
   readonly image: string | number;
   readonly region?: string;
   readonly extra: Readonly<Record<string, unknown>>;
+  /** The user data itself is sent, but never recorded. */
+  readonly user_data?: UserDataDigest;
 }
 
 /** A request of the batch with the names of the droplets that it creates. */
@@ -27,19 +30,20 @@ export function createDropletRequests(
 export function createDropletRequest(
   names: readonly string[],
   attributes: DropletAttributes,
-  signal?: AbortSignal,
+  { signal, userData }: { readonly signal?: AbortSignal; readonly userData?: UserData | undefined } = {},
 ): GroupRequest {
   const named = JSON.stringify(names.length === 1 ? { name: names[0] } : { names });
-  const body = `${named.slice(0, -1)},${attributesToJson(attributes).slice(1)}`;
-  return { names, method: 'POST', path: '/v2/droplets', body, signal };
+  const body = `${named.slice(0, -1)},${attributesToJson(attributes, userData).slice(1)}`;
+  return { names, method: 'POST', path: '/v2/droplets', body, signal, secrets: userData?.secrets };
 }
 
 /** The attributes are equal in all requests of a batch, so their JSON text is cached. */
 const attributeJson = new WeakMap<DropletAttributes, string>();
 
-function attributesToJson(attributes: DropletAttributes): string {
+function attributesToJson(attributes: DropletAttributes, userData: UserData | undefined): string {
   const { region, size, image, extra } = attributes;
-  const text = attributeJson.get(attributes) ?? JSON.stringify({ region, size, image, ...extra });
+  const user_data = userData?.text.reveal();
+  const text = attributeJson.get(attributes) ?? JSON.stringify({ region, size, image, ...extra, user_data });
   attributeJson.set(attributes, text);
   return text;
 }

@@ -1,6 +1,7 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
+import { decodeUserDataDigest } from './user-data.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before it, both in ISO 8601. */
 export type LedgerEvent =
@@ -10,6 +11,7 @@ export type LedgerEvent =
   | SendingEvent
   | CreatedEvent
   | FailedEvent
+  | DeletedEvent
   | UnknownEvent;
 
 export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
@@ -97,6 +99,16 @@ export interface FailedEvent {
   readonly error: string;
 }
 
+/** `droplets batches delete` deleted the droplets. */
+export interface DeletedEvent {
+  readonly event: 'deleted';
+  readonly at: string;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+export const deletedError = 'deleted by `droplets batches delete`';
+
 /** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
 export interface UnknownEvent {
   readonly event: 'unknown';
@@ -122,6 +134,12 @@ export function ledgerTimestamp(clock: Clock): string {
   return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
+/** Milliseconds of a time in a ledger. */
+export function parseLedgerTime(date: string | undefined): number | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : time;
+}
+
 export function encodeLedgerEvent(event: LedgerEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
@@ -140,6 +158,8 @@ export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
     return { event: 'baseline', at, ...dateOf(record), existing };
   }
   if (record.event === 'announced') return decodeAnnounced(record, at);
+  if (record.event === 'deleted')
+    return isCreatedRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
   const group = numberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
@@ -154,7 +174,7 @@ function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undef
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
   const { event, names, rows, resend } = record;
   if (event === 'created') {
-    if (!Array.isArray(rows) || !rows.every(isCreatedRow)) return undefined;
+    if (!isCreatedRows(rows)) return undefined;
     return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
   }
   if (!isStringArray(names)) return undefined;
@@ -185,8 +205,13 @@ function decodeAttributes(json: unknown): DropletAttributes | undefined {
   const size = stringField(json, 'size');
   const image = stringField(json, 'image') ?? numberField(json, 'image');
   const region = stringField(json, 'region');
-  if (size === undefined || image === undefined) return undefined;
-  return { size, image, ...(region === undefined ? {} : { region }), extra: json.extra };
+  const user_data = decodeUserDataDigest(json.user_data);
+  if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
+    return undefined;
+  return {
+    ...{ size, image, ...(region === undefined ? {} : { region }), extra: json.extra },
+    ...(user_data === undefined ? {} : { user_data }),
+  };
 }
 
 function dateOf(record: JsonRecord): { readonly server_date?: string } {
@@ -204,6 +229,10 @@ function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly
 
 function isAnnouncedGroup(value: unknown): value is GroupOfNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
+}
+
+function isCreatedRows(value: unknown): value is readonly CreatedRow[] {
+  return Array.isArray(value) && value.every(isCreatedRow);
 }
 
 function isCreatedRow(value: unknown): value is CreatedRow {

@@ -1,27 +1,12 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
 import { createPreallocatedFile } from '../platform/files.ts';
 import { type BatchState, createBatchState } from './batch-state.ts';
-import {
-  type BatchEvent,
-  decodeLedgerEvent,
-  encodeLedgerEvent,
-  type LedgerEvent,
-  type SendingEvent,
-} from './ledger-event.ts';
+import { type BatchEvent, encodeLedgerEvent, type LedgerEvent, type SendingEvent } from './ledger-event.ts';
 import { isLedgerStarted, ledgerWriteError, openLedgerFile } from './ledger-file.ts';
+import { readLedger, readLedgerIfValid } from './read-ledger.ts';
 
 /** The ledger file of a batch, locked by this process until it is closed. */
 export interface Ledger {
@@ -42,7 +27,7 @@ export interface Ledger {
   /** Writes events that were held back. Throws when they could not be written. */
   flush(): void;
   close(): Promise<void>;
-  /** Deletes the file of a batch of which nothing was sent. */
+  /** Deletes the file: of a batch of which nothing was sent, or of a single droplet that was created. */
   discard(): Promise<void>;
   /** The state that a replaced ledger of the same `--batch-id` had. */
   readonly replaced?: BatchState | undefined;
@@ -110,15 +95,6 @@ export async function replaceLedger(path: string, batch: BatchEvent, bootOf: Rea
   }
 }
 
-/** The ledger of an earlier run only says how long requests may be on their way, so a damaged one is no error. */
-function readLedgerIfValid(path: string): BatchState | undefined {
-  try {
-    return existsSync(path) ? readLedger(path) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Opens the ledger of an earlier process. An incomplete last line is removed. */
 export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
   // The resume command may run in another folder.
@@ -127,7 +103,9 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
   const isLockNew = !existsSync(ledgerLockPath(path));
   const lock = acquireLedgerLock(path);
   try {
-    const state = readLedger(path);
+    const { state, length, size } = readLedger(path);
+    // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
+    if (length < size) truncateSync(path, length);
     const ledger = await openedLedger(path, lock, state, bootOf);
     const sendings = possiblySentEvents(state, ledger.bootId);
     for (const sending of sendings.slice(0, -1)) ledger.record(sending);
@@ -144,27 +122,6 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
 /** Announced groups that may have been sent: after a reboot their `sending` lines can be lost. */
 export function possiblySentEvents(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
-}
-
-/** The state after the complete lines of a ledger. */
-function readLedger(path: string): BatchState {
-  const bytes = readFileSync(path);
-  const end = bytes.lastIndexOf(0x0a) + 1;
-  let state: BatchState | undefined;
-  let number = 0;
-  for (let from = 0; from < end; ) {
-    const to = bytes.indexOf(0x0a, from);
-    const event = decodeLedgerEvent(bytes.toString('utf8', from, to));
-    number += 1;
-    from = to + 1;
-    if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damagedLedgerError(path, number);
-    if (event.event === 'batch') state = createBatchState(event);
-    else state?.apply(event);
-  }
-  if (state === undefined) throw damagedLedgerError(path, 1);
-  // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
-  if (end < bytes.length) truncateSync(path, end);
-  return state;
 }
 
 function requireReadable(path: string): void {
@@ -230,13 +187,6 @@ function acquireLedgerLock(path: string): HeldLock {
 }
 
 /** The same path for every symbolic link to the ledger. */
-function ledgerLockPath(path: string): string {
+export function ledgerLockPath(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}.lock`;
-}
-
-function damagedLedgerError(path: string, line: number): CliError {
-  return new CliError('config_invalid', `the ledger is damaged: line ${line} is not an event`, {
-    detail: `${path}:${line}`,
-    hint: 'correct the line, or delete it if you know its content',
-  });
 }

@@ -3,6 +3,7 @@ import type { ApiRequest } from '../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
 import type { CliError } from '../errors.ts';
 import { SendError } from '../platform/http-sender.ts';
+import { DropletLimitError } from './droplet-limit.ts';
 import type { CreatedRow } from './ledger-event.ts';
 
 /** What the end of a request means for its names. */
@@ -41,8 +42,9 @@ export function outcomeOfResponse(
   if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'uncertain', error: error.message };
   // The detail of a redirect only says that it was not followed.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
-  const stops = status === 403 || readProblemBody(response).id === 'droplet_limit';
-  return { kind: 'failed', error: text, ...(stops ? { stop: error } : {}) };
+  if (readProblemBody(response).id === 'droplet_limit')
+    return { kind: 'failed', error: text, stop: new DropletLimitError(error) };
+  return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
 }
 
 /** Redirects to the result of a processed request. 307 and 308 ask to send the request elsewhere instead (RFC 9110 §15.4). */

@@ -7,20 +7,26 @@ import { reportBatchEnd } from './batch-end.ts';
 import { listenForInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
 import { type BatchReporter, startBatchReporter } from './batch-reporter.ts';
-import type { BatchState } from './batch-state.ts';
+import type { BatchState, NameResult } from './batch-state.ts';
 import { type BatchTimings, batchTimingsFor } from './batch-timings.ts';
 import { createBatch } from './create-batch.ts';
+import { DropletLimitError, suggestFittingNumber } from './droplet-limit.ts';
 import { createDropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { startSilenceNotice } from './silence-notice.ts';
+import { endSingleCreation, isProven, showLedgerPath } from './single-creation.ts';
 import { takeBaseline } from './take-baseline.ts';
+import type { UserData } from './user-data.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: Api;
+  readonly userData?: UserData | undefined;
+  /** The ledger is deleted when the result of its only name is proven; its path is printed only if it stays. */
+  readonly isSingle?: boolean;
   /** Milliseconds after which a response is late. */
   readonly timeout: number;
   readonly batchSize: number;
@@ -60,7 +66,8 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
   let lastLookupAt: number | undefined;
   try {
-    const reporter = await startBatchReporter(io, ledger, wait ? results : undefined);
+    const isLedgerKept = (row: NameResult): boolean => options.isSingle !== true || !isProven(row);
+    const reporter = await startBatchReporter(io, ledger, wait ? results : undefined, isLedgerKept);
     try {
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else {
@@ -81,7 +88,8 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
         const onSentAgain = (): void => {
           sentAgainAt = clock.now();
         };
-        stopped = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled, onSentAgain });
+        const stop = await createBatch({ ...deps, ...options, timeout, onSettled: reporter.settled, onSentAgain });
+        stopped = stop instanceof DropletLimitError ? await suggestFittingNumber(stop, api, ended) : stop;
         if (isSending && stopped === undefined && !ending.aborted)
           lastLookupAt = lastLookupTime(state, tagged, { isResumed, sentAgainAt, now: clock.now(), timings });
       }
@@ -106,7 +114,10 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
       }
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
-      else if (!ending.aborted) throw error;
+      else if (!ending.aborted) {
+        if (options.isSingle === true) await showLedgerPath(io, ledger);
+        throw error;
+      }
     }
     try {
       await reporter.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
@@ -120,6 +131,9 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
     interruption.stop();
   }
   const signal = interruption.receivedSignal();
+  const failure = stopped ?? outputError ?? signal;
+  if (options.isSingle === true)
+    await endSingleCreation(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 

@@ -66,6 +66,24 @@ export const commandTree: CommandTree<Context> = {
         'delete droplets by id, name, pattern or tag',
         async () => (await import('./droplets/delete.ts')).dropletsDeleteCommand,
       ),
+      batches: commandGroup(
+        'list, show and delete batches of `droplets create`',
+        {
+          list: lazyCommand(
+            'list the batches whose ledgers are on this machine',
+            async () => (await import('./droplets/batches/list.ts')).batchesListCommand,
+          ),
+          show: lazyCommand(
+            'show the names and droplets of a batch',
+            async () => (await import('./droplets/batches/show.ts')).batchesShowCommand,
+          ),
+          delete: lazyCommand(
+            'delete the droplets that a batch created',
+            async () => (await import('./droplets/batches/delete.ts')).batchesDeleteCommand,
+          ),
+        },
+        { defaultCommand: 'list' },
+      ),
     },
     {
       defaultCommand: 'list',

@@ -14,6 +14,8 @@ export interface Profile {
   readonly pkce?: boolean;
   readonly credential_store?: 'keychain' | 'file';
   readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
+  /** Days after which the ledger of a finished batch is deleted; 0 keeps it. */
+  readonly batch_ledger_days?: number;
 }
 
 export type ProfileKey = keyof Profile;
@@ -24,7 +26,7 @@ interface ProfileKeySpec {
   /** An example value for hints, written as in a shell. */
   readonly example: string;
   /** Parses the text of an option, a variable or `config set` to the stored value. */
-  readonly parse: (text: string) => ParseResult<string | boolean | readonly string[]>;
+  readonly parse: (text: string) => ParseResult<string | boolean | number | readonly string[]>;
 }
 
 /** Every key of a profile, with its environment variable and its parser. */
@@ -48,6 +50,7 @@ export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
     parse: parseOneOf('keychain', 'file'),
   },
   output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: parseOneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
+  batch_ledger_days: { example: '30', parse: parseDays },
 };
 
 export function isProfileKey(key: string): key is ProfileKey {
@@ -70,7 +73,8 @@ export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly 
     if (!isProfileKey(key)) continue;
     const text = toText(value);
     const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
-    if (parsed === undefined) return { ok: false, key, reason: `${key} has the wrong type` };
+    const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
+    if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
     entries.push([key, parsed.value]);
   }
@@ -80,7 +84,7 @@ export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly 
 
 function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'boolean' || typeof value === 'number') return String(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',');
   return undefined;
 }
@@ -109,6 +113,12 @@ function parseScope(text: string): ParseResult<string> {
   return /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)
     ? { ok: true, value: text }
     : { ok: false, reason: 'not a list of scopes separated by single spaces' };
+}
+
+function parseDays(text: string): ParseResult<number> {
+  return /^\d{1,4}$/.test(text)
+    ? { ok: true, value: Number(text) }
+    : { ok: false, reason: 'not a whole number of days from 0 to 9999' };
 }
 
 function parseBoolean(text: string): ParseResult<boolean> {

@@ -115,7 +115,8 @@ export function requireStoredProfile(config: ConfigFile, name: string): void {
   });
 }
 
-/** The value of a variable; undefined if it is empty. */
+/** The value of a variable without the line end that a file adds to a secret; undefined if it is empty. */
 export function nonEmptyVariable(value: string | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : value;
+  const text = value?.replace(/\r?\n$/, '');
+  return text === '' ? undefined : text;
 }

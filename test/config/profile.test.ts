@@ -15,11 +15,12 @@ describe('a profile name', () => {
 });
 
 describe('the keys of a profile', () => {
-  it('are those of the contract, and the output format', () => {
+  it('are those of the contract, the output format and the days of ledgers', () => {
     expect(Object.keys(profileKeys).sort()).toEqual(
       [
         'auth_url',
         'base_url',
+        'batch_ledger_days',
         'callback_urls',
         'client_id',
         'credential_store',

@@ -85,7 +85,7 @@ describe('the sandbox started last', () => {
 });
 
 describe('the admin of the sandbox to talk to', () => {
-  const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'from-env' };
+  const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:9009', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'from-env\n' };
   const typed = 'http://localhost:7007';
 
   it.each([

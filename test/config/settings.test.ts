@@ -28,6 +28,7 @@ const texts: Readonly<Record<ProfileKey, readonly [string, string, string]>> = {
   pkce: ['true', 'false', 'true'],
   credential_store: ['file', 'keychain', 'file'],
   output: ['json', 'yaml', 'csv'],
+  batch_ledger_days: ['0', '30', '365'],
 };
 
 const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));
@@ -152,4 +153,15 @@ it.each([
   const profile = referToProfile(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
   expect(profileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
+});
+
+it.each(['hunter2\n', 'hunter2\r\n'])('one line end of a variable is removed: %j', (text) => {
+  const env = { CLOUDCTL_CLIENT_SECRET: text, CLOUDCTL_ACCESS_TOKEN: text, CLOUDCTL_CLIENT_ID: text };
+  const { clientSecret, accessToken, values } = resolveSettings({ env, config: configOf() });
+  expect([clientSecret?.reveal(), accessToken?.reveal(), values.client_id]).toEqual(['hunter2', 'hunter2', 'hunter2']);
+});
+
+it('a second line end, and a space, belong to the variable', () => {
+  const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2 \n\n' };
+  expect(resolveSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
 });

@@ -9,12 +9,12 @@ function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Read
 }
 
 it('the variable names the target when no option does', async () => {
-  const { target } = await read(undefined, 'redis', { CLOUDCTL_REHEARSE_INTO: 'redis://staging' });
+  const { target } = await read(undefined, 'redis', { CLOUDCTL_REHEARSE_INTO: 'redis://staging\n' });
   expect(target).toMatchObject({ engine: 'redis', source: { host: 'staging' } });
 });
 
 it('its own password variable comes before those of the source', async () => {
-  const env = { CLOUDCTL_REHEARSE_INTO_PASSWORD: 'target', PGPASSWORD: 'source', REDISCLI_AUTH: 'source' };
+  const env = { CLOUDCTL_REHEARSE_INTO_PASSWORD: 'target\n', PGPASSWORD: 'source', REDISCLI_AUTH: 'source' };
   for (const [url, engine] of [['postgres://u@h/d', 'postgresql'] as const, ['redis://h', 'redis'] as const]) {
     const { target } = await read(url, engine, env);
     expect(target.source.password?.reveal()).toBe('target');

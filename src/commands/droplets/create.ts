@@ -1,43 +1,33 @@
-import { readBatchId, sharedBatch } from '../../batch/batch-id.ts';
+import { attributeOptions } from '../../batch/attribute-options.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import { batchView } from '../../batch/batch-reporter.ts';
 import { createBatchState } from '../../batch/batch-state.ts';
-import {
-  noNamesError,
-  readBatchNames,
-  readDropletAttributes,
-  readIfExists,
-  requireSameBatch,
-} from '../../batch/create-args.ts';
-import { batchTag, withTag } from '../../batch/droplet-requests.ts';
+import { requireSameBatch } from '../../batch/create-args.ts';
 import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
-import { createLedger, type Ledger, ledgerPath, openLedger, replaceLedger } from '../../batch/ledger.ts';
-import { readLedgerChoice, sharedLedgerPath } from '../../batch/ledger-choice.ts';
-import { type BatchEvent, ifExistsChoices } from '../../batch/ledger-event.ts';
-import { ledgerIdentity, ledgerIdentityFields, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
+import { openLedger } from '../../batch/ledger.ts';
+import { readLedgerChoice } from '../../batch/ledger-choice.ts';
+import { ifExistsChoices } from '../../batch/ledger-event.ts';
+import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
 import { planView } from '../../batch/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
-import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { isSingleCreation } from '../../batch/single-creation.ts';
+import { readUserData, requireSameUserData } from '../../batch/user-data.ts';
+import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { ProfileSettings } from '../../config/settings.ts';
-import {
-  describeActor,
-  type IdentityWait,
-  readCurrentIdentity,
-  readIdentityIfAvailable,
-} from '../../context/current-identity.ts';
+import { describeActor, readCurrentIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
+import { buildBatch, startLedger } from './new-batch.ts';
 import { printPlan } from './print-plan.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
-    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row: `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
+    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row (for a single name only if the file stays): `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', valueName: 'a,b', multiple: 'list', description: 'Names or patterns' },
@@ -50,6 +40,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     { name: 'size', valueName: 'SLUG', description: 'Size of every droplet' },
     { name: 'image', valueName: 'SLUG', description: 'Image of every droplet: slug or numeric id' },
     { name: 'region', valueName: 'SLUG', description: 'Region of every droplet' },
+    ...attributeOptions,
     {
       name: 'set',
       valueName: 'KEY=JSON',
@@ -136,6 +127,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     const { resumed: path, created } = readLedgerChoice(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
+    const userData = await readUserData(context, args);
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
@@ -143,33 +135,34 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     else output.checkColumns(batchView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
-      const { attributes, names } = await buildBatch(context, args, settings);
+      const { attributes, names } = await buildBatch(context, args, settings, userData);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
-      const options = { batchSize, baseUrl: settings.values.base_url, profileOptions };
+      const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
       await output.list(dryRunRequests(names, attributes, options), dryRunView);
       return 0;
     }
     if (path === undefined && isPlan) {
       const settings = context.settings();
-      const state = createBatchState(await buildBatch(context, args, settings));
+      const state = createBatchState(await buildBatch(context, args, settings, userData));
       return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined
-      ? startLedger(context, args, created, { maxWait, onPause })
+      ? startLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
       : openLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
+      const isOver = isFinished(ledger.state);
       if (path !== undefined) await requireSameBatch(context, args, batch);
+      requireSameUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
       requireSameProfile(settings, batch);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       if (isDryRun) {
-        const options = { batchSize, baseUrl: batch.base_url, profileOptions };
+        const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
         await output.list(dryRunRequests(missing(), batch.attributes, options), dryRunView);
         return 0;
       }
       const api = await context.api(settings);
-      const isOver = isFinished(ledger.state);
       // With --wait the droplets of a finished batch are read, which another account does not see.
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
@@ -183,9 +176,12 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       if (isPlan) return await printPlan(context, ledger.state, { api, settings, maxWait });
       if (context.prompts.interactive && !isOver)
         await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
-      await io.output.show(`ledger: ${ledger.path}`);
+      const isSingle = isSingleCreation(ledger, args);
+      if (!isSingle) await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,
+        userData,
+        isSingle,
         loginHints: hints,
         onPause,
         timeout: context.timeout,
@@ -194,7 +190,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         wait: args.has('wait'),
         waitTimeout,
         maxWait,
-        resume: batchResumeCommand(ledger.path, args, profileOptions),
+        resume: batchResumeCommand(ledger.path, args, profileOptions, userData),
         profileOptions,
       });
     } finally {
@@ -202,47 +198,3 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     }
   },
 };
-
-/** A new batch as the arguments describe it. */
-async function buildBatch(context: Context, args: ParsedArgs, settings: ProfileSettings): Promise<BatchEvent> {
-  const names = await readBatchNames(context, args);
-  if (names.length === 0) throw noNamesError(args);
-  const typed = readDropletAttributes(args);
-  const shared = readBatchId(args);
-  const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
-  const mark = args.has('mark');
-  const attributes = mark ? withTag(typed, batchTag(id)) : typed;
-  const identified = shared === undefined ? attributes && { id, mark, attributes } : sharedBatch(id, names, typed);
-  if (identified === undefined)
-    throw usageError(
-      '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
-    );
-  return {
-    event: 'batch',
-    v: 1,
-    at: new Date(context.host.clock.now()).toISOString(),
-    profile: settings.profileName,
-    base_url: settings.values.base_url ?? '',
-    if_exists: readIfExists(args),
-    ...identified,
-    names,
-  };
-}
-
-/** @param path of `--ledger` */
-async function startLedger(
-  context: Context,
-  args: ParsedArgs,
-  path: string | undefined,
-  wait: IdentityWait,
-): Promise<Ledger> {
-  const settings = context.settings();
-  const batch = await buildBatch(context, args, settings);
-  // A profile without a usable API is an error before a ledger exists.
-  const identity = await readIdentityIfAvailable(context, settings, wait);
-  const { folders, bootId } = context.host;
-  const started = { ...batch, ...ledgerIdentityFields(identity) };
-  if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
-  return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
-}

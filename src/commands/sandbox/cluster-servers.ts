@@ -1,4 +1,5 @@
 import type { ParsedArgs } from '../../cli/command.ts';
+import { nonEmptyVariable } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
 
@@ -16,11 +17,12 @@ export function readClusterServers(args: ParsedArgs, env: Environment): readonly
   const typed = args.values('cluster').map(parseClusterOption);
   const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
   if (twice !== undefined) throw usageError(`cluster ${twice.name} is given twice`, 'pass each cluster once');
-  const environment = Object.entries(env).flatMap(([name, url]) =>
-    name.startsWith(variablePrefix) && name.length > variablePrefix.length && url !== undefined && url !== ''
+  const environment = Object.entries(env).flatMap(([name, value]) => {
+    const url = nonEmptyVariable(value);
+    return name.startsWith(variablePrefix) && name.length > variablePrefix.length && url !== undefined
       ? [{ name: name.slice(variablePrefix.length).toLowerCase(), url }]
-      : [],
-  );
+      : [];
+  });
   return [...typed, ...environment.filter(({ name }) => typed.every((one) => one.name !== name))];
 }
 

@@ -85,7 +85,7 @@ describe('auth setup', () => {
 
   it('does not ask for a secret it has, and keeps it', async () => {
     const host = testHost();
-    await setup(host, [...whole, '--client-secret-stdin'], 'hunter2');
+    await setup(host, [...whole, '--client-secret-stdin'], 'hunter2\n');
     expect((await setup(host, ['--scope', 'read write'])).code).toBe(0);
     expect(await secretOf(host)).toBe('hunter2');
     expect(host.readConfig().profiles.get('default')).toMatchObject({ scope: 'read write', client_id: 'client-1' });

@@ -8,7 +8,7 @@ import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtu
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestClock, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
-import { admin, sandboxFor } from '../../sandbox/requests.ts';
+import { admin, MAYA, sandboxFor, userOf } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, startCloudctl } from '../run-cloudctl.ts';
 
 const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
@@ -263,6 +263,20 @@ describe('the exit status', () => {
     expect(sandbox.ready.base_url).toBeDefined();
   });
 
+  it('is 1 when the limit of droplets leaves no room for a request, with the number that fits', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor({ dropletLimit: 7 })];
+    await seedSession(host, sandbox, { scope: 'read write' });
+    for (const droplet of [...sandbox.world.droplets(userOf(sandbox, MAYA).uuid)]) sandbox.world.deleteDroplet(droplet);
+    await runCloudctl(host, ['droplets', 'create', 'x-{1..4}', ...like]);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'n-{1..9}', ...like]);
+    expect(ran.code).toBe(1);
+    expectGolden('droplets', messages(ran.err));
+    const some = ['n-{1..9}', ...like, '--batch-size', '2', '--concurrency', '1'];
+    const partial = await runCloudctl(host, ['droplets', 'create', ...some]);
+    expect(partial.code).toBe(5);
+    expectGolden('droplets', messages(partial.err), 'partial');
+  });
+
   it('is 5 when a group is in doubt, and its names are unknown', async () => {
     const { origin, seen } = await forgetful((_, response, count) =>
       count === 1 ? reply(response, 202, { droplet: { id: 1, name: 'a' } }) : void response.destroy(),
@@ -497,7 +511,7 @@ describe('--resume', () => {
 describe('what is told meanwhile', () => {
   it('is the path of the ledger first', async () => {
     const { host } = await loggedIn();
-    const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, '--quiet']);
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, '--quiet']);
     expect(ran.err).toBe(`ledger: ${ledgerOf(ran)}\n`);
   });
 

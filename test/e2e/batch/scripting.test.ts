@@ -27,6 +27,9 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
   'Read names from another program': (fixture) => {
     expect(fixture.counts(['node-001', 'node-040', 'app-01', 'app-05', 'node-041'])).toEqual([1, 1, 1, 1, 0]);
   },
+  'Set tags, keys and user data': (fixture) => {
+    expect(fixture.counts(['app-01', 'app-02', 'app-03'])).toEqual([1, 1, 1]);
+  },
   'Preview the requests': (fixture, { file }) => {
     expect(JSON.parse(file('plan.json'))).toHaveLength(3);
     expect(file('plan.json')).toContain('$(cloudctl auth token)');
@@ -67,6 +70,10 @@ const outcomes: Readonly<Record<string, (fixture: BatchSetup, printed: Printed) 
   },
   'Delete droplets': (fixture) => {
     expect(fixture.counts(['ci-1', 'ci-2', 'ci-3'])).toEqual([0, 0, 0]);
+  },
+  'List, show and delete batches': (fixture, { stdout }) => {
+    expect(stdout).toContain('finished');
+    expect(fixture.counts(['job-01', 'job-02', 'job-03'])).toEqual([0, 0, 0]);
   },
 };
 

@@ -1,0 +1,90 @@
+import { batchIo } from '../../../batch/batch-io.ts';
+import type { BatchState } from '../../../batch/batch-state.ts';
+import { deleteDroplets, requireConfirmable } from '../../../batch/delete-droplets.ts';
+import { type DropletToDelete, deletionView, dropletToDeleteView } from '../../../batch/deletion-rows.ts';
+import { openLedger } from '../../../batch/ledger.ts';
+import { ledgerTimestamp } from '../../../batch/ledger-event.ts';
+import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
+import { profileOptionArgs } from '../../../batch/resume-command.ts';
+import { findLedger } from '../../../batch/stored-batches.ts';
+import type { CommandSpec } from '../../../cli/command.ts';
+import { requireDuration } from '../../../cli/duration.ts';
+import { requireWholeNumber } from '../../../cli/whole-number.ts';
+import { describeActor, readCurrentIdentity } from '../../../context/current-identity.ts';
+import type { Context } from '../../../context.ts';
+import { loginHints } from '../../../session/session-binding.ts';
+import { showRateLimitWait } from '../../rate-limit-pause.ts';
+import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
+import { ledgerArgument } from './show.ts';
+
+export const batchesDeleteCommand: CommandSpec<Context> = {
+  description:
+    'Deletes exactly the droplets that the batch created, by the ids in its ledger, after showing them and a confirmation: `--yes` confirms in a script. Droplets that were skipped stay. Names with an unknown result are left, because nothing proves that their droplets belong to the batch.\n\nThe ledger is kept and records what was deleted. `cloudctl droplets create --resume LEDGER` then creates the deleted droplets again.',
+  arguments: [ledgerArgument],
+  options: [
+    { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
+    {
+      name: 'skip-account-check',
+      description: 'Continue although the account of the ledger could not be verified',
+    },
+    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
+    {
+      name: 'max-wait',
+      valueName: 'DURATION',
+      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+    },
+  ],
+  examples: [
+    { text: 'Delete the droplets of a batch', command: 'cloudctl droplets batches delete 3f9c2a61d0b7' },
+    { text: 'See what would be deleted', command: 'cloudctl droplets batches delete 3f9c2a61d0b7 --dry-run' },
+  ],
+  run: async (context, args) => {
+    const { host } = context;
+    const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
+    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const isDryRun = args.has('dry-run');
+    if (isDryRun) context.output.checkColumns(dropletToDeleteView);
+    else context.output.checkColumns(deletionView);
+    if (!isDryRun) requireConfirmable(context);
+    const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
+    try {
+      const { state } = ledger;
+      const settings = context.settings();
+      requireSameProfile(settings, state.batch);
+      const api = await context.api(settings);
+      const hints = loginHints(settings, host.folders.config);
+      const io = batchIo(context);
+      const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
+      const current = await readCurrentIdentity(context, settings, { maxWait, onPause });
+      const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, state.batch)];
+      await requireLedgerIdentity({ api, state, current, loginHint, loginHints: hints, isSkipped });
+      const targets = createdDroplets(state);
+      if (targets.length === 0) await io.output.note('The ledger has no droplet to delete.');
+      const unknown = [...state.rows()].flatMap(({ name, status }) => (status === 'unknown' ? [name] : []));
+      if (unknown.length > 0) await io.output.note(`Left, because their result is unknown: ${listNames(unknown)}.`);
+      return await deleteDroplets(context, api, targets, {
+        loginHints: hints,
+        concurrency,
+        maxWait,
+        onPause,
+        isDryRun,
+        ...(context.prompts.interactive ? { actor: describeActor(context, settings, current) } : {}),
+        profileOptions: profileOptionArgs(context.globals, settings.profile),
+        onDeleted: ({ name, id }) =>
+          ledger.record({ event: 'deleted', at: ledgerTimestamp(host.clock), rows: [{ name, id }] }),
+      });
+    } finally {
+      await ledger.close();
+    }
+  },
+};
+
+function createdDroplets(state: BatchState): readonly DropletToDelete[] {
+  const { region } = state.batch.attributes;
+  return [...state.rows()].flatMap((row) => (row.status === 'created' ? [{ id: row.id, name: row.name, region }] : []));
+}
+
+function listNames(names: readonly string[]): string {
+  const listed = names.slice(0, 20).join(', ');
+  return names.length > 20 ? `${listed} and ${names.length - 20} more` : listed;
+}

@@ -1,0 +1,37 @@
+import { listStoredBatches, type StoredBatch } from '../../../batch/stored-batches.ts';
+import type { ListView } from '../../../cli/columns.ts';
+import type { CommandSpec } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+
+const view: ListView<StoredBatch> = {
+  columns: [
+    { name: 'ID', value: (row) => row.id },
+    { name: 'Started', value: (row) => row.started },
+    { name: 'Profile', value: (row) => row.profile },
+    { name: 'State', value: (row) => row.state },
+    { name: 'Names', value: (row) => row.names },
+    { name: 'Created', value: (row) => row.created },
+    { name: 'Failed', value: (row) => row.failed },
+    { name: 'Unknown', value: (row) => row.unknown },
+    { name: 'Missing', value: (row) => row.missing },
+    { name: 'Skipped', value: (row) => row.skipped, extra: true },
+    { name: 'Ledger', value: (row) => row.path },
+  ],
+};
+
+export const batchesListCommand: CommandSpec<Context> = {
+  description:
+    'Lists the ledgers in the state folder, newest first, also those of runs that were killed. It reads files alone and sends no request. A batch is running, finished, unfinished (resume it with `cloudctl droplets create --resume LEDGER`), deleted or damaged.',
+  examples: [
+    { text: 'List all batches', command: 'cloudctl droplets batches list' },
+    {
+      text: 'Print the ledgers that can be resumed',
+      command: 'cloudctl droplets batches list -o json --query "[?state==\'unfinished\'].path"',
+    },
+  ],
+  run: async ({ output, host }) => {
+    output.checkColumns(view);
+    await output.list(listStoredBatches(host.folders.state), view);
+    return 0;
+  },
+};

@@ -1,0 +1,144 @@
+import type { Droplet } from '../../../api/droplets.ts';
+import { publicAddress } from '../../../api/droplets.ts';
+import { listedTag } from '../../../batch/batch-id.ts';
+import { batchIo } from '../../../batch/batch-io.ts';
+import type { BatchState, NameResult } from '../../../batch/batch-state.ts';
+import { describeDifference } from '../../../batch/candidate-droplets.ts';
+import { findDroplets, readDroplets } from '../../../batch/find-droplets.ts';
+import { deletedError } from '../../../batch/ledger-event.ts';
+import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
+import { readLedger } from '../../../batch/read-ledger.ts';
+import { findLedger } from '../../../batch/stored-batches.ts';
+import type { ListView } from '../../../cli/columns.ts';
+import type { CommandSpec } from '../../../cli/command.ts';
+import { readCurrentIdentity } from '../../../context/current-identity.ts';
+import type { Context } from '../../../context.ts';
+import { CliError } from '../../../errors.ts';
+import { stringField, stringsIn } from '../../../json.ts';
+import { loginHints } from '../../../session/session-binding.ts';
+import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
+import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
+
+/** A name of a batch, as its ledger has it, and the droplet as the server has it. */
+interface BatchNameRow {
+  readonly name: string;
+  readonly status: NameResult['status'] | 'missing' | 'deleted';
+  readonly id?: number | undefined;
+  readonly public_ipv4?: string | undefined;
+  /** The status that the server returns; `gone` when it has no such droplet. */
+  readonly state?: string | undefined;
+  /** How the droplet differs from what was sent. */
+  readonly difference?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+const view: ListView<BatchNameRow> = {
+  columns: [
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'ID', value: (row) => row.id },
+    { name: 'PublicIPv4', value: (row) => row.public_ipv4 },
+    { name: 'State', value: (row) => row.state },
+    { name: 'Difference', value: (row) => row.difference },
+    { name: 'Error', value: (row) => row.error },
+  ],
+};
+
+export const ledgerArgument = {
+  name: 'BATCH',
+  description: 'Id of the batch, or its ledger file',
+  required: true,
+  completion: 'file',
+} as const;
+
+export const batchesShowCommand: CommandSpec<Context> = {
+  description:
+    'Prints one row for every name of the batch: what the ledger has (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be asked, the rows have only what the ledger has, and a message says so.',
+  arguments: [ledgerArgument],
+  options: [{ name: 'offline', description: 'Print what the ledger has, without a request' }],
+  examples: [
+    { text: 'Show a batch', command: 'cloudctl droplets batches show 3f9c2a61d0b7' },
+    {
+      text: 'Print the droplets of a batch that do not exist any more',
+      command: 'cloudctl droplets batches show 3f9c2a61d0b7 -o json --query "[?state==\'gone\']"',
+    },
+  ],
+  run: async (context, args) => {
+    context.output.checkColumns(view);
+    const { state } = readLedger(findLedger(context.host.folders.state, args.positionals[0] ?? ''));
+    const droplets = args.has('offline') ? undefined : await readIfAvailable(context, state);
+    await context.output.list(rows(state, droplets), view);
+    return 0;
+  },
+};
+
+function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undefined): Generator<BatchNameRow> {
+  for (const row of state.rows('')) {
+    const { name } = row;
+    const id = 'id' in row ? row.id : undefined;
+    const error = 'error' in row && row.error !== '' && row.error !== deletedError ? row.error : undefined;
+    const isMissing = row.status === 'failed' && row.error === '';
+    const isDeleted = row.status === 'failed' && row.error === deletedError;
+    const status = isMissing ? 'missing' : isDeleted ? 'deleted' : row.status;
+    const found = id === undefined || droplets === undefined ? {} : describeDroplet(state, droplets.get(id));
+    yield { name, status, id, ...found, error };
+  }
+}
+
+function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): Partial<BatchNameRow> {
+  if (droplet === undefined) return { state: 'gone' };
+  const { raw } = droplet;
+  const difference = describeDifference(raw, batch.attributes);
+  return {
+    public_ipv4: publicAddress(raw),
+    state: stringField(raw, 'status'),
+    difference: difference === '' ? undefined : difference,
+  };
+}
+
+/** The droplets of the batch by id; undefined when the server cannot be asked. */
+async function readIfAvailable(context: Context, state: BatchState): Promise<ReadonlyMap<number, Droplet> | undefined> {
+  const settings = context.settings();
+  requireSameProfile(settings, state.batch);
+  const io = batchIo(context);
+  try {
+    const api = await context.api(settings);
+    // A longer wait is not worth it: the ledger is shown instead.
+    const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
+    const current = await readCurrentIdentity(context, settings, wait);
+    const hints = loginHints(settings, context.host.folders.config);
+    const loginHint = ledgerLoginHint(settings, state.batch);
+    await requireLedgerIdentity({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
+    const pause = createRateLimitPause({ ...context, ...io });
+    return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code === 'cancelled') throw error;
+    await io.progress.stop();
+    await io.output.note(`The server was not asked: ${error.message}. The rows have what the ledger has.`);
+    return undefined;
+  } finally {
+    await io.progress.stop();
+  }
+}
+
+async function readBatchDroplets(
+  state: BatchState,
+  reader: Parameters<typeof readDroplets>[0],
+): Promise<ReadonlyMap<number, Droplet>> {
+  const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
+  const wanted = new Set(ids);
+  const isWanted = ({ id }: Droplet): boolean => wanted.has(id);
+  if (state.batch.mark && !state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped')) {
+    const tag = listedTag(state.batch);
+    const tagged = await readDroplets(reader, { tag }, (droplet) => isWanted(droplet) && hasTag(droplet, tag));
+    return new Map(tagged.map((droplet) => [droplet.id, droplet]));
+  }
+  const found = await findDroplets(ids.map(String), reader);
+  return new Map(
+    [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
+  );
+}
+
+function hasTag({ raw }: Droplet, tag: string): boolean {
+  return stringsIn(raw.tags).some((one) => one.toLowerCase() === tag.toLowerCase());
+}

@@ -1,0 +1,71 @@
+import { readBatchId, sharedBatch } from '../../batch/batch-id.ts';
+import { noNamesError, readBatchNames, readDropletAttributes, readIfExists } from '../../batch/create-args.ts';
+import { batchTag, withTag } from '../../batch/droplet-requests.ts';
+import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger.ts';
+import { sharedLedgerPath } from '../../batch/ledger-choice.ts';
+import type { BatchEvent } from '../../batch/ledger-event.ts';
+import { ledgerIdentityFields } from '../../batch/ledger-identity.ts';
+import { pruneLedgers } from '../../batch/stored-batches.ts';
+import type { UserData } from '../../batch/user-data.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
+import { type IdentityWait, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+
+/** A new batch as the arguments describe it. */
+export async function buildBatch(
+  context: Context,
+  args: ParsedArgs,
+  settings: ProfileSettings,
+  userData: UserData | undefined,
+): Promise<BatchEvent> {
+  const names = await readBatchNames(context, args);
+  if (names.length === 0) throw noNamesError(args);
+  const typed = readDropletAttributes(args, userData);
+  const shared = readBatchId(args);
+  const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
+  const mark = args.has('mark');
+  const attributes = mark ? withTag(typed, batchTag(id)) : typed;
+  const identified = shared === undefined ? attributes && { id, mark, attributes } : sharedBatch(id, names, typed);
+  if (identified === undefined)
+    throw usageError(
+      '--set tags is not a list of strings',
+      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
+    );
+  return {
+    event: 'batch',
+    v: 1,
+    at: new Date(context.host.clock.now()).toISOString(),
+    profile: settings.profileName,
+    base_url: settings.values.base_url ?? '',
+    if_exists: readIfExists(args),
+    ...identified,
+    names,
+  };
+}
+
+export interface NewLedgerOptions {
+  /** Path of `--ledger`. */
+  readonly path: string | undefined;
+  readonly userData: UserData | undefined;
+  readonly wait: IdentityWait;
+}
+
+/** Creates the ledger of a new batch. */
+export async function startLedger(
+  context: Context,
+  args: ParsedArgs,
+  { path, userData, wait }: NewLedgerOptions,
+): Promise<Ledger> {
+  const settings = context.settings();
+  const batch = await buildBatch(context, args, settings, userData);
+  // A profile without a usable API is an error before a ledger exists.
+  const identity = await readIdentityIfAvailable(context, settings, wait);
+  const { folders, bootId } = context.host;
+  const days = settings.values.batch_ledger_days ?? 30;
+  if (days > 0) pruneLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
+  const started = { ...batch, ...ledgerIdentityFields(identity) };
+  if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
+  return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
+}
