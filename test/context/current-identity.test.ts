@@ -4,7 +4,17 @@ import { testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
 import { admin, sandboxFor, TOMAS, tokenFor, userOf } from '../sandbox/requests.ts';
 
-const create = ['droplets', 'create', 'identity-1', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
+// Two names: a single droplet leaves no ledger.
+const create = [
+  'droplets',
+  'create',
+  'identity-1',
+  'identity-2',
+  '--size',
+  's-1vcpu-1gb',
+  '--image',
+  'ubuntu-24-04-x64',
+];
 
 /** The first line of the ledger that the run printed. */
 async function recordedBatch(ran: { readonly err: string }): Promise<Record<string, unknown>> {

@@ -2,6 +2,7 @@ import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { requoteName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-text.ts';
 import { firstObjects } from './object-list.ts';
+import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
 
 /** A sentence with the queries by which the owner of the tables sees the values of columns that were not read. */
 export function ownerValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
@@ -31,4 +32,20 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
     0,
     -1,
   );
+}
+
+/**
+ * A sentence with the queries that count rows of more than 1 GB. octet_length reads the length that is stored with a value, not
+ * the value, except for types other than bytea and text.
+ */
+export function ownerLengthQueries(large: readonly TableWithLargeValues[]): string {
+  const queries = firstObjects(large).flatMap(({ table, binaries, texts }) => {
+    const lengths = [
+      ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
+      ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),
+    ];
+    const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
+    return psqlStatement(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? [];
+  });
+  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
 }

@@ -1,9 +1,8 @@
-import { psqlStatement } from '../../../postgresql/psql-script.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
 import { pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
-import { largeValuesQuery, rowSizeLimit, type TableWithLargeValues } from '../queries/large-values.ts';
+import { ownerLengthQueries } from '../owner-queries.ts';
+import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, countText } from '../units.ts';
 
 export const largeValuesCheck = databaseCheck({
@@ -17,7 +16,7 @@ export const largeValuesCheck = databaseCheck({
     return {
       ...unknown(`${countText(large.length, 'table')} with long values, and the rows were not read`),
       required: 'rows that are shorter than 1 GB as text, where bytea counts twice',
-      detail: `A server cannot send a longer row, so its copy fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST tables of these tables are large enough for such a row, which does not mean that there is one.${ownerQueries(large)}${unlistedNote(large)}`,
+      detail: `A server cannot send a longer row, so its copy fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST tables of these tables are large enough for such a row, which does not mean that there is one.${ownerLengthQueries(large)}${unlistedNote(large)}`,
       objects: firstObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
@@ -27,16 +26,3 @@ export const largeValuesCheck = databaseCheck({
     };
   },
 });
-
-/** octet_length reads the length that is stored with a value, not the value, except for types other than bytea and text. */
-function ownerQueries(large: readonly TableWithLargeValues[]): string {
-  const queries = firstObjects(large).flatMap(({ table, binaries, texts }) => {
-    const lengths = [
-      ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
-      ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),
-    ];
-    const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
-    return psqlStatement(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? [];
-  });
-  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
-}
