@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/client.ts';
-import { startOnlineMigration } from '../../src/api/databases.ts';
+import { MigrationUnknownError, startOnlineMigration } from '../../src/api/databases.ts';
 import { CliError } from '../../src/errors.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
+import { errorText } from '../fixtures/error-text.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { testClock } from '../fixtures/host.ts';
 import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { workLoginHints } from './login-hints.ts';
@@ -28,7 +30,12 @@ describe('an online migration', () => {
     const sandbox = await sandboxFor();
     const { access_token: token } = await tokenFor(sandbox);
     const cluster = sandbox.ready.clusters.find(({ engine }) => engine === 'postgresql')?.uuid ?? '';
-    const started = await startOnlineMigration(await apiOf(sandbox.ready.base_url, token), cluster, { source });
+    const started = await startOnlineMigration(
+      await apiOf(sandbox.ready.base_url, token),
+      cluster,
+      { source },
+      workLoginHints,
+    );
     expect(started).toMatchObject({ status: 'running', id: expect.any(String) });
     expect(Date.parse(started.createdAt)).not.toBeNaN();
   });
@@ -42,7 +49,7 @@ describe('an online migration', () => {
     ],
   ])('sends what is set and nothing else: %#', async (request, body) => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, { id: '1', status: 'running' }));
-    await startOnlineMigration(await apiOf(origin), 'uuid-1', request);
+    await startOnlineMigration(await apiOf(origin), 'uuid-1', request, workLoginHints);
     expect(seen[0]).toMatchObject({ method: 'PUT', url: '/v2/databases/uuid-1/online-migration' });
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
   });
@@ -51,28 +58,90 @@ describe('an online migration', () => {
     const { origin, seen } = await serverFor(({ url }, response) =>
       url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),
     );
-    await expect(startOnlineMigration(await apiOf(origin), 'uuid-1', { source })).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    await expect(startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints)).rejects.toMatchObject(
+      {
+        code: 'not_found',
+      },
+    );
     expect(seen.map(({ method }) => method)).toEqual(['PUT', 'GET']);
     const ended = await serverFor((_, response) => reply(response, 404, { id: 'not_found' }));
-    await expect(startOnlineMigration(await apiOf(ended.origin), 'uuid-1', { source })).rejects.toMatchObject({
+    await expect(
+      startOnlineMigration(await apiOf(ended.origin), 'uuid-1', { source }, workLoginHints),
+    ).rejects.toMatchObject({
       code: 'needs_login',
     });
   });
 
-  it.each<[string, RequestHandler, object]>([
-    ['that is not understood', (_, response) => reply(response, 200, {}), { code: 'api_error' }],
-    ['without a body', (_, response) => reply(response, 200), { code: 'api_error' }],
-    ['of a small scope', (_, response) => reply(response, 403, { id: 'forbidden' }), { code: 'scope_too_small' }],
-    ['that was dropped', (_, response) => void response.destroy(), { code: 'unreachable' }],
-  ])('with an answer %s is an error after one request, without the password', async (_what, answerer, expected) => {
-    const { origin, seen } = await serverFor(answerer);
-    const failure = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }).catch(
+  it.each<[string, unknown, object]>([
+    ['has no body', undefined, { id: '', status: 'running', createdAt: '' }],
+    ['is an empty object', {}, { id: '', status: 'running', createdAt: '' }],
+    ['has a numeric id', { id: 'N', status: 'starting' }, { id: '12345678901234567890' }],
+    [
+      'wraps the migration',
+      { online_migration: { id: 'm', status: 'syncing', created_at: 'T' } },
+      { id: 'm', createdAt: 'T' },
+    ],
+    ['has a status alone', { status: 'queued' }, { id: '', status: 'queued' }],
+  ])('is accepted by a 2xx that %s', async (_what, body, expected) => {
+    const text = body === undefined ? '' : JSON.stringify(body).replace('"N"', '12345678901234567890');
+    const { origin } = await serverFor(({ method }, response) => {
+      if (method === 'GET') return reply(response, 405, { id: 'method_not_allowed' });
+      response.writeHead(body === undefined ? 204 : 202, { 'content-type': 'application/json' }).end(text);
+    });
+    const started = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints);
+    expect(started).toMatchObject(expected);
+  });
+
+  it('without an id in the response has that of the migration that the service shows', async () => {
+    const shown = { id: 'm-1', status: 'running', created_at: '2026-01-01T00:00:00Z' };
+    const { origin } = await serverFor(({ method }, response) =>
+      method === 'PUT' ? reply(response, 202) : reply(response, 200, shown),
+    );
+    const started = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints);
+    expect(started).toEqual({ id: 'm-1', status: 'running', createdAt: shown.created_at });
+  });
+
+  describe.each<[string, RequestHandler]>([
+    ['dropped', (_, response) => void response.destroy()],
+    ['a 502', (_, response) => reply(response, 502, { message: 'hunter2' })],
+  ])('whose response was %s', (_what, answer) => {
+    const cases = [
+      ['one created since is adopted', 0, { id: 'm-1', status: 'running' }],
+      ['an older one is not', 60_000, undefined],
+    ] as const;
+    it.each(cases)('is looked up: %s', async (_case, age, expected) => {
+      const { origin, seen } = await serverFor((request, response) => {
+        if (request.method === 'PUT') return answer(request, response, 1);
+        const created = new Date(Math.floor(Date.now() / 1000) * 1000 - age).toISOString();
+        reply(response, 200, { id: 'm-1', status: 'running', created_at: created });
+      });
+      const ended = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints).catch(
+        (error: unknown) => error,
+      );
+      if (expected === undefined) expect(ended).toBeInstanceOf(MigrationUnknownError);
+      else expect(ended).toMatchObject(expected);
+      expect(JSON.stringify(ended)).not.toContain('hunter2');
+      expect(seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    });
+  });
+
+  it('that conflicts with another one names that one and how to see and stop it', async () => {
+    const { origin } = await serverFor(({ method }, response) =>
+      method === 'PUT'
+        ? reply(response, 409, { id: 'conflict', message: 'already running' })
+        : reply(response, 200, { id: 'm-0', status: 'running', created_at: '2026-01-01T00:00:00Z' }),
+    );
+    const failure = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints).catch(
       (error: unknown) => error,
     );
-    expect(failure).toMatchObject(expected);
-    expect(JSON.stringify(failure)).not.toContain('hunter2');
+    expectGolden('db-migrate', errorText(failure));
+  });
+
+  it('without write scope is refused after one request', async () => {
+    const { origin, seen } = await serverFor((_, response) => reply(response, 403, { id: 'forbidden' }));
+    await expect(startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints)).rejects.toMatchObject(
+      { code: 'scope_too_small' },
+    );
     expect(seen).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { startOnlineMigration } from '../../api/databases.ts';
+import { MigrationUnknownError, startOnlineMigration } from '../../api/databases.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
@@ -83,7 +83,15 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     await confirm(context, source, cluster, describeActor(context, settings, identity));
     const api = await context.api(settings);
     const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
-    const started = await startOnlineMigration(api, cluster, requestOf(source, args));
+    const hints = loginHints(settings, context.host.folders.config);
+    const started = await startOnlineMigration(api, cluster, requestOf(source, args), hints).catch(
+      async (error: unknown) => {
+        // With -o json standard error has the error alone.
+        const isTold = error instanceof MigrationUnknownError && context.output.format !== 'json';
+        if (isTold) await context.output.note(rulesText(source.engine));
+        throw error;
+      },
+    );
     const startedAt = Date.parse(started.createdAt) || context.host.clock.now();
     const deadline = new Date(startedAt + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
     const result: Migrated = {
@@ -202,8 +210,15 @@ async function recordMigration(
   }
 }
 
-/** The rules of spec.md §4.6 for the time of the migration and after it. */
 function acceptedText(engine: DbSource['engine'], deadline: string): readonly string[] {
+  return [
+    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest. To see whether it copies data, run \`cloudctl db watch\`.`,
+    ...rulesText(engine),
+  ];
+}
+
+/** The rules of spec.md §4.6 for the time of the migration and after it. */
+function rulesText(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, or the connection between the two databases']
@@ -213,7 +228,7 @@ function acceptedText(engine: DbSource['engine'], deadline: string): readonly st
           'do not interrupt the connection between the two databases',
         ];
   return [
-    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest. To see whether it copies data, run \`cloudctl db watch\`. While it runs:`,
+    'While a migration runs:',
     ...rules.map((rule) => `  ${rule}`),
     'After it, restore the firewall rules and trusted sources that were opened for it.',
   ];

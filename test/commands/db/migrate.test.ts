@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -78,7 +79,8 @@ describe('the request', () => {
     const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect(ran.code).toBe(6);
-    expect(server.seen).toHaveLength(1);
+    expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expectGolden('db-migrate', maskVariable(ran.err));
   });
 });
 

@@ -75,7 +75,13 @@ export type Step =
       readonly client: 'nobody' | 'own' | 'other' | 'wrong';
     }
   | { readonly kind: 'revoke'; readonly pair: string; readonly token: 'refresh' | 'access' }
-  | { readonly kind: 'withdraw'; readonly person: string; readonly client: number }
+  | {
+      readonly kind: 'withdraw';
+      readonly person: string;
+      readonly client: number;
+      /** The one that the page showed first when it was opened: two that withdraw together withdraw the same. */
+      readonly approval: string;
+    }
   | {
       readonly kind: 'call';
       readonly pair: string;
@@ -165,8 +171,7 @@ export function predict(model: Model, step: Step): Outcome {
       return { answer: '200 {}', next: isHit ? withEnd(model, step.pair, 'revoked') : model };
     }
     case 'withdraw': {
-      const first = approvalsOf(model, step)[0]?.[0] ?? '';
-      const { [first]: _, ...approvals } = model.approvals;
+      const { [step.approval]: _, ...approvals } = model.approvals;
       return { answer: 'withdrawn', next: { ...model, approvals } };
     }
     case 'call': {
@@ -205,7 +210,7 @@ function approvalKey({ person, client, team }: Pick<Bound, 'person' | 'client' |
 }
 
 /** In the order of the last approvals. */
-function approvalsOf(model: Model, { person, client }: Pick<Bound, 'person' | 'client'>): [string, Approval][] {
+export function approvalsOf(model: Model, { person, client }: Pick<Bound, 'person' | 'client'>): [string, Approval][] {
   return Object.entries(model.approvals).filter(([key]) => key.startsWith(`${person} ${client} `));
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CODE_LIFETIME, MINUTE, type Model, type Scope, type Step, TOKEN_LIFETIME } from './model.ts';
+import { approvalsOf, CODE_LIFETIME, MINUTE, type Model, type Scope, type Step, TOKEN_LIFETIME } from './model.ts';
 import { PEOPLE } from './real-sandbox.ts';
 
 /** A step whose parameters are still random numbers, because the available codes and tokens are not known yet. */
@@ -88,7 +88,7 @@ export function completeStep({ kind, pick, variant }: StepDraft, model: Model, s
     case 'revoke':
       return { kind, pair, token };
     case 'withdraw':
-      return { kind, person, client };
+      return { kind, person, client, approval: approvalsOf(model, { person, client })[0]?.[0] ?? '' };
     case 'call':
       return { kind, pair, token, method: bits(3, 3) === 0 ? 'POST' : 'GET' };
     case 'advance':
