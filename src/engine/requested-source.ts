@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
 import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -32,6 +33,29 @@ export function parseRequestedRedisSource(requested: RequestedSource): Requested
     // An address says itself whether it wants TLS, and only a contradiction is wrong.
     return readRedis({ host, port, username, password, disableSsl }).source;
   });
+}
+
+/** Whether the source is the server at this address. Other names of a server that is not on this machine are not resolved. */
+export function isRequestedSourceAt(
+  requested: RequestedSource,
+  server: { readonly engine: 'postgresql' | 'redis'; readonly host: string; readonly port: number },
+): boolean {
+  const parsed =
+    server.engine === 'postgresql' ? parseRequestedPostgresSource(requested) : parseRequestedRedisSource(requested);
+  if (!parsed.ok || parsed.source.port !== server.port) return false;
+  const [one, other] = [bareHost(parsed.source.host), bareHost(server.host)];
+  return one === other || (isLoopback(one) && isLoopback(other));
+}
+
+function bareHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+}
+
+function isLoopback(host: string): boolean {
+  return isLoopbackHost(host) || host === '::1';
 }
 
 function parseSource<S>(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DataPlane } from '../engine/data-plane.ts';
 import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
 import type { LeftoverObject, MigrationState } from '../engine/migration-state.ts';
-import type { RequestedSource } from '../engine/requested-source.ts';
+import { isRequestedSourceAt, type RequestedSource } from '../engine/requested-source.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
 import { getMigrationDeadline, getMigrationOutcome, markMigrationEnded } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
@@ -80,6 +80,9 @@ export async function openDataPlanes({
       return (await engine.cleanUp()).map(describeLeftover);
     },
     start: (migration, plane, source, world) => {
+      const managed = [...planes].find(([, one]) => one.engine === plane.engine && isRequestedSourceAt(source, one));
+      if (managed !== undefined)
+        return `source.host is the managed cluster ${managed[0]}; a managed cluster cannot be migrated to another one.`;
       const params = {
         id: migration.id,
         dataPlane: plane,

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseRequestedPostgresSource, parseRequestedRedisSource } from '../../src/engine/requested-source.ts';
+import {
+  isRequestedSourceAt,
+  parseRequestedPostgresSource,
+  parseRequestedRedisSource,
+} from '../../src/engine/requested-source.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const whole = { host: 'db.example.com', port: 6000, dbname: 'd', username: 'u', password: "p'w", disableSsl: false };
@@ -27,6 +31,24 @@ describe('the source of a request', () => {
     if (!read.ok) throw new Error(read.message);
     expect(read.source).toMatchObject({ host: '::1', port: 7000, dbname: 'd', username: 'u' });
     expect(read.source.password?.reveal()).toBe('p@');
+  });
+
+  test.each([
+    ['db.example.com', 6000, true],
+    ['DB.example.com.', 6000, true],
+    ['db.example.com', 6001, false],
+    ['other.example.com', 6000, false],
+    ['postgres://u@db.example.com:6000/d', undefined, true],
+  ])('%s, port %s leads to db.example.com:6000: %s', (host, port, expected) => {
+    const requested = { ...whole, host, ...(port === undefined ? { port: 6000 } : { port }) };
+    const { port: _, ...withoutPort } = requested;
+    const server = { engine: 'postgresql', host: 'db.example.com', port: 6000 } as const;
+    expect(isRequestedSourceAt(port === undefined ? withoutPort : requested, server)).toBe(expected);
+  });
+
+  test.each(['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])('%s is every loopback address', (host) => {
+    const server = { engine: 'redis', host: '::1', port: 6379 } as const;
+    expect(isRequestedSourceAt({ host, disableSsl: true }, server)).toBe(true);
   });
 
   test('of Redis needs no user, and an empty password is none', () => {

@@ -72,6 +72,22 @@ test('a cluster with a data plane copies rows, and GET reports every database an
   expect(await target.query('SELECT count(*)::int AS n FROM t', 'shop')).toEqual([{ n: 100 }]);
 });
 
+test('a source that is a cluster of the sandbox is refused', async () => {
+  const urlOf = (server: Postgres) =>
+    `postgres://postgres:${server.password}@127.0.0.1:${server.port}/postgres?sslmode=disable`;
+  const clusters = [
+    { name: 'orders', url: urlOf(target) },
+    { name: 'spare', url: urlOf(source) },
+  ];
+  const { ask } = await openFixture({ clusters });
+  for (const host of ['127.0.0.1', 'localhost', `postgres://postgres@127.0.0.1:${source.port}/postgres`]) {
+    const port = host.includes('://') ? {} : { port: source.port };
+    const managed = { host, ...port, dbname: 'postgres', username: 'postgres', password: source.password };
+    expect(await ask('PUT', { source: managed, disable_ssl: true })).toMatchObject({ status: 422 });
+  }
+  expect((await ask('GET')).status).toBe(404);
+});
+
 test('the panel shows each database and table, and stops the migration', async () => {
   const { sandbox, begin, waitForStatus, ask } = await openFixture();
   await begin('panel', 'CREATE TABLE "<b>" (id int PRIMARY KEY); INSERT INTO "<b>" VALUES (1)');
