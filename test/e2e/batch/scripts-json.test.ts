@@ -41,8 +41,8 @@ const paths: readonly Path[] = [
     fault: { action: 'rate_limit' },
   },
   {
-    ...{ title: 'skipped names', args: ['db-01', ...sizeAndImage, '--if-exists', 'skip'], exit: 0 },
-    statuses: ['skipped'],
+    ...{ title: 'skipped names', args: ['db-01', 'n', ...sizeAndImage, '--if-exists', 'skip'], exit: 0 },
+    statuses: ['skipped', 'created'],
   },
   {
     ...{ title: 'a response that was lost', args: one, exit: 0, statuses: ['created'] },
@@ -129,8 +129,8 @@ it.each([
 it.each(['ndjson', 'table', 'csv', 'yaml'])('with -o %s the first line on stderr is the ledger', async (format) => {
   const setup = await setUpBatch();
   for (const quiet of [[], ['--quiet']]) {
-    const name = quiet.length === 0 ? 'a' : 'b';
-    const ran = await setup.run(['droplets', 'create', name, ...sizeAndImage, '-o', format, ...quiet]);
+    const names = quiet.length === 0 ? ['a', 'b'] : ['c', 'd'];
+    const ran = await setup.run(['droplets', 'create', ...names, ...sizeAndImage, '-o', format, ...quiet]);
     expect(ran.code).toBe(0);
     expect(ran.stderr.split('\n')[0]).toMatch(/^ledger: \/.*\/batches\/\w+\.jsonl$/);
   }

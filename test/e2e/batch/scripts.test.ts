@@ -19,7 +19,7 @@ interface Script {
   readonly env?: Environment;
   /** The script gets its access token from the environment, as in a CI job. */
   readonly token?: boolean;
-  /** The number of `ledger:` lines on stderr, one for each program with ndjson. */
+  /** The number of `ledger:` lines on stderr, one for each program with ndjson that creates several droplets. */
   readonly ledgers: number;
   /** What the script prints besides one object for each droplet. */
   readonly also?: readonly object[];
@@ -41,7 +41,7 @@ const scripts: readonly Script[] = [
     also: [{ code: 'api_error', exit: 1 }],
   },
   { file: 'Makefile', command: ['make', '-j4', '-f'], names: numbered('mk-', 6), ledgers: 0 },
-  { file: 'xargs.sh', command: ['sh'], names: numbered('job-', 16, 2), ledgers: 16 },
+  { file: 'xargs.sh', command: ['sh'], names: numbered('job-', 16, 2), ledgers: 0 },
   {
     ...{ file: 'cron.sh', command: ['env', '-i', 'PATH=/usr/bin:/bin', 'sh', '-c', 'exec sh "$0" <&-'] },
     ...{ names: numbered('nightly-', 4), ledgers: 1 },
@@ -60,7 +60,7 @@ const scripts: readonly Script[] = [
     also: [{ code: 5 }],
   },
   { file: 'here-document.sh', command: ['dash'], names: numbered('win-', 5), ledgers: 1 },
-  { file: 'while-read.sh', command: ['sh'], names: numbered('loop-', 4), ledgers: 4 },
+  { file: 'while-read.sh', command: ['sh'], names: numbered('loop-', 4), ledgers: 0 },
   {
     ...{ file: 'provision.mjs', command: [node], names: numbered('js-', 25, 2), ledgers: 1 },
     also: [{ exit: 2, code: 'usage' }],
