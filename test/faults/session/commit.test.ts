@@ -45,7 +45,8 @@ describe.skipIf(noKeyring).concurrent('the keychain at the commit', () => {
       const service = await startSecretService();
       context.onTestFinished(() => service.stop());
       const fixture = await createFaultFixture('keychain', { service, test: context });
-      const running = await stoppedAt(fixture, 'K9-storing');
+      // With -o json there would be no warning.
+      const running = await stoppedAt(fixture, 'K9-storing', ['actions', 'list', '-o', 'csv']);
       expectNoSecretInProcesses(fixture);
       await trouble.begin(service, fixture);
       running.kill('SIGCONT');
