@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { processesOf } from '../../fixtures/processes.ts';
 import { type SecretService, startSecretService } from '../../fixtures/secret-service.ts';
 import {
-  endOf,
   errorOf,
   expectInvariants,
   expectNoSecretInProcesses,
