@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
@@ -45,7 +55,8 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
   // Taking the lock creates the folder.
   const lock = acquireLedgerLock(path);
   try {
-    if (!isLedgerStarted(path)) rmSync(path, { force: true });
+    // A symbolic link stays, and the file cannot be created.
+    if (!isLedgerStarted(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
     return await openedLedger(path, lock, createBatchState(batch), bootOf);
   } catch (error) {
