@@ -56,13 +56,21 @@ function encodeAllWays(value: string): readonly string[] {
   // A shorter value occurs in any text by chance.
   if (value.length < 8) return [];
   const bytes = Buffer.from(value);
+  const json = jsonText(value);
   return [
     value,
     encodeURIComponent(value),
     new URLSearchParams({ '': value }).toString().slice(1),
-    JSON.stringify(value).slice(1, -1),
+    json,
+    // A server may repeat a body of JSON inside a string of its own JSON.
+    jsonText(json),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),
     bytes.toString('hex'),
   ];
+}
+
+/** The text as it is written between the quotes of a JSON string. */
+function jsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

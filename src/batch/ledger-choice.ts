@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ParsedArgs } from '../cli/command.ts';
 import { requireNonEmptyValue } from '../cli/required-value.ts';
@@ -35,7 +36,15 @@ export function readLedgerChoice(args: ParsedArgs): LedgerChoice {
       'use `--plan` to ask the server what exists, or `--dry-run` to print the requests offline',
     );
   if (file === undefined) return { resumed, created: undefined };
-  return isLedgerStarted(file) ? { resumed: file, created: undefined } : { resumed: undefined, created: resolve(file) };
+  if (isLedgerStarted(file)) return { resumed: file, created: undefined };
+  // A new ledger takes the place of an empty file. Through a link, such as /dev/stdout, that file can be in use.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw usageError(
+      '--ledger is a symbolic link to a file that is not a ledger',
+      'use the path of a new file, as in `--ledger batch.jsonl`',
+      file,
+    );
+  return { resumed: undefined, created: resolve(file) };
 }
 
 const hints: Readonly<Record<string, string>> = {

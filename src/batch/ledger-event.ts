@@ -1,3 +1,4 @@
+import { isExactId } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
@@ -236,7 +237,11 @@ function isCreatedRows(value: unknown): value is readonly CreatedRow[] {
 }
 
 function isCreatedRow(value: unknown): value is CreatedRow {
-  if (!isRecord(value) || stringField(value, 'name') === undefined || numberField(value, 'id') === undefined)
+  if (
+    !isRecord(value) ||
+    stringField(value, 'name') === undefined ||
+    !isExactId(numberField(value, 'id') ?? Number.NaN)
+  )
     return false;
   return value.action_id === undefined || typeof value.action_id === 'number';
 }

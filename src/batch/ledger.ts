@@ -1,4 +1,14 @@
-import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
@@ -45,7 +55,8 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
   // Taking the lock creates the folder.
   const lock = acquireLedgerLock(path);
   try {
-    if (!isLedgerStarted(path)) rmSync(path, { force: true });
+    // A symbolic link stays, and the file cannot be created.
+    if (!isLedgerStarted(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
     return await openedLedger(path, lock, createBatchState(batch), bootOf);
   } catch (error) {
@@ -60,7 +71,7 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
  */
 export async function replaceLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
   const lock = acquireLedgerLock(path);
-  const previous = `${path}.previous`;
+  const previous = previousPath(path);
   try {
     // A run that was killed before its baseline knows less than the one before it.
     const hasBegun = readLedgerIfValid(path)?.baseline() !== undefined;
@@ -95,6 +106,19 @@ export async function replaceLedger(path: string, batch: BatchEvent, bootOf: Rea
   }
 }
 
+function previousPath(path: string): string {
+  return `${path}.previous`;
+}
+
+/** A run with `--batch-id` that was killed before its baseline sent nothing, and left the ledger of the run before it. */
+function restorePrevious(path: string, { batch, baseline }: BatchState): boolean {
+  if (batch.content_hash === undefined || baseline() !== undefined) return false;
+  const previous = previousPath(path);
+  if (readLedgerIfValid(previous) === undefined) return false;
+  renameSync(previous, path);
+  return true;
+}
+
 /** Opens the ledger of an earlier process. An incomplete last line is removed. */
 export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
   // The resume command may run in another folder.
@@ -103,7 +127,8 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
   const isLockNew = !existsSync(ledgerLockPath(path));
   const lock = acquireLedgerLock(path);
   try {
-    const { state, length, size } = readLedger(path);
+    const content = readLedger(path);
+    const { state, length, size } = restorePrevious(path, content.state) ? readLedger(path) : content;
     // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
     if (length < size) truncateSync(path, length);
     const ledger = await openedLedger(path, lock, state, bootOf);

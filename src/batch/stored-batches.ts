@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { printableInput } from '../cli/printable-input.ts';
 import { usageError } from '../errors.ts';
@@ -31,12 +31,11 @@ export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
 
 /** The path of the ledger that an argument names, by batch id or as a file. Throws a usage error when there is none. */
 export function findLedger(stateFolder: string, text: string): string {
-  const named = ledgerPath(stateFolder, text);
-  if (/^[\w-]+$/.test(text) && existsSync(named)) return named;
-  if (isFile(text)) return resolve(text);
-  const found = ledgerFiles(stateFolder).filter((path) => readLedgerIfValid(path)?.batch.id === text.toLowerCase());
+  // A file in the current folder can have the name of a batch.
+  const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return first;
+  if (first === undefined && statSync(text, { throwIfNoEntry: false })?.isFile() === true) return resolve(text);
   throw usageError(
     first === undefined
       ? `no ledger has the batch id or path "${printableInput(text)}"`
@@ -44,6 +43,12 @@ export function findLedger(stateFolder: string, text: string): string {
     first === undefined ? 'list the batches with `cloudctl droplets batches list`' : 'pass the path of one of them',
     first === undefined ? undefined : found.join(', '),
   );
+}
+
+function ledgersWithId(stateFolder: string, id: string): readonly string[] {
+  const named = ledgerPath(stateFolder, id);
+  if (isFile(named)) return [named];
+  return ledgerFiles(stateFolder).filter((path) => readLedgerIfValid(path)?.batch.id === id.toLowerCase());
 }
 
 /** Deletes the ledgers of batches that ended before the time: not those that are running, unfinished or damaged. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLedger } from '../../src/batch/ledger.ts';
@@ -37,6 +37,29 @@ describe('the ledger of a run', () => {
     expect(readLedgerChoice(argsFrom({ ledger: [path] }))).toEqual({ resumed: path });
     expect(readLedgerChoice(argsFrom({ ledger: [dirname(path)] }))).toEqual({ resumed: dirname(path) });
     await expect(createLedger(path, batchOf(['a']), testBootId)).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  it.each([
+    ['an empty file', true],
+    ['no file', false],
+  ])('of --ledger never takes the place of a symbolic link to %s, such as /dev/stdout', async (_, exists) => {
+    const path = testLedgerPath();
+    const target = `${path}.target`;
+    mkdirSync(dirname(path), { recursive: true });
+    if (exists) writeFileSync(target, '');
+    symlinkSync(target, path);
+    expect(() => readLedgerChoice(argsFrom({ ledger: [path] }))).toThrow(expect.objectContaining({ code: 'usage' }));
+    await expect(createLedger(path, batchOf(['a']), testBootId)).rejects.toMatchObject({ code: 'internal' });
+    expect(readlinkSync(path)).toBe(target);
+    expect(existsSync(target)).toBe(exists);
+  });
+
+  it('of --ledger is the one that a symbolic link leads to', async () => {
+    const path = testLedgerPath();
+    const link = `${path}.link`;
+    await (await createLedger(path, batchOf(['a']), testBootId)).close();
+    symlinkSync(path, link);
+    expect(readLedgerChoice(argsFrom({ ledger: [link] }))).toEqual({ resumed: link });
   });
 
   it.each([

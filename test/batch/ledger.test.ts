@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -51,6 +52,26 @@ describe('a ledger', () => {
     expect([...again.state.rows()]).toEqual(rows);
     expect(again.state.uncertainGroups()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
     await again.close();
+  });
+
+  it('of a run with --batch-id that was killed before its baseline is that of the run before', async () => {
+    const shared = batchOf(['a', 'b'], { content_hash: '0123456789ab', mark: true });
+    const path = testLedgerPath();
+    const before = await createLedger(path, shared, testBootId);
+    await before.commit({ event: 'baseline', at, existing: {} });
+    await before.commit({ event: 'created', at, group: 1, rows: [{ name: 'a', id: 7 }] });
+    await before.commit({ event: 'sending', at, group: 2, names: ['b'] });
+    await before.close();
+    // As `replaceLedger` leaves the files when its process is killed.
+    renameSync(path, `${path}.previous`);
+    writeFileSync(path, encodeLedgerEvent(shared));
+    const again = await openLedger(path, testBootId);
+    expect([...again.state.rows()]).toMatchObject([
+      { name: 'a', id: 7 },
+      { name: 'b', status: 'unknown' },
+    ]);
+    await again.close();
+    expect(existsSync(`${path}.previous`)).toBe(false);
   });
 
   it('has no place in a folder that cannot be made, which is said as it is', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLedger, type Ledger, ledgerPath } from '../../src/batch/ledger.ts';
@@ -84,6 +84,18 @@ it('finds a ledger by id, by the id in its first line and by path', async () => 
   expect(findLedger(folder, 'Nightly')).toBe(shared.path);
   for (const text of ['', 'other', '../abc', folder])
     expect(() => findLedger(folder, text)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+it('finds a batch although a file of the current folder has its id, and a ledger through a symbolic link', async () => {
+  const folder = stateFolder();
+  // The tests run in the folder of the project.
+  const ledger = await createLedger(ledgerPath(folder, 'id-license-1'), batchOf(['a'], { id: 'license' }), testBootId);
+  onTestFinished(() => ledger.close());
+  expect(existsSync('LICENSE')).toBe(true);
+  expect(findLedger(folder, 'LICENSE')).toBe(ledger.path);
+  const link = join(folder, 'link.jsonl');
+  symlinkSync(ledger.path, link);
+  expect(findLedger(folder, link)).toBe(link);
 });
 
 it('prunes finished and deleted ledgers that are old, and no other', async () => {

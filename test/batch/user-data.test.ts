@@ -11,7 +11,7 @@ import { sandboxFor } from '../sandbox/requests.ts';
 import { fastClock } from './batch-fixtures.ts';
 
 const create = ['droplets', 'create', 'a', 'b', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
-const content = '#cloud-config\npassword: hunter2-correct-horse\n';
+const content = '#cloud-config\npassword: "hunter2-correct-horse"\n';
 const sha256 = createHash('sha256').update(content).digest('hex');
 
 function fileIn(host: TestHost, text: string | Uint8Array, name = 'user-data.yaml'): string {
@@ -20,8 +20,8 @@ function fileIn(host: TestHost, text: string | Uint8Array, name = 'user-data.yam
   return path;
 }
 
-/** A server that fails the first creation with 422 and records the others. */
-async function machine(first: 'accepted' | 'refused' = 'accepted') {
+/** A server that fails the first creation with 422, repeating the user data or the body, and records the others. */
+async function machine(first: 'accepted' | 'refused' | 'repeated' = 'accepted') {
   let posts = 0;
   const { origin, seen } = await serverFor((request, response) => {
     if (request.url === '/v2/account') return reply(response, 200, { account: { uuid: 'u-1', team: null } });
@@ -29,6 +29,8 @@ async function machine(first: 'accepted' | 'refused' = 'accepted') {
     posts += 1;
     if (posts === 1 && first === 'refused')
       return reply(response, 422, { id: 'unprocessable_entity', message: `user_data ${content} is refused` });
+    if (posts === 1 && first === 'repeated')
+      return reply(response, 422, { id: 'unprocessable_entity', message: `the body ${request.body} is refused` });
     const { names } = JSON.parse(request.body);
     reply(response, 202, { droplets: names.map((name: string, at: number) => ({ id: at + 1, name })) });
   });
@@ -88,8 +90,8 @@ describe('--user-data-file', () => {
     expect((await resume()).code).toBe(0);
   });
 
-  it('is redacted where the server repeats it', async () => {
-    const { host } = await machine('refused');
+  it.each(['refused', 'repeated'] as const)('is redacted where the server repeats it: %s', async (first) => {
+    const { host } = await machine(first);
     const begun = await runCloudctl(host, [...create, '--user-data-file', fileIn(host, content), '-o', 'json']);
     for (const text of [begun.out, begun.err, readFileSync(ledgerIn(begun.out), 'utf8')])
       expect(text).not.toContain('hunter2');

@@ -1,4 +1,5 @@
 import type { BatchEvent } from '../../batch/ledger-event.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import { reauthenticateCommand } from '../../session/stored-session.ts';
@@ -18,7 +19,7 @@ export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { acc
 export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
-    throw usageError('--profile contradicts the ledger', `use \`--profile ${profile}\``, detail);
+    throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);
   if (settings.values.base_url !== base_url)
-    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${base_url}\``, detail);
+    throw usageError('--base-url contradicts the ledger', `use \`--base-url ${quoteShellArg(base_url)}\``, detail);
 }

@@ -463,6 +463,14 @@ describe('--resume', () => {
     expectGolden('droplets', messages(ran.err));
   });
 
+  it('quotes the profile of the ledger for a shell, because another person may have written it', async () => {
+    const { host, ledger } = await begun();
+    writeFileSync(ledger, readFileSync(ledger, 'utf8').replace('"profile":"default"', '"profile":"x; reboot"'));
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expectGolden('droplets', messages(ran.err));
+  });
+
   it('with the same words again is taken', async () => {
     const { host, ledger } = await begun();
     const words = ['--names', 'a,b,c', ...like, '--if-exists', 'fail'];

@@ -1,7 +1,7 @@
+import { findCreatedDroplets } from '../../../batch/batch-droplets.ts';
 import { batchIo } from '../../../batch/batch-io.ts';
-import type { BatchState } from '../../../batch/batch-state.ts';
 import { deleteDroplets, requireConfirmable } from '../../../batch/delete-droplets.ts';
-import { type DropletToDelete, deletionView, dropletToDeleteView } from '../../../batch/deletion-rows.ts';
+import { deletionView, dropletToDeleteView } from '../../../batch/deletion-rows.ts';
 import { openLedger } from '../../../batch/ledger.ts';
 import { ledgerTimestamp } from '../../../batch/ledger-event.ts';
 import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
@@ -13,13 +13,13 @@ import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import { describeActor, readCurrentIdentity } from '../../../context/current-identity.ts';
 import type { Context } from '../../../context.ts';
 import { loginHints } from '../../../session/session-binding.ts';
-import { showRateLimitWait } from '../../rate-limit-pause.ts';
+import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
 import { ledgerArgument } from './show.ts';
 
 export const batchesDeleteCommand: CommandSpec<Context> = {
   description:
-    'Deletes exactly the droplets that the batch created, by the ids in its ledger, after showing them and a confirmation: `--yes` confirms in a script. Droplets that were skipped stay. Names with an unknown result are left, because nothing proves that their droplets belong to the batch.\n\nThe ledger is kept and records what was deleted. `cloudctl droplets create --resume LEDGER` then creates the deleted droplets again.',
+    'Deletes exactly the droplets that the batch created, by the ids in its ledger, after showing them and a confirmation: `--yes` confirms in a script. If one of them has another name than in the ledger, nothing is deleted. Droplets that were skipped stay. Names with an unknown result are left, because nothing proves that their droplets belong to the batch.\n\nThe ledger is kept and records what was deleted. `cloudctl droplets create --resume LEDGER` then creates the deleted droplets again.',
   arguments: [ledgerArgument],
   options: [
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
@@ -58,8 +58,15 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       const current = await readCurrentIdentity(context, settings, { maxWait, onPause });
       const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, state.batch)];
       await requireLedgerIdentity({ api, state, current, loginHint, loginHints: hints, isSkipped });
-      const targets = createdDroplets(state);
+      const reader = {
+        api,
+        pause: createRateLimitPause({ ...context, ...io }),
+        onProgress: io.progress.count('droplets'),
+      };
+      const targets = await findCreatedDroplets(state, reader).finally(() => io.progress.stop());
       if (targets.length === 0) await io.output.note('The ledger has no droplet to delete.');
+      // The server may write a name in another case.
+      const names = new Map([...state.rows()].flatMap((row) => (row.status === 'created' ? [[row.id, row.name]] : [])));
       const unknown = [...state.rows()].flatMap(({ name, status }) => (status === 'unknown' ? [name] : []));
       if (unknown.length > 0) await io.output.note(`Left, because their result is unknown: ${listNames(unknown)}.`);
       return await deleteDroplets(context, api, targets, {
@@ -70,19 +77,16 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
         isDryRun,
         ...(context.prompts.interactive ? { actor: describeActor(context, settings, current) } : {}),
         profileOptions: profileOptionArgs(context.globals, settings.profile),
-        onDeleted: ({ name, id }) =>
-          ledger.record({ event: 'deleted', at: ledgerTimestamp(host.clock), rows: [{ name, id }] }),
+        onDeleted: ({ id }) => {
+          const name = names.get(id) ?? '';
+          ledger.record({ event: 'deleted', at: ledgerTimestamp(host.clock), rows: [{ name, id }] });
+        },
       });
     } finally {
       await ledger.close();
     }
   },
 };
-
-function createdDroplets(state: BatchState): readonly DropletToDelete[] {
-  const { region } = state.batch.attributes;
-  return [...state.rows()].flatMap((row) => (row.status === 'created' ? [{ id: row.id, name: row.name, region }] : []));
-}
 
 function listNames(names: readonly string[]): string {
   const listed = names.slice(0, 20).join(', ');

@@ -1,10 +1,9 @@
 import type { Droplet } from '../../../api/droplets.ts';
 import { publicAddress } from '../../../api/droplets.ts';
-import { listedTag } from '../../../batch/batch-id.ts';
+import { readBatchDroplets } from '../../../batch/batch-droplets.ts';
 import { batchIo } from '../../../batch/batch-io.ts';
 import type { BatchState, NameResult } from '../../../batch/batch-state.ts';
 import { describeDifference } from '../../../batch/candidate-droplets.ts';
-import { findDroplets, readDroplets } from '../../../batch/find-droplets.ts';
 import { deletedError } from '../../../batch/ledger-event.ts';
 import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
 import { readLedger } from '../../../batch/read-ledger.ts';
@@ -14,7 +13,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import { readCurrentIdentity } from '../../../context/current-identity.ts';
 import type { Context } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { stringField, stringsIn } from '../../../json.ts';
+import { stringField } from '../../../json.ts';
 import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
@@ -119,26 +118,4 @@ async function readIfAvailable(context: Context, state: BatchState): Promise<Rea
   } finally {
     await io.progress.stop();
   }
-}
-
-async function readBatchDroplets(
-  state: BatchState,
-  reader: Parameters<typeof readDroplets>[0],
-): Promise<ReadonlyMap<number, Droplet>> {
-  const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
-  const wanted = new Set(ids);
-  const isWanted = ({ id }: Droplet): boolean => wanted.has(id);
-  if (state.batch.mark && !state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped')) {
-    const tag = listedTag(state.batch);
-    const tagged = await readDroplets(reader, { tag }, (droplet) => isWanted(droplet) && hasTag(droplet, tag));
-    return new Map(tagged.map((droplet) => [droplet.id, droplet]));
-  }
-  const found = await findDroplets(ids.map(String), reader);
-  return new Map(
-    [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
-  );
-}
-
-function hasTag({ raw }: Droplet, tag: string): boolean {
-  return stringsIn(raw.tags).some((one) => one.toLowerCase() === tag.toLowerCase());
 }

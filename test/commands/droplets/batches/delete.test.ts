@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { tryAcquireLock } from '../../../../src/platform/file-lock.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
@@ -10,6 +10,11 @@ import { machineWithBatch } from './batches.ts';
 interface Row {
   readonly name: string;
   readonly status: string;
+}
+
+/** Without the ids and times of the sandbox. */
+function masked(text: string): string {
+  return text.replaceAll(/\b\d{7,}\b/g, 'ID-NUMBER').replaceAll(/\b\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME');
 }
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -50,7 +55,7 @@ describe('droplets batches delete', () => {
     const ran = await run('delete', id, '--yes');
     expect(ran.code).toBe(0);
     expect([named('a').length, named('b').length]).toEqual([0, 1]);
-    expectGolden('droplets', ran.err.replaceAll(/\b\d{7,}\b/g, 'ID-NUMBER'));
+    expectGolden('droplets', masked(ran.err));
   });
 
   it('deletes nothing with --dry-run, and without a confirmation', async () => {
@@ -61,6 +66,32 @@ describe('droplets batches delete', () => {
     expect((await run('delete', id)).code).toBe(2);
     expect(await recordedRequests(sandbox)).toEqual(before);
     expect(named('a')).toHaveLength(1);
+  });
+
+  it.each([[[]], [['--mark']]])(
+    'deletes nothing when an id is that of a droplet with another name %j',
+    async (words) => {
+      const { sandbox, ledger, named, run, create } = await machineWithBatch(['a', 'b'], ...words);
+      await create('database', '--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64');
+      const [b, database] = [named('b')[0]?.id, named('database')[0]?.id];
+      // A ledger that was edited, or that is of an earlier server at this address.
+      writeFileSync(ledger, readFileSync(ledger, 'utf8').replaceAll(String(b), String(database)));
+      for (const option of ['--yes', '--dry-run']) {
+        const ran = await run('delete', ledger, option, '-o', 'json');
+        expect(ran).toMatchObject({ code: 2, out: '' });
+      }
+      expect(['a', 'b', 'database'].map((name) => named(name).length)).toEqual([1, 1, 1]);
+      expect((await recordedRequests(sandbox)).filter((one) => one.startsWith('DELETE'))).toEqual([]);
+      const ran = await run('delete', ledger, '--yes');
+      expectGolden('droplets', masked(ran.err));
+    },
+  );
+
+  it.each(['1.5', '9007199254740993'])('sends no request with the id %s', async (id) => {
+    const { sandbox, ledger, named, run } = await machineWithBatch(['a', 'b']);
+    writeFileSync(ledger, readFileSync(ledger, 'utf8').replaceAll(`"id":${named('a')[0]?.id}`, `"id":${id}`));
+    expect((await run('delete', ledger, '--yes')).code).toBe(2);
+    expect((await recordedRequests(sandbox)).filter((one) => one.startsWith('DELETE'))).toEqual([]);
   });
 
   it('continues after a failure where it stopped', async () => {
