@@ -33,7 +33,7 @@ export const tablespaceOid = { pg_default: 1663 } as const;
 
 export const languageOid = { internal: 12, sql: 14 } as const;
 
-export const accessMethodOid = { gist: 783 } as const;
+export const accessMethodOid = { heap: 2, btree: 403, gist: 783 } as const;
 
 export const typeOid = {
   bytea: 17,

@@ -67,7 +67,7 @@ function readValues({ queries }: PostgresqlCheck, results: QueryResults, databas
   const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
     name,
     query,
-    result: results.get(query),
+    result: visibleResult(query, results.get(query)),
   }));
   const skipped = entries.find(({ result }) => result === undefined || result.kind === 'skipped');
   if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.result)) };
@@ -83,6 +83,14 @@ function readValues({ queries }: PostgresqlCheck, results: QueryResults, databas
   const reason = [...idsByReason].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
   const grants = failed.flatMap(({ result }) => (result?.kind === 'denied' ? [result.grant] : []));
   return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, database)) };
+}
+
+function visibleResult(
+  query: AnyPostgresqlQuery,
+  result: QueryResult<unknown> | undefined,
+): QueryResult<unknown> | undefined {
+  const isHidden = result?.kind === 'denied' || result?.kind === 'missing';
+  return isHidden && query.mayBeHidden === true ? { kind: 'known', value: query.absent } : result;
 }
 
 function valueOfResult(result: QueryResult<unknown> | undefined): unknown {

@@ -22,6 +22,8 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
   readonly searchRows?: (value: T, search: SearchRows) => Promise<T>;
   /** The value when the query is not sent. */
   readonly absent: T;
+  /** Checks also work without the value: it is `absent` when the server denies the query or does not know the function. */
+  readonly mayBeHidden?: boolean;
   /** The statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
   readonly grant: (user: string) => string;
 }

@@ -1,6 +1,7 @@
 import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
+import { tokenize } from '../function-body/tokenize.ts';
 import { firstObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
@@ -33,7 +34,7 @@ function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody
     const body = byOid.get(use.calls);
     if (body === undefined || !use.filled || !computedKinds.has(use.kind)) return [];
     const reads = readsOf(use.calls);
-    return reads.length > 0 || composedQuery.test(body.text) ? [{ ...use, signature: body.signature, reads }] : [];
+    return reads.length > 0 || composesQuery(body.text) ? [{ ...use, signature: body.signature, reads }] : [];
   });
 }
 
@@ -48,7 +49,11 @@ const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
 ]);
 
 /** EXECUTE of a composed text, and functions that run the query in their argument. */
-const composedQuery = /\bexecute\b|\b(?:query|table|cursor|schema)_to_xml|\bdblink/i;
+function composesQuery(text: string): boolean {
+  return tokenize(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
+}
+
+const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
 
 /** `t%ROWTYPE` and `'t'::regclass` name a table without reading it. */
 function withoutTypeNames(text: string): string {

@@ -8,6 +8,7 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
+import { laterServerInstanceQuery, type ServerInstance } from '../queries/server-instances.ts';
 import { type WriteCounters, writeCountersQuery } from '../queries/write-counters.ts';
 import {
   generatedIdentityRejectedSince,
@@ -28,15 +29,16 @@ export const replicaIdentityCheck = databaseCheck({
     unequalColumns: columnsWithoutEqualityQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
     counters: writeCountersQuery,
+    server: laterServerInstanceQuery,
   },
-  evaluate({ identities, unequalColumns, hashedNulls, counters }, database, facts, options) {
+  evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
     const version = serverVersionOf(facts);
     const lacking = identities.filter(
       (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
     );
     if (lacking.length === 0) return pass('all tables');
     // Without statistics, or with those of a few hours, a table must be assumed to be written to.
-    const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, table));
+    const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
@@ -81,8 +83,18 @@ function impactOf(lacking: readonly TableReplicaIdentity[], version: number): st
 const trustedSeconds = 86_400;
 
 /** Whether no counted write means nothing: the counters are younger than a day and than the rows of the table. */
-function isTooYoung({ seconds, sinceCreation }: WriteCounters, { olderThanCounters }: TableReplicaIdentity): boolean {
-  return seconds !== undefined && seconds < trustedSeconds && (!sinceCreation || olderThanCounters);
+function isTooYoung(
+  { seconds, start, sinceCreation }: WriteCounters,
+  server: ServerInstance | undefined,
+  { olderThanCounters }: TableReplicaIdentity,
+): boolean {
+  const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
+  return seconds !== undefined && seconds < trustedSeconds && (!isComplete || olderThanCounters);
+}
+
+/** The upper half of the system identifier is the time of initdb, in seconds since 1970. */
+function initdbTime({ systemIdentifier }: ServerInstance): number {
+  return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
 function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCounters): string {
@@ -92,7 +104,7 @@ function writesOf(written: readonly TableReplicaIdentity[], all: number, { since
   const start = since === '' ? '' : ` (${since})`;
   if (written.length === 0) return `None of them had an UPDATE or DELETE since the statistics were reset${start}.`;
   if (written.every(({ writes }) => writes === 0)) {
-    return `It is not known whether they are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover. Run the preflight again a day later, or accept the finding if you know that no application changes their rows.`;
+    return `It is not known whether they are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover, or the database is new. Run the preflight again a day later, or accept the finding if you know that no application changes their rows.`;
   }
   const busiest = written
     .filter(({ writes }) => writes !== 0)

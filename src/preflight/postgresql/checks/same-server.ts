@@ -1,4 +1,4 @@
-import { fail, pass } from '../../finding.ts';
+import { fail, pass, skip } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { bothMethods } from '../login-steps.ts';
 import { type ServerInstance, serverInstanceQuery } from '../queries/server-instances.ts';
@@ -11,12 +11,12 @@ export const sameServerCheck = serverCheck({
   needs: 'connection',
   queries: { first: serverInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
+    if (first === undefined) return skip('the role cannot read which server it reached');
     const connections = [replication, ...access.values()];
     const instances = connections.map((one) => (one?.kind === 'entered' ? one.instance : undefined));
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
-    const other = first === undefined ? undefined : others.find((one) => !isSameServer(first, one));
-    if (first === undefined || other === undefined)
-      return pass(first === undefined ? 'not compared' : 'the same server');
+    const other = others.find((one) => !isSameServer(first, one));
+    if (other === undefined) return pass('the same server');
     // A primary and its standbys have the same rows, so a dump of either is one.
     const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : bothMethods;
     return fail(blocks, `${described(first)}; ${described(other)}`, {

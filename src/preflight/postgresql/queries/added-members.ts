@@ -19,7 +19,8 @@ const scriptLimit = 2 * 1024 ** 2;
 
 /**
  * Only a superuser may read the scripts. They are read as bytes, because their encoding may not be that of the database. The
- * scripts of all versions count: an extension that was updated has functions of each.
+ * scripts of all versions count: an extension that was updated has functions of each. A link may lead nowhere, and the
+ * constructors of a range type and its multirange type come with the type. In some languages lower('I') is not 'i'.
  */
 export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
   id: 'added-members',
@@ -31,20 +32,23 @@ export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
       : `
         WITH share AS (SELECT setting || '/extension' AS folder FROM pg_config() WHERE name = 'SHAREDIR'),
         files AS (
-          SELECT
-            e.oid,
-            e.extname,
-            s.folder || '/' || f.name AS path,
-            (pg_stat_file(s.folder || '/' || f.name, true)).size AS bytes
+          SELECT e.oid, e.extname, s.folder || '/' || f.name AS path, t.size AS bytes
           FROM share s
           CROSS JOIN LATERAL pg_ls_dir(s.folder, true, false) f(name)
           JOIN pg_extension e ON left(f.name, length(e.extname) + 2) = e.extname || '--'
+          CROSS JOIN LATERAL pg_stat_file(s.folder || '/' || f.name, true) t
           WHERE e.oid >= '${firstNormalObjectId}'
             AND right(f.name, 4) = '.sql'
+            AND NOT t.isdir
         ),
         known AS (SELECT oid FROM files GROUP BY oid HAVING sum(bytes) <= ${scriptLimit}),
         scripts AS (
-          SELECT f.oid, f.extname, lower(string_agg(encode(pg_read_binary_file(f.path), 'escape'), ' ')) AS script
+          SELECT
+            f.oid,
+            f.extname,
+            lower(
+              string_agg(encode(pg_read_binary_file(f.path, '0', ${scriptLimit}, true), 'escape'), ' ') COLLATE "C"
+            ) AS script
           FROM files f
           JOIN known k ON k.oid = f.oid
           GROUP BY f.oid, f.extname
@@ -67,7 +71,14 @@ export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
             AND d.deptype = 'e'
         JOIN pg_proc p ON p.oid = d.objid
         WHERE p.proname ~ '^[ -~]+$'
-          AND strpos(s.script, lower(p.proname)) = 0
+          AND strpos(s.script, lower(p.proname::text COLLATE "C")) = 0
+          AND NOT EXISTS (
+            SELECT
+            FROM pg_depend i
+            WHERE i.classid = '${oidsOfCatalogs.pg_proc}'
+              AND i.objid = p.oid
+              AND i.deptype = 'i'
+          )
         ORDER BY 1, 2
       `,
   decode: (rows) =>

@@ -35,6 +35,8 @@ const shared = {
   sql: () => serverInstanceSql,
   decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodeServerInstance(row)),
   absent: undefined,
+  // Some providers hide pg_control_system.
+  mayBeHidden: true,
   grant: (user: string) => `GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO ${quoteIdentifier(user)}`,
 };
 

@@ -1,4 +1,4 @@
-import { firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
+import { accessMethodOid, firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
@@ -23,7 +23,8 @@ export interface StorageDamage {
 
 /**
  * A superuser sees whether a file exists. For other roles a relation of size 0 that had pages at its last VACUUM or ANALYZE
- * counts: what empties a table sets its number of pages to 0. Measuring waits for an exclusive lock, so locked tables are left
+ * counts: what empties a table sets its number of pages to 0. Tables of another access method than heap may keep their rows
+ * elsewhere. Measuring waits for an exclusive lock, so locked tables are left
  * out.
  */
 export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
@@ -38,6 +39,7 @@ export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
       AND c.relpersistence = 'p'
+      AND c.relam IN ('0', '${accessMethodOid.heap}', '${accessMethodOid.btree}')
       AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${schemaOid.pg_toast}'))
       AND ${superuser ? hasNoFileSql : hasLostPagesSql}
     ${version < 120_000 ? '' : checksumFailuresSql}

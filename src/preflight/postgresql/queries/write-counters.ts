@@ -9,15 +9,16 @@ export interface WriteCounters {
   readonly seconds: number | undefined;
   /** As the server formats it. */
   readonly since: string;
-  /** They began when the server or the database was created, so that no earlier write was possible. */
+  /** In seconds since 1970. */
+  readonly start: number | undefined;
+  /** They began when the database was created, so that no earlier write was possible. Only a superuser sees it. */
   readonly sinceCreation: boolean;
 }
 
 /**
  * Counters begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade or a restored backup, and on
  * a standby that is promoted, which has counted no writes. A crash resets the shared counters too. One of those may also have
- * been reset alone, so the older one of two counts. The upper half of the system identifier is the time of initdb; PG_VERSION is
- * written when the database is created. Before PostgreSQL 15 its counters began with its first session.
+ * been reset alone, so the older one of two counts. PG_VERSION is written when the database is created. Before PostgreSQL 15 its counters began with its first session.
  */
 export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
   id: 'write-counters',
@@ -43,13 +44,13 @@ export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
           WHERE d.datname = current_database()
         )
       `
-      : 'NULL';
+      : 'NULL::bigint';
     return `
       SELECT
         extract(epoch FROM now() - w.since) AS seconds,
         w.since::timestamp(0)::text AS since,
-        extract(epoch FROM w.since)
-          <= greatest((SELECT system_identifier >> 32 FROM pg_control_system()), ${created}) + 60 AS since_creation
+        extract(epoch FROM w.since) AS start,
+        extract(epoch FROM w.since) <= ${created} + 60 AS since_creation
       FROM (
         SELECT greatest(
           (SELECT d.stats_reset FROM pg_stat_database d WHERE d.datname = current_database()),
@@ -62,8 +63,9 @@ export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
   decode: ([row = {}]) => ({
     seconds: decodeOptionalNumber(row, 'seconds'),
     since: decodeText(row, 'since'),
+    start: decodeOptionalNumber(row, 'start'),
     sinceCreation: decodeBoolean(row, 'since_creation'),
   }),
-  absent: { seconds: undefined, since: '', sinceCreation: false },
+  absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
   grant: grantMonitorRole,
 };

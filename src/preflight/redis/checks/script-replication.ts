@@ -1,3 +1,4 @@
+import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { optionalQuery, resultOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
@@ -19,6 +20,9 @@ export const scriptReplicationCheck = redisCheck({
     calls: optionalQuery(commandCallsQuery),
   },
   evaluate({ info, setting, calls }) {
+    const version = parseServerVersion(info);
+    if (version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 7, 0)))
+      return pass('always');
     // With CONFIG hidden the default is assumed, which few change.
     if (setting.kind === 'failed' || setting.kind === 'denied') return unansweredOutcome(setting);
     const value = resultOr(setting, undefined)?.get('lua-replicate-commands');

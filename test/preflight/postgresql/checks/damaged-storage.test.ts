@@ -64,6 +64,15 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
     expect(names(await outcome(server, 'bare'))).toEqual(['public.t']);
   }, 60_000);
 
+  test('a table of another access method may keep its rows elsewhere', async () => {
+    const server = await startPostgres({ version, settings: ready });
+    await server.query('CREATE ACCESS METHOD columns TYPE TABLE HANDLER heap_tableam_handler');
+    await server.query('CREATE TABLE t (a int) USING columns');
+    const [row] = await server.query("SELECT pg_relation_filepath('t') AS path");
+    rmSync(join(server.data, String(row?.path)));
+    expect((await outcome(server)).status).toBe('pass');
+  }, 60_000);
+
   test('a tablespace without its directory is named', async () => {
     const server = await startPostgres({ version, settings: ready });
     const disk = join(server.folder, 'disk');

@@ -43,6 +43,11 @@ test.each([
     verdict: 'unknown',
   },
   {
+    what: 'has the word EXECUTE in a message or a comment only',
+    text: "BEGIN -- execute\n IF $1 IS NULL THEN RAISE EXCEPTION 'cannot execute'; END IF; RETURN 1; END",
+    verdict: 'pass',
+  },
+  {
     what: 'has a variable of a row type',
     text: 'DECLARE r public.kinds%ROWTYPE; BEGIN RETURN 1; END',
     verdict: 'pass',

@@ -4,6 +4,7 @@ import type {
   ColumnWithoutEquality,
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
+import type { ServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 import type { WriteCounters } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -36,10 +37,11 @@ function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEquality[] = [],
-  counters: WriteCounters = { seconds: 90_000, since: '2026-11-01 08:00:00', sinceCreation: false },
+  counters: WriteCounters = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
+  server?: ServerInstance,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, hashedNulls: [], counters };
+  const facts = { identities: tables, unequalColumns, hashedNulls: [], counters, server };
   return replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
@@ -72,9 +74,9 @@ test.each([
 test.each([
   { what: 'seconds old', counters: { seconds: 9, sinceCreation: false }, is: {}, verdict: 'fail continuous' },
   { what: 'a day old', counters: { seconds: 86_400, sinceCreation: false }, is: {}, verdict: 'warn' },
-  { what: 'as old as the server', counters: { seconds: 9, sinceCreation: true }, is: {}, verdict: 'warn' },
+  { what: 'as old as the database', counters: { seconds: 9, sinceCreation: true }, is: {}, verdict: 'warn' },
   {
-    what: 'as old as the server, and younger than the rows',
+    what: 'as old as the database, and younger than the rows',
     counters: { seconds: 9, sinceCreation: true },
     is: { olderThanCounters: true },
     verdict: 'fail continuous',
@@ -82,9 +84,20 @@ test.each([
   { what: 'of unknown age', counters: { seconds: undefined, sinceCreation: false }, is: {}, verdict: 'warn' },
 ])('no write was counted, and the counters are $what: $verdict', ({ counters, is, verdict }) => {
   const since = '2026-11-22 08:00:00';
-  const outcome = evaluate([identityOf({ writes: 0, ...is })], 170_010, [], { since, ...counters });
+  const outcome = evaluate([identityOf({ writes: 0, ...is })], 170_010, [], { since, start: 0, ...counters });
   expect(short(outcome)).toBe(verdict);
   if (counters.seconds === 9) expectText(`${outcome.observed}: ${outcome.detail}`);
+});
+
+test.each([
+  { what: 'as old as the server', start: 1_700_000_010, identifier: '7301444403200000001', verdict: 'warn' },
+  { what: 'younger', start: 1_700_009_000, identifier: '7301444403200000001', verdict: 'fail continuous' },
+  { what: 'of a server without a number', start: 1_700_000_010, identifier: 'x', verdict: 'fail continuous' },
+])('counters that are $what: $verdict', ({ start, identifier, verdict }) => {
+  const counters = { seconds: 9, since: '2023-11-14 22:13:30', start, sinceCreation: false };
+  const value = { systemIdentifier: identifier, inRecovery: false, started: 0, readAt: 0 };
+  const outcome = evaluate([identityOf({ writes: 0 })], 170_010, [], counters, value);
+  expect(short(outcome)).toBe(verdict);
 });
 
 test('since 18 the source itself refuses, so that the counters tell', () => {

@@ -36,6 +36,18 @@ test.each([
   }
 });
 
+test('a provider that hides pg_control_system leaves the other checks as they are', async () => {
+  const setup = [
+    "CREATE ROLE bare LOGIN PASSWORD 'secret'",
+    'CREATE TABLE t (a int PRIMARY KEY)',
+    'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+  ];
+  const server = await startPostgres({ version: 14, settings: ready, setup });
+  const report = await preflightServer({ ...server, username: 'bare', password: 'secret' });
+  expect(short(found(report, 'same-server'))).toBe('skip');
+  expect(short(found(report, 'replica-identity', 'postgres'))).toBe('pass');
+}, 60_000);
+
 describe.each([14, 18] as const)('a proxy in front of two servers of PostgreSQL %i', (version) => {
   test('is found by the connections of one run', async () => {
     const start = () => startPostgres({ version, settings: ready, direct: true });

@@ -1,5 +1,5 @@
 import { scriptReplicationCheck } from '../../../../src/preflight/redis/checks/script-replication.ts';
-import { checkCases } from '../check-cases.ts';
+import { checkCases, denied } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
 const verbatim = (calls: string) =>
@@ -11,6 +11,13 @@ const verbatim = (calls: string) =>
 
 checkCases(scriptReplicationCheck, {
   'the setting does not exist': { status: 'pass' },
+  'CONFIG is denied, and the server is too new for the setting': {
+    server: healthy({
+      info: { redis_version: '7.2.4' },
+      more: { replies: { 'CONFIG GET lua-replicate-commands': `-${denied} 'config|get'` } },
+    }),
+    status: 'pass',
+  },
   'changes are replicated': {
     server: healthy({ info: { redis_version: '6.0.16' }, config: { 'lua-replicate-commands': 'yes' } }),
     status: 'pass',
