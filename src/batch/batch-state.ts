@@ -8,6 +8,7 @@ import {
   type SendingEvent,
 } from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
+import { type SkippedRow, skippedRow } from './skipped-row.ts';
 
 /** The row that is printed for a name. */
 export type NameResult = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
@@ -19,7 +20,7 @@ export type NameResult = { /** Path of the ledger, in the printed rows. */ reado
       /** Only after `--wait`. */
       readonly public_ipv4?: string;
     }
-  | { readonly name: string; readonly status: 'skipped'; readonly id?: number }
+  | SkippedRow
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
@@ -129,9 +130,8 @@ export function createBatchState(batch: BatchEvent): BatchState {
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
     const before = uncertainGroups.get(group);
-    const since = before?.sentAfter ?? parseLedgerTime(date);
-    const [sentAt, resend] = [parseLedgerTime(at), before?.resend ?? true];
-    uncertainGroups.set(group, { group, names: sent, sentAfter: since, sentAt, resend });
+    const [sentAfter, sentAt] = [before?.sentAfter ?? parseLedgerTime(date), parseLedgerTime(at)];
+    uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
     for (const name of sent) markUncertain(name, group);
   };
   /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
@@ -155,7 +155,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
       case created:
         return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
       case skipped:
-        return { name, status: 'skipped', ...(id === 0 ? {} : { id }) };
+        return skippedRow(name, id, baseline);
       case uncertain:
         return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
       default:

@@ -41,12 +41,13 @@ export interface BatchEvent {
   readonly names: readonly string[];
 }
 
-/** The droplets that had one of the names before the batch. */
+/** The droplets that had one of the names before the batch. `differences`: how the first one of a name differs from the batch. */
 export interface BaselineEvent {
   readonly event: 'baseline';
   readonly at: string;
   readonly server_date?: string | undefined;
   readonly existing: Readonly<Record<string, readonly number[]>>;
+  readonly differences?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -154,13 +155,12 @@ export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
   if (at === undefined) return undefined;
   if (record.event === 'batch') return decodeBatch(record, at);
   if (record.event === 'baseline') {
-    const { existing } = record;
+    const { existing, differences: texts } = record;
     if (!isRecord(existing) || !isIdLists(existing)) return undefined;
-    return { event: 'baseline', at, ...dateOf(record), existing };
+    return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
   }
   if (record.event === 'announced') return decodeAnnounced(record, at);
-  if (record.event === 'deleted')
-    return isCreatedRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
+  if (record.event === 'deleted') return isRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
   const group = numberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
@@ -175,7 +175,7 @@ function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undef
 function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
   const { event, names, rows, resend } = record;
   if (event === 'created') {
-    if (!isCreatedRows(rows)) return undefined;
+    if (!isRows(rows)) return undefined;
     return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
   }
   if (!isStringArray(names)) return undefined;
@@ -224,6 +224,10 @@ function isStringArray(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecord(value) && isStringArray(Object.values(value));
+}
+
 function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
   return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
 }
@@ -232,9 +236,7 @@ function isAnnouncedGroup(value: unknown): value is GroupOfNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
-function isCreatedRows(value: unknown): value is readonly CreatedRow[] {
-  return Array.isArray(value) && value.every(isCreatedRow);
-}
+const isRows = (rows: unknown): rows is readonly CreatedRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
 
 function isCreatedRow(value: unknown): value is CreatedRow {
   if (

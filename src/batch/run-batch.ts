@@ -17,6 +17,7 @@ import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { createTaggedBatch, reportDuplicates, type TaggedBatch, type TaggedBatchDeps } from './settle-tagged.ts';
 import { startSilenceNotice } from './silence-notice.ts';
 import { endSingleCreation, isProven, showLedgerPath } from './single-creation.ts';
+import { skippedDifferences } from './skipped-row.ts';
 import { takeBaseline } from './take-baseline.ts';
 import type { UserData } from './user-data.ts';
 import { createWaitResults } from './wait-results.ts';
@@ -77,6 +78,8 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
         if (tagged === undefined) await takeBaseline(deps);
         else await tagged.begin();
         await requireNamesAvailable(ledger);
+        const differing = isResumed ? undefined : skippedDifferences(state.rows());
+        if (differing !== undefined) await output.note(differing);
         notice.awaiting(() => 'looking up names that another run may have sent');
         if (tagged !== undefined) await tagged.resolveMissing();
         else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));

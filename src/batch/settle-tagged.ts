@@ -82,7 +82,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
         const untagged = await findByName(state.missing(), before);
         isTagFilterTrusted = before.own.size === 0;
         await adopt(before);
-        await ledger.commit(baselineEvent(untagged, deps));
+        await ledger.commit(baselineEvent(untagged, { ...deps, batch: state.batch }));
       } catch (error) {
         // Nothing was sent.
         if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();

@@ -1,9 +1,10 @@
 import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
+import { describeDifference } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
-import { type BaselineEvent, ledgerTimestamp } from './ledger-event.ts';
+import { type BaselineEvent, type BatchEvent, ledgerTimestamp } from './ledger-event.ts';
 import type { SendLane } from './send-lane.ts';
 import type { LookupResult } from './shared-scan.ts';
 
@@ -23,14 +24,14 @@ export async function takeBaseline({ ledger, lane, lookup, clock, ending }: Base
   const known = baseline();
   if (known !== undefined) return known;
   const { droplets } = await findConclusively(() => lookup.find({ names: batch.names, has: hasName }, ending));
-  const event = baselineEvent(droplets, { clock, lane });
+  const event = baselineEvent(droplets, { clock, lane, batch });
   await ledger.commit(event);
   return event;
 }
 
 export function baselineEvent(
-  droplets: ReadonlyMap<string, readonly Pick<Droplet, 'id'>[]>,
-  { clock, lane }: Pick<BaselineDeps, 'clock' | 'lane'>,
+  droplets: ReadonlyMap<string, readonly Droplet[]>,
+  { clock, lane, batch }: Pick<BaselineDeps, 'clock' | 'lane'> & { readonly batch: BatchEvent },
 ): BaselineEvent {
   const existing = [...droplets].filter(([, found]) => found.length > 0);
   return {
@@ -38,7 +39,13 @@ export function baselineEvent(
     at: ledgerTimestamp(clock),
     server_date: lane.serverTime(),
     existing: Object.fromEntries(existing.map(([name, found]) => [name, found.map(({ id }) => id)])),
+    ...(batch.if_exists === 'skip' ? { differences: differencesOf(existing, batch) } : {}),
   };
+}
+
+function differencesOf(existing: readonly (readonly [string, readonly Droplet[]])[], { attributes }: BatchEvent) {
+  const texts = existing.map(([name, [first]]) => [name, describeDifference(first?.raw ?? {}, attributes)] as const);
+  return Object.fromEntries(texts.filter(([, difference]) => difference !== ''));
 }
 
 /** The first conclusive lookup. Throws `incomplete_list` when there is none. */

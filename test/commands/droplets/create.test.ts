@@ -397,6 +397,16 @@ describe('names that are taken', () => {
     expect(names).toEqual(['a', 'b', 'c']);
   });
 
+  it('are named with what differs when --if-exists skip leaves them out', async () => {
+    const { host } = await loggedIn();
+    await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like]);
+    const larger = ['--size', 's-2vcpu-4gb', '--image', 'ubuntu-24-04-x64', '--if-exists', 'skip'];
+    const rows = (await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...larger, '-o', 'json'])).json<Row[]>();
+    expect(rows.map((row) => 'difference' in row)).toEqual([true, true]);
+    const { err } = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...larger, '-o', 'csv']);
+    expectGolden('droplets', messages(err).replaceAll(/\(\d+\)/g, '(ID)'));
+  });
+
   it('are used once more with --if-exists create', async () => {
     const { ran, names } = await taken('--if-exists', 'create');
     expect(ran.code).toBe(0);
