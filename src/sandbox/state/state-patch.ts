@@ -36,6 +36,12 @@ export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldSta
       continue;
     }
     if (part === 'droplets' || part === 'actions') put.nextId = state.dropletStore.nextId;
+    if (part === 'authorizations') {
+      // A renewed approval is the last one: dropped and put again, it comes after the others when the record is read.
+      put[part] = state.tables[part].rows().filter(({ id }) => keys.has(id));
+      drop[part] = [...keys];
+      continue;
+    }
     const table = state.tables[part];
     const rows = [...keys].flatMap((key) => table.get(key) ?? []);
     const removed = [...keys].filter((key) => !table.has(key));
