@@ -48,11 +48,6 @@ export function addedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): n
   return content_hash === undefined ? 1 : 2;
 }
 
-/** The tags of a droplet in lower case. */
-export function tagsOf({ tags }: Readonly<Record<string, unknown>>): readonly string[] {
-  return Array.isArray(tags) ? tags.flatMap((tag) => (typeof tag === 'string' ? [tag.toLowerCase()] : [])) : [];
-}
-
 /** Whether a tag is that of a batch, of `--mark` or of `--batch-id`. */
 export function isTagOfABatch(tag: string): boolean {
   return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);

@@ -1,9 +1,10 @@
 import type { Droplet } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { isTagOfABatch, ownTag, tagsOf } from './batch-id.ts';
+import { isTagOfABatch, ownTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
+import { tagsOf } from './droplet-tags.ts';
 
 /** What a droplet must match to count as created by an uncertain request. */
 export interface CandidateCriteria {

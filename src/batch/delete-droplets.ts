@@ -51,8 +51,15 @@ export async function deleteDroplets(
   return runDeletion(batchIo(io), api, targets, options);
 }
 
-/** Throws `usage` when the confirmation could not be asked for and was not given: before any request. */
-export function requireConfirmable({ prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>): void {
+/** Checks, before any request, that the rows can be printed and the confirmation asked for. Throws `usage`. */
+export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
+  if (isDryRun) return io.output.checkColumns(dropletToDeleteView);
+  io.output.checkColumns(deletionView);
+  requireConfirmable(io);
+}
+
+/** Throws `usage` when the confirmation could not be asked for and was not given. */
+function requireConfirmable({ prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>): void {
   if (prompts.interactive || globals.has('yes')) return;
   throw usageError(
     'cannot ask for a confirmation: standard input or standard error is not a terminal, or --no-input was given',

@@ -1,6 +1,14 @@
 import type { Droplet } from '../api/droplets.ts';
+import { type JsonRecord, stringsIn } from '../json.ts';
 
-/** Whether a droplet has a tag. Tags are compared without case, as the public API does. */
-export function hasTag({ raw: { tags } }: Droplet, wanted: string): boolean {
+// The public API compares tags without case.
+
+/** The tags of a droplet in lower case. */
+export function tagsOf({ tags }: JsonRecord): readonly string[] {
+  return stringsIn(tags).map((tag) => tag.toLowerCase());
+}
+
+/** Whether a droplet has a tag. A server may write a tag of digits as a number. */
+export function hasTag({ raw: { tags } }: Pick<Droplet, 'raw'>, wanted: string): boolean {
   return Array.isArray(tags) && tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }

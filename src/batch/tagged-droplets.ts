@@ -2,9 +2,10 @@ import type { Droplet } from '../api/droplets.ts';
 import { CliError, usageError } from '../errors.ts';
 import { stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { listedTag, ownTag, tagsOf } from './batch-id.ts';
+import { listedTag, ownTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import { describeDifference } from './candidate-droplets.ts';
+import { tagsOf } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { Api } from '../../src/api/client.ts';
-import { type DeleteDropletsOptions, deleteDroplets, requireConfirmable } from '../../src/batch/delete-droplets.ts';
+import { type DeleteDropletsOptions, deleteDroplets, prepareDeletion } from '../../src/batch/delete-droplets.ts';
 import { reportDeletionEnd } from '../../src/batch/deletion-end.ts';
 import { type DeletionRow, type DropletToDelete, toDropletToDelete } from '../../src/batch/deletion-rows.ts';
 import { CliError } from '../../src/errors.ts';
@@ -71,7 +71,7 @@ describe('deleting droplets', () => {
   it('needs a confirmation', async () => {
     const io = ioOf('json', false);
     const { api, sent } = apiOf(() => done);
-    expect(() => requireConfirmable(io)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => prepareDeletion(io, false)).toThrow(expect.objectContaining({ exitCode: 2 }));
     await expect(deleteDroplets(io, api, targets(1), options)).rejects.toMatchObject({ code: 'usage' });
     expect(sent).toEqual([]);
   });

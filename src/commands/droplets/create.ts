@@ -24,6 +24,7 @@ import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
 import { buildBatch, startLedger } from './new-batch.ts';
 import { printPlan } from './print-plan.ts';
+import { readSendOptions, sendOptionSpecs } from './send-options.ts';
 
 export const dropletsCreateCommand: CommandSpec<Context> = {
   description:
@@ -56,12 +57,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
-    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
-    {
-      name: 'max-wait',
-      valueName: 'DURATION',
-      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
-    },
+    ...sendOptionSpecs,
     {
       name: 'if-exists',
       valueName: 'ACTION',
@@ -118,8 +114,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
-    const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const { concurrency, maxWait } = readSendOptions(args);
     const io = batchIo(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);

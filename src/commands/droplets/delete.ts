@@ -1,8 +1,9 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { batchIo } from '../../batch/batch-io.ts';
-import { deleteDroplets, requireConfirmable } from '../../batch/delete-droplets.ts';
-import { deletionView, dropletToDeleteView, toDropletToDelete } from '../../batch/deletion-rows.ts';
+import { deleteDroplets, prepareDeletion } from '../../batch/delete-droplets.ts';
+import { toDropletToDelete } from '../../batch/deletion-rows.ts';
+import { hasTag } from '../../batch/droplet-tags.ts';
 import {
   chooseDroplet,
   type DropletReader,
@@ -12,16 +13,14 @@ import {
 } from '../../batch/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
 import { printableInput } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { stringsIn } from '../../json.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
+import { readSendOptions, sendOptionSpecs } from './send-options.ts';
 
 export const dropletsDeleteCommand: CommandSpec<Context> = {
   description:
@@ -42,12 +41,7 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
       description: 'When no droplet has an id or a name: fail, or skip it (default: fail)',
     },
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
-    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
-    {
-      name: 'max-wait',
-      valueName: 'DURATION',
-      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
-    },
+    ...sendOptionSpecs,
   ],
   examples: [
     { text: 'Delete two droplets', command: 'cloudctl droplets delete web-01 400000013' },
@@ -56,12 +50,9 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const [texts, tag] = readSelection(args);
-    const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const { concurrency, maxWait } = readSendOptions(args);
     const isDryRun = args.has('dry-run');
-    if (isDryRun) context.output.checkColumns(dropletToDeleteView);
-    else context.output.checkColumns(deletionView);
-    if (!isDryRun) requireConfirmable(context);
+    prepareDeletion(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
     const io = { ...context, ...batchIo(context) };
@@ -130,10 +121,8 @@ async function selectDroplets(
   reader: DropletReader,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
-    // A server without the tag filter returns all droplets. Tags are case-insensitive.
-    const hasTag = ({ raw }: Droplet): boolean =>
-      stringsIn(raw.tags).some((one) => one.toLowerCase() === tag.toLowerCase());
-    return readDroplets(reader, { tag }, hasTag);
+    // A server without the tag filter returns all droplets.
+    return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
   const exact = texts.filter((text) => !isPattern(text));

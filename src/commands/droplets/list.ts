@@ -1,5 +1,6 @@
 import { type Droplet, type DropletFilter, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import { hasTag } from '../../batch/droplet-tags.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
@@ -68,11 +69,9 @@ function serverFilter(glob: string | undefined, tag: string | undefined): Drople
   return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };
 }
 
-/**
- * A server without the tag filter returns all droplets, and a script may delete what is listed. Tags are case-insensitive.
- */
-function mayHaveTag({ tags }: JsonRecord, wanted: string): boolean {
-  return !Array.isArray(tags) || tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
+/** A server without the tag filter returns all droplets, and a script may delete what is listed. */
+function mayHaveTag(row: JsonRecord, wanted: string): boolean {
+  return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
 }
 
 function matcherOf(glob: string): (name: string) => boolean {

@@ -1,20 +1,18 @@
 import { findCreatedDroplets } from '../../../batch/batch-droplets.ts';
 import { batchIo } from '../../../batch/batch-io.ts';
-import { deleteDroplets, requireConfirmable } from '../../../batch/delete-droplets.ts';
-import { deletionView, dropletToDeleteView } from '../../../batch/deletion-rows.ts';
+import { deleteDroplets, prepareDeletion } from '../../../batch/delete-droplets.ts';
 import { openLedger } from '../../../batch/ledger.ts';
 import { ledgerTimestamp } from '../../../batch/ledger-event.ts';
 import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
 import { profileOptionArgs } from '../../../batch/resume-command.ts';
 import { findLedger } from '../../../batch/stored-batches.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { requireDuration } from '../../../cli/duration.ts';
-import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import { describeActor, readCurrentIdentity } from '../../../context/current-identity.ts';
 import type { Context } from '../../../context.ts';
 import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
+import { readSendOptions, sendOptionSpecs } from '../send-options.ts';
 import { ledgerArgument } from './show.ts';
 
 export const batchesDeleteCommand: CommandSpec<Context> = {
@@ -27,12 +25,7 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       name: 'skip-account-check',
       description: 'Continue although the account of the ledger could not be verified',
     },
-    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
-    {
-      name: 'max-wait',
-      valueName: 'DURATION',
-      description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
-    },
+    ...sendOptionSpecs,
   ],
   examples: [
     { text: 'Delete the droplets of a batch', command: 'cloudctl droplets batches delete 3f9c2a61d0b7' },
@@ -40,12 +33,9 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const { host } = context;
-    const concurrency = requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 });
-    const maxWait = requireDuration(args.value('max-wait') ?? '15m', '--max-wait');
+    const { concurrency, maxWait } = readSendOptions(args);
     const isDryRun = args.has('dry-run');
-    if (isDryRun) context.output.checkColumns(dropletToDeleteView);
-    else context.output.checkColumns(deletionView);
-    if (!isDryRun) requireConfirmable(context);
+    prepareDeletion(context, isDryRun);
     const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
     try {
       const { state } = ledger;

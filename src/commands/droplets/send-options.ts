@@ -1,0 +1,26 @@
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireDuration } from '../../cli/duration.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+
+/** The options of commands that send many requests. */
+export const sendOptionSpecs: readonly OptionSpec[] = [
+  { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
+  {
+    name: 'max-wait',
+    valueName: 'DURATION',
+    description: 'Longest wait for the rate limit of the server; a longer one ends the run (default: 15m)',
+  },
+];
+
+export interface SendOptions {
+  readonly concurrency: number;
+  /** Milliseconds. */
+  readonly maxWait: number;
+}
+
+export function readSendOptions(args: ParsedArgs): SendOptions {
+  return {
+    concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
+    maxWait: requireDuration(args.value('max-wait') ?? '15m', '--max-wait'),
+  };
+}
