@@ -1,5 +1,5 @@
 // `npm run bench:requests`: how many requests `droplets create`, `--wait` and `droplets list NAME` send, for accounts with few
-// and with many droplets. The clock of the sandbox stands still, so that droplets stay `new` and `--wait` goes on for the time
+// and with many droplets. The clock of the sandbox is frozen, so droplets stay `new` and `--wait` continues for the time
 // that is measured. `-- --names 3,10 --accounts 0,1000 --seconds 75 --program bin/cloudctl.cjs` measures other cases.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

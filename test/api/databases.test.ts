@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../src/api/client.ts';
 import { MigrationUnknownError, startOnlineMigration } from '../../src/api/databases.ts';
-import { CliError } from '../../src/errors.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
-import { testClock } from '../fixtures/host.ts';
 import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { apiOf } from './api-of.ts';
 import { workLoginHints } from './login-hints.ts';
-
-async function apiOf(baseOrigin: string, token = 'x') {
-  return createApi({
-    baseOrigin,
-    send: await createUndiciSender({ env: {} }),
-    bearer: async () => new Secret(token),
-    renew: () => Promise.reject(new CliError('needs_login', 'ended')),
-    clock: testClock(),
-    timeout: 2_000,
-    loginHints: workLoginHints,
-  });
-}
 
 const source = { host: 'db.example.com', port: 5432, dbname: 'app', username: 'u', password: new Secret('hunter2') };
 

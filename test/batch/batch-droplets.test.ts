@@ -1,13 +1,8 @@
 import { expect, it } from 'vitest';
-import { createApi } from '../../src/api/client.ts';
 import { findCreatedDroplets, readBatchDroplets } from '../../src/batch/batch-droplets.ts';
 import { createBatchState } from '../../src/batch/batch-state.ts';
-import { CliError } from '../../src/errors.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { Secret } from '../../src/secret.ts';
-import { workLoginHints } from '../api/login-hints.ts';
+import { apiOf } from '../api/api-of.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
-import { testClock } from '../fixtures/host.ts';
 import { batchOf } from './batch-fixtures.ts';
 
 /** A reader of a server whose lists have these droplets. */
@@ -18,15 +13,7 @@ async function readerOf(droplets: readonly { readonly id: number; readonly name:
     const found = droplets.filter((one) => name === null || one.name === name);
     reply(response, 200, { droplets: found, links: {}, meta: { total: found.length } });
   });
-  const api = createApi({
-    baseOrigin: server.origin,
-    send: await createUndiciSender({ env: {} }),
-    bearer: async () => new Secret('x'),
-    renew: () => Promise.reject(new CliError('needs_login', 'ended')),
-    clock: testClock(),
-    timeout: 5_000,
-    loginHints: workLoginHints,
-  });
+  const api = await apiOf(server.origin);
   return { api, pause: async () => {} };
 }
 

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../src/api/client.ts';
 import { chooseDroplet, type DropletReader, findDroplets, readDroplets } from '../../src/batch/find-droplets.ts';
-import { CliError } from '../../src/errors.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { Secret } from '../../src/secret.ts';
-import { workLoginHints } from '../api/login-hints.ts';
+import { apiOf } from '../api/api-of.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
-import { testClock } from '../fixtures/host.ts';
 
 interface Item {
   readonly id: number;
@@ -38,15 +33,7 @@ async function readerOf(droplets: readonly Item[], { refusals = 0, ignoresName =
       ...{ droplets: all.slice((page - 1) * size, page * size), links, meta: { total: all.length } },
     });
   });
-  const api = createApi({
-    baseOrigin: server.origin,
-    send: await createUndiciSender({ env: {} }),
-    bearer: async () => new Secret('x'),
-    renew: () => Promise.reject(new CliError('needs_login', 'ended')),
-    clock: testClock(),
-    timeout: 5_000,
-    loginHints: workLoginHints,
-  });
+  const api = await apiOf(server.origin);
   const reader: DropletReader = {
     api,
     pause: async (ms) => {

@@ -9,7 +9,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A source that counts who comes, and answers nobody. */
+/** A source that counts its connections and never responds. */
 export async function countingSource(): Promise<{ readonly port: number; asked(): number }> {
   let asked = 0;
   const { port, close } = await listen(() => {

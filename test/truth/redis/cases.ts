@@ -190,7 +190,7 @@ export const redisCases: readonly RedisCase[] = [
     before: (source) => follow(source, true),
   },
   {
-    name: 'a replica that has lost its primary and answers nobody',
+    name: 'a replica that has lost its primary and rejects commands',
     verdict: 'blocked',
     reasons: ['role-replica'],
     source: { config: ['replica-serve-stale-data no'] },

@@ -24,8 +24,7 @@ export interface StorageDamage {
 /**
  * A superuser sees whether a file exists. For other roles a relation of size 0 that had pages at its last VACUUM or ANALYZE
  * counts: what empties a table sets its number of pages to 0. Tables of another access method than heap may keep their rows
- * elsewhere. Measuring waits for an exclusive lock, so locked tables are left
- * out.
+ * elsewhere. Measuring a file waits for an exclusive lock, so locked tables are left out.
  */
 export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
   id: 'storage-damage',

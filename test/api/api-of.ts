@@ -1,0 +1,19 @@
+import { type Api, createApi } from '../../src/api/client.ts';
+import { CliError } from '../../src/errors.ts';
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { Secret } from '../../src/secret.ts';
+import { testClock } from '../fixtures/host.ts';
+import { workLoginHints } from './login-hints.ts';
+
+/** The API client of a server, with a token that cannot be renewed. */
+export async function apiOf(baseOrigin: string, token = 'x'): Promise<Api> {
+  return createApi({
+    baseOrigin,
+    send: await createUndiciSender({ env: {} }),
+    bearer: async () => new Secret(token),
+    renew: () => Promise.reject(new CliError('needs_login', 'ended')),
+    clock: testClock(),
+    timeout: 5_000,
+    loginHints: workLoginHints,
+  });
+}
