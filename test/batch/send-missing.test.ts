@@ -49,11 +49,7 @@ describe('sending what a batch lacks', () => {
 
   it('resolves with the error that stopped it', async () => {
     const ledger = await ledgerFor(batchOf(['a']));
-    const api = apiOf(({ method }) =>
-      method === 'POST'
-        ? batchResponse(403, { id: 'forbidden' })
-        : batchResponse(200, { droplets: [], meta: { total: 0 } }),
-    );
+    const api = apiOf(() => batchResponse(403, { id: 'forbidden' }));
     const { stopped, lastLookupAt } = await send(ledger, api);
     expect(stopped).toMatchObject({ code: 'scope_too_small' });
     expect(lastLookupAt).toBeUndefined();
@@ -62,7 +58,8 @@ describe('sending what a batch lacks', () => {
   it('stops before anything is sent when names are in use', async () => {
     const taken = [{ id: 1, name: 'a' }];
     const ledger = await ledgerFor(batchOf(['a'], { if_exists: 'fail' }));
-    const api = apiOf(() => batchResponse(200, { droplets: taken, meta: { total: 1 } }));
+    const api = apiOf(respondCreated, () => batchResponse(200, { droplets: taken, meta: { total: 1 } }));
     await expect(send(ledger, api)).rejects.toMatchObject({ code: 'usage' });
+    expect(api.sent).toEqual([]);
   });
 });
