@@ -99,10 +99,16 @@ describe('the request', () => {
 
   it('with a session that cannot be renewed was not sent', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
-    await seedSession(host, sandbox, { scope: 'read write', record: { scope: 'read write', expiresAt: 0 } });
-    await sandbox.close();
+    const server = await serverFor(({ method }, response) =>
+      method === 'PUT' ? reply(response, 401, { id: 'unauthorized' }) : void response.destroy(),
+    );
+    const { origin } = server;
+    const binding = { authOrigin: origin, baseOrigin: origin, clientId: sandbox.ready.client_id };
+    await seedSession(host, sandbox, { record: { ...binding }, values: { auth_url: origin, base_url: origin } });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
-    expect(ran.err).not.toContain('not known');
+    expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(ran).toMatchObject({ code: 6, out: '' });
+    expect(ran.error().message).not.toContain('not known');
   });
 });
 
