@@ -121,6 +121,11 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
   }
 }
 
+/** Redirects to the result of a processed request. 307 and 308 ask to send the request elsewhere instead (RFC 9110 §15.4). */
+export function isRedirectToResult(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 307 && status !== 308;
+}
+
 /** Every scope includes reading (spec.md §5.4), so a larger scope does not help a forbidden read. */
 function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';

@@ -1,4 +1,10 @@
-import { type ApiResponse, type LoginHints, readProblemBody, toApiError } from '../api/api-response.ts';
+import {
+  type ApiResponse,
+  isRedirectToResult,
+  type LoginHints,
+  readProblemBody,
+  toApiError,
+} from '../api/api-response.ts';
 import type { ApiRequest } from '../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../api/droplets.ts';
 import type { CliError } from '../errors.ts';
@@ -45,11 +51,6 @@ export function outcomeOfResponse(
   if (readProblemBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new DropletLimitError(error) };
   return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
-}
-
-/** Redirects to the result of a processed request. 307 and 308 ask to send the request elsewhere instead (RFC 9110 §15.4). */
-function isRedirectToResult(status: number): boolean {
-  return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 
 /** The outcome of a request without a response. One that was not sent stops the batch: the session has ended, or the server is unreachable. */

@@ -153,7 +153,8 @@ export function tokenRequestError(
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
     hint: code === 'tls' && unreachableHint !== revokeInPanel ? tlsHintFor(error) : `${unreachableHint}${login}`,
-    cause: error,
+    // Not the SendError itself: of a request that waits for the token it would say that it was sent.
+    cause: new Error(error.message, { cause: error }),
   });
 }
 

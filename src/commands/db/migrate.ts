@@ -17,6 +17,7 @@ import {
 } from '../../preflight/run-with-files.ts';
 import { maxTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
+import { profileCommand } from '../../session/suggested-commands.ts';
 import { listExistingSlots } from '../../watch/existing-slots.ts';
 import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
 import { formatSourceName, type RecordedStart, watchRecordPath, writeWatchRecord } from '../../watch/watch-record.ts';
@@ -84,15 +85,15 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     const api = await context.api(settings);
     const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
     const hints = loginHints(settings, context.host.folders.config);
-    const started = await startOnlineMigration(api, cluster, requestOf(source, args), hints).catch(
-      async (error: unknown) => {
-        // With -o json standard error has the error alone.
-        const isTold = error instanceof MigrationUnknownError && context.output.format !== 'json';
-        if (isTold) await context.output.note(rulesText(source.engine));
-        throw error;
-      },
-    );
-    const startedAt = Date.parse(started.createdAt) || context.host.clock.now();
+    const started = await startOnlineMigration(api, cluster, requestOf(source, args), hints, (words) =>
+      profileCommand(settings.profile, words),
+    ).catch(async (error: unknown) => {
+      // With -o json standard error has the error alone.
+      const isTold = error instanceof MigrationUnknownError && context.output.format !== 'json';
+      if (isTold) await context.output.note(rulesText(source.engine));
+      throw error;
+    });
+    const startedAt = startTimeOf(started.createdAt, context.host.clock.now());
     const deadline = new Date(startedAt + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
     const result: Migrated = {
       id: started.id,
@@ -181,6 +182,12 @@ function requestOf({ engine, source }: DbSource, args: ParsedArgs): Parameters<t
     disableSsl: source.ssl === 'disable',
     ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
   };
+}
+
+/** The time that the service tells, if a migration that starts now can have it; else now. */
+function startTimeOf(createdAt: string, now: number): number {
+  const told = Date.parse(createdAt);
+  return Math.abs(told - now) < 14 * 86_400_000 ? told : now;
 }
 
 /** Saves for `db watch` when the migration started and which slots existed before. A failure is only a warning: the migration runs. */

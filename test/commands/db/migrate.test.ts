@@ -9,7 +9,9 @@ import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudc
 import { closedPort, countingSource, dbTestHost } from './test-source.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
-const running = { id: 'm1', status: 'running', created_at: '2026-01-01T00:00:00Z' };
+const second = Math.floor(Date.now() / 1000) * 1000;
+const dateOf = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');
+const running = { id: 'm1', status: 'running', created_at: dateOf(second) };
 
 /** A service that takes every migration, and a person with a token for it. */
 async function service() {
@@ -70,7 +72,7 @@ describe('the request', () => {
       ['PUT', `/v2/databases/${cluster}/online-migration`],
     ]);
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
-    expect(ran.json()).toEqual({ ...running, deadline: '2026-01-15T00:00:00Z' });
+    expect(ran.json()).toEqual({ ...running, deadline: dateOf(second + 14 * 86_400_000) });
     expect(ran.out + ran.err).not.toContain('hunter2');
   });
 
@@ -81,6 +83,32 @@ describe('the request', () => {
     expect(ran.code).toBe(6);
     expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
     expectGolden('db-migrate', maskVariable(ran.err));
+  });
+
+  it.each(['9', '+275760-09-13T00:00:00Z', '2001-01-01T00:00:00Z'])(
+    'that was accepted at %s according to the service has a deadline from now on',
+    async (created) => {
+      const server = await serverFor((_seen, response) => reply(response, 200, { ...running, created_at: created }));
+      const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+      const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+      expect(ran.code).toBe(0);
+      expect(ran.json()).toMatchObject({ deadline: expect.stringMatching(/^20/) });
+      expect(Date.parse(String((ran.json() as { deadline: string }).deadline))).toBeGreaterThanOrEqual(second);
+    },
+  );
+
+  it('with a session that cannot be renewed was not sent', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const server = await serverFor(({ method }, response) =>
+      method === 'PUT' ? reply(response, 401, { id: 'unauthorized' }) : void response.destroy(),
+    );
+    const { origin } = server;
+    const binding = { authOrigin: origin, baseOrigin: origin, clientId: sandbox.ready.client_id };
+    await seedSession(host, sandbox, { record: { ...binding }, values: { auth_url: origin, base_url: origin } });
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+    expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(ran).toMatchObject({ code: 6, out: '' });
+    expect(ran.error().message).not.toContain('not known');
   });
 });
 
