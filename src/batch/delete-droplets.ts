@@ -53,9 +53,11 @@ export async function deleteDroplets(
 
 /** Checks, before any request, that the rows can be printed and the confirmation asked for. Throws `usage`. */
 export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
-  if (isDryRun) return io.output.checkColumns(dropletToDeleteView);
-  io.output.checkColumns(deletionView);
-  requireConfirmable(io);
+  if (isDryRun) io.output.checkColumns(dropletToDeleteView);
+  else {
+    io.output.checkColumns(deletionView);
+    requireConfirmable(io);
+  }
 }
 
 /** Throws `usage` when the confirmation could not be asked for and was not given. */

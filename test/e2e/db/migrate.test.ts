@@ -57,7 +57,9 @@ function migrate(words: readonly string[], more: Partial<RunOptions> = {}): Prom
 }
 
 test('the request is exactly what was given, and the password goes nowhere else', async () => {
-  const answer = { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' };
+  const startedAt = Math.floor(Date.now() / 1000) * 1000;
+  const iso = (time: number) => new Date(time).toISOString().replace('.000Z', 'Z');
+  const answer = { id: 'f1', status: 'running', created_at: iso(startedAt) };
   const service = await serverFor((_seen, response) => reply(response, 200, answer));
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
   const ran = await migrate([cluster, '--ignore-dbs', 'scratch', '-o', 'json', '--trace'], { env });
@@ -71,7 +73,7 @@ test('the request is exactly what was given, and the password goes nowhere else'
     ignore_dbs: ['scratch'],
   });
   const { preflight, ...migrated } = ran.json<Migrated>();
-  expect(migrated).toEqual({ ...answer, deadline: '2026-12-04T12:00:00Z' });
+  expect(migrated).toEqual({ ...answer, deadline: iso(startedAt + 14 * 86_400_000) });
   expect(preflight).toMatchObject({ verdict: 'continuous', ok: true });
   expect(ran.code).toBe(0);
   for (const form of [password, JSON.stringify(password).slice(1, -1), encodeURIComponent(password), 'a-token']) {
