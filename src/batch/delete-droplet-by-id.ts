@@ -24,7 +24,7 @@ export interface DeletionDeps {
   readonly isStopped: () => boolean;
 }
 
-export interface DeletionEnd {
+export interface DropletDeletionEnd {
   /** Undefined when no request was sent. */
   readonly result: DeletionResult | undefined;
   /** Every other request would fail, too. */
@@ -42,7 +42,7 @@ const maxSends = 5;
  * Deletes one droplet by its id. A request without a clear result is sent again, which deletes nothing else. What is not
  * clear after that is looked up: a droplet that does not exist is deleted.
  */
-export async function deleteDropletById(id: number, deps: DeletionDeps): Promise<DeletionEnd> {
+export async function deleteDropletById(id: number, deps: DeletionDeps): Promise<DropletDeletionEnd> {
   const { lane, clock, timings, ending, isStopped } = deps;
   let doubt: string | undefined;
   let refused: string | undefined;

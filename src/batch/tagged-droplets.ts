@@ -73,7 +73,7 @@ export function noTaggedDroplets(): TaggedDroplets {
   return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
 }
 
-/** Adds a droplet if it has a tag of the batch; resolves with whether it has. */
+/** Adds a droplet if it has a tag of the batch; returns whether it has. */
 export function addTagged(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);

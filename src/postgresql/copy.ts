@@ -72,7 +72,7 @@ export async function copyIn(client: Client, transport: CopyTransport, text: Pin
     ]);
   };
   await new Promise<void>((resolve, reject) => {
-    // Resolved before the server asked for rows: it never will, and an answer of another kind must not be waited for.
+    // The server ended the statement without a request for rows, for example because it runs another one: no COPY begins.
     copy.rows.then(() => reject(transport.toError(new Error('the server did not begin the COPY'))), reject);
     sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });

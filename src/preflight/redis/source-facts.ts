@@ -30,9 +30,9 @@ export interface RedisSourceFacts {
 
 /** Write commands that exist under another name only (rename-command). */
 export interface RenamedCommands {
-  /** Called since the start. */
+  /** Names of those that were called since the server was started. */
   readonly called: readonly string[];
-  /** Not called since the start. */
+  /** Names of those that were not called since then. */
   readonly uncalled: readonly string[];
 }
 

@@ -78,7 +78,7 @@ interface SourceFormat {
   readonly source: RedisServerVersion;
   readonly family: ProductFamily;
   readonly hasExpiringFields: boolean;
-  /** Commands that were called since the start. */
+  /** Commands that were called since the server was started. */
   readonly called: ReadonlySet<string>;
 }
 
