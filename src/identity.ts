@@ -17,7 +17,7 @@ export interface AccountContext {
   readonly team?: string | undefined;
 }
 
-export const personalContext = 'personal';
+export const personalAccountContext = 'personal';
 
 /** `same` only when account and team are known on both sides and equal. UUIDs are compared without case (RFC 9562 §4). */
 export type IdentityComparison = 'same' | 'different' | 'unknown';
@@ -56,7 +56,7 @@ export function describeAccount({ accountUuid, team }: AccountContext): string {
 
 export function describeTeam(team: string | undefined): string {
   if (team === undefined) return 'unknown context';
-  return team === personalContext ? 'personal context' : `team ${team}`;
+  return team === personalAccountContext ? 'personal context' : `team ${team}`;
 }
 
 function compareKnown(one: string | undefined, other: string | undefined): IdentityComparison {

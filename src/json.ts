@@ -72,7 +72,7 @@ export function stringField(record: JsonRecord, key: string): string | undefined
 }
 
 /** The strings of a list; other values give none. */
-export function stringsIn(value: unknown): readonly string[] {
+export function stringsOfList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 

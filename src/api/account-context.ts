@@ -1,4 +1,4 @@
-import { type AccountContext, personalContext } from '../identity.ts';
+import { type AccountContext, personalAccountContext } from '../identity.ts';
 import { isRecord, parseJson, stringField } from '../json.ts';
 import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
 import type { Api } from './client.ts';
@@ -50,7 +50,10 @@ function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {
   const team = isRecord(account.team) ? account.team : undefined;
   const fields = [
     ['accountUuid', stringField(account, 'uuid')],
-    ['team', team === undefined ? (account.team === null ? personalContext : undefined) : stringField(team, 'uuid')],
+    [
+      'team',
+      team === undefined ? (account.team === null ? personalAccountContext : undefined) : stringField(team, 'uuid'),
+    ],
     ['name', stringField(account, 'name')],
     ['email', stringField(account, 'email')],
     ['teamName', team === undefined ? undefined : stringField(team, 'name')],

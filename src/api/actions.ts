@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import type { Api } from './client.ts';
-import { itemIdOf } from './list-completeness.ts';
+import { listItemId } from './list-completeness.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
 
@@ -20,7 +20,7 @@ export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGene
     key: 'actions',
     members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
-    idOf: itemIdOf,
+    idOf: listItemId,
     createdAt: ({ raw }) => stringField(raw, 'started_at'),
     options: wish,
   });

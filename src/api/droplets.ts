@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import type { Api } from './client.ts';
-import { itemIdOf } from './list-completeness.ts';
+import { listItemId } from './list-completeness.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 import { createListSplitter } from './split-list.ts';
 
@@ -30,7 +30,7 @@ export function listDroplets(
     key: 'droplets',
     members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
-    idOf: itemIdOf,
+    idOf: listItemId,
     createdAt: ({ raw }) => stringField(raw, 'created_at'),
     options: wish,
   });

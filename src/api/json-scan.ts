@@ -4,20 +4,20 @@ export const noJsonValue = -1;
 /** Reads the value at `from`; returns its end, or `noJsonValue`. */
 export type ReadValue = (from: number) => number;
 /** The same for a member of an object. `key` and `keyEnd` are the positions of its name with quotes. */
-export type ReadMember = (from: number, key: number, keyEnd: number) => number;
+export type JsonMemberVisitor = (from: number, key: number, keyEnd: number) => number;
 
 /**
  * The end of the JSON value that starts at `from`, or `noJsonValue` (https://datatracker.ietf.org/doc/html/rfc8259). Line breaks
  * outside of strings, and values nested deeper than `maxDepth`, count as no value.
  */
-export function skipValue(bytes: Uint8Array, from: number, depth = 0): number {
+export function skipJsonValue(bytes: Uint8Array, from: number, depth = 0): number {
   switch (bytes[from]) {
     case quote:
       return skipString(bytes, from);
     case openBrace:
-      return skipObject(bytes, from, undefined, depth);
+      return skipJsonObject(bytes, from, undefined, depth);
     case openBracket:
-      return skipArray(bytes, from, undefined, depth);
+      return skipJsonArray(bytes, from, undefined, depth);
     case letterT:
       return skipWord(bytes, from, 'true');
     case letterF:
@@ -29,41 +29,41 @@ export function skipValue(bytes: Uint8Array, from: number, depth = 0): number {
   }
 }
 
-export function skipObject(bytes: Uint8Array, from: number, read?: ReadMember, depth = 0): number {
+export function skipJsonObject(bytes: Uint8Array, from: number, read?: JsonMemberVisitor, depth = 0): number {
   if (depth > maxDepth) return noJsonValue;
-  let at = skipBlanks(bytes, from + 1);
+  let at = skipJsonWhitespace(bytes, from + 1);
   if (bytes[at] === closeBrace) return at + 1;
   for (;;) {
     if (bytes[at] !== quote) return noJsonValue;
     const keyEnd = skipString(bytes, at);
     if (keyEnd === noJsonValue) return noJsonValue;
-    const middle = skipBlanks(bytes, keyEnd);
+    const middle = skipJsonWhitespace(bytes, keyEnd);
     if (bytes[middle] !== colon) return noJsonValue;
-    const value = skipBlanks(bytes, middle + 1);
-    const end = read === undefined ? skipValue(bytes, value, depth + 1) : read(value, at, keyEnd);
+    const value = skipJsonWhitespace(bytes, middle + 1);
+    const end = read === undefined ? skipJsonValue(bytes, value, depth + 1) : read(value, at, keyEnd);
     if (end === noJsonValue) return noJsonValue;
-    at = skipBlanks(bytes, end);
+    at = skipJsonWhitespace(bytes, end);
     if (bytes[at] === closeBrace) return at + 1;
     if (bytes[at] !== comma) return noJsonValue;
-    at = skipBlanks(bytes, at + 1);
+    at = skipJsonWhitespace(bytes, at + 1);
   }
 }
 
-export function skipArray(bytes: Uint8Array, from: number, read?: ReadValue, depth = 0): number {
+export function skipJsonArray(bytes: Uint8Array, from: number, read?: ReadValue, depth = 0): number {
   if (depth > maxDepth) return noJsonValue;
-  let at = skipBlanks(bytes, from + 1);
+  let at = skipJsonWhitespace(bytes, from + 1);
   if (bytes[at] === closeBracket) return at + 1;
   for (;;) {
-    const end = read === undefined ? skipValue(bytes, at, depth + 1) : read(at);
+    const end = read === undefined ? skipJsonValue(bytes, at, depth + 1) : read(at);
     if (end === noJsonValue) return noJsonValue;
-    at = skipBlanks(bytes, end);
+    at = skipJsonWhitespace(bytes, end);
     if (bytes[at] === closeBracket) return at + 1;
     if (bytes[at] !== comma) return noJsonValue;
-    at = skipBlanks(bytes, at + 1);
+    at = skipJsonWhitespace(bytes, at + 1);
   }
 }
 
-export function skipBlanks(bytes: Uint8Array, from: number): number {
+export function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at]; byte === space || byte === tab; byte = bytes[at]) at++;
   return at;

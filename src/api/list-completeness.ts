@@ -5,10 +5,10 @@ import type { JsonRecord } from '../json.ts';
 export type CompletenessResult = 'complete' | 'again' | 'short';
 
 /** A number beyond 2^53 is a string of its digits, because several such numbers are one double. */
-export type ItemId = number | string;
+export type ListItemId = number | string;
 
 /** The id of an item as the API returned it. */
-export function itemIdOf({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ItemId {
+export function listItemId({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ListItemId {
   return isExactNumber(raw.id) ? String(raw.id) : id;
 }
 
@@ -30,7 +30,7 @@ export interface ListCompleteness {
   beginPass(): void;
   beginPage(total: number | undefined): void;
   /** Returns whether the item is new in all passes. @param isNewcomer it was created during the reading */
-  addItem(id: ItemId, isNewcomer: boolean): boolean;
+  addItem(id: ListItemId, isNewcomer: boolean): boolean;
   /** Returns whether the next page must be read. @param isLast there is no next page */
   endPage(isLast: boolean): boolean;
   result(): CompletenessResult;
@@ -43,17 +43,17 @@ export interface ListCompleteness {
 
 export function createListCompleteness(): ListCompleteness {
   /** Every item that was read, with its successor. */
-  const next = new Map<ItemId, ItemId>();
+  const next = new Map<ListItemId, ListItemId>();
   /** Items of this pass and of the previous one. The items of the first pass are in `next`. */
-  let metNow = new Set<ItemId>();
-  let metBefore: ReadonlySet<ItemId> | undefined;
+  let metNow = new Set<ListItemId>();
+  let metBefore: ReadonlySet<ListItemId> | undefined;
   let pass: PassCounts = { ...emptyPassCounts };
   let before: PassCounts | undefined;
-  let neighbour: ItemId = listStart;
+  let neighbour: ListItemId = listStart;
   /** Whether all items of this page were on earlier pages; undefined for an empty page. */
   let isPageAgain: boolean | undefined;
   /** Pairs lead from the start of the list to this item without a gap. */
-  let front: ItemId = listStart;
+  let front: ListItemId = listStart;
 
   const met = (): number => next.size - (next.has(listStart) ? 1 : 0);
   const metInPass = (): number => (before === undefined ? met() : metNow.size);
@@ -185,6 +185,6 @@ const listStart = Number.NEGATIVE_INFINITY;
 const listEnd = Number.POSITIVE_INFINITY;
 const unknownId = Number.NaN;
 
-function isUnknownId(id: ItemId): boolean {
+function isUnknownId(id: ListItemId): boolean {
   return Number.isNaN(id);
 }

@@ -4,7 +4,7 @@ import { stringifyExact } from '../exact.ts';
 import { parseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { Api } from './client.ts';
-import { createListCompleteness, type ItemId, type ListCompleteness } from './list-completeness.ts';
+import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
 import { incompleteListError, type ListPage, nextPathFromTail, parseListPage } from './list-page.ts';
 import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
 import { createListSplitter } from './split-list.ts';
@@ -17,7 +17,7 @@ export interface ListRequest<T> {
   /** Members that `decode`, `idOf` and `createdAt` read. Items may have only these when they are called. */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;
-  readonly idOf: (item: T) => ItemId;
+  readonly idOf: (item: T) => ListItemId;
   /** When the item was created, ISO 8601. */
   readonly createdAt: (item: T) => string | undefined;
   readonly options: ListOptions<T>;

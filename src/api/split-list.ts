@@ -1,9 +1,16 @@
 import { type JsonRecord, parseExactJson } from '../json.ts';
 import { type ByteSpanCache, createByteSpanCache } from './byte-span-cache.ts';
-import { noJsonValue, type ReadMember, skipArray, skipBlanks, skipObject, skipValue } from './json-scan.ts';
+import {
+  type JsonMemberVisitor,
+  noJsonValue,
+  skipJsonArray,
+  skipJsonObject,
+  skipJsonValue,
+  skipJsonWhitespace,
+} from './json-scan.ts';
 
 /** The text of a JSON object, with the positions of the objects in one of its lists. */
-export interface SplitList {
+export interface SplitJsonList {
   /** Start and end of each object: two numbers for each. */
   readonly spans: readonly number[];
   /** Each object with only the requested members. */
@@ -12,7 +19,7 @@ export interface SplitList {
   readonly rest: string;
 }
 
-export type ListSplitter = (bytes: Buffer) => SplitList | undefined;
+export type ListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
 
 /**
  * Splits the list under `key` without creating values for all of it, which is most of the cost of parsing. Objects can be
@@ -55,7 +62,7 @@ interface SplitOptions {
   readonly tails: ByteSpanCache;
 }
 
-function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefined {
+function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | undefined {
   const { isList, isLast, memberAt, valueAt, wanted, cacheAt, tails } = splitting;
   const spans: number[] = [];
   const partialItems: JsonRecord[] = [];
@@ -64,9 +71,9 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
   // Of the current object: the number of requested members found, the end of the last one, and whether the text after it is cached.
   let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
-  const readMember: ReadMember = (from, name, nameEnd) => {
+  const readMember: JsonMemberVisitor = (from, name, nameEnd) => {
     const end =
-      bytes[from] === openBrace ? skipCachedValue(cacheAt(nameEnd - name), bytes, from) : skipValue(bytes, from, 2);
+      bytes[from] === openBrace ? skipCachedValue(cacheAt(nameEnd - name), bytes, from) : skipJsonValue(bytes, from, 2);
     const member = end === noJsonValue ? undefined : memberAt(name, nameEnd);
     if (member === undefined) return end;
     skim[member] = valueAt(from, end);
@@ -75,32 +82,32 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
     if (met !== wanted) return end;
     const tailEnd = tails.matchEnd(bytes, end);
     isTailKnown = tailEnd !== noJsonValue;
-    // The closing brace is read by skipObject.
+    // The closing brace is read by skipJsonObject.
     return isTailKnown ? tailEnd - 1 : end;
   };
-  const readItem = (from: number): number => {
+  const readDropletOrAction = (from: number): number => {
     if (bytes[from] !== openBrace) return noJsonValue;
     skim = {};
     [met, isTailKnown] = [0, false];
-    const end = skipObject(bytes, from, readMember);
+    const end = skipJsonObject(bytes, from, readMember);
     // A tail with a repeated member is not cached.
     if (end !== noJsonValue && met === wanted && !isTailKnown) tails.remember(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
     partialItems.push(skim);
     return end;
   };
-  const start = skipBlanks(bytes, 0);
+  const start = skipJsonWhitespace(bytes, 0);
   if (bytes[start] !== openBrace) return undefined;
-  const end = skipObject(bytes, start, (from, name, nameEnd) => {
-    if (!isList(name, nameEnd)) return skipValue(bytes, from);
+  const end = skipJsonObject(bytes, start, (from, name, nameEnd) => {
+    if (!isList(name, nameEnd)) return skipJsonValue(bytes, from);
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
-    listEnd = skipArray(bytes, from, readItem);
+    listEnd = skipJsonArray(bytes, from, readDropletOrAction);
     // The text after the list is parsed later.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;
   });
-  if (!isOver && (end === noJsonValue || skipBlanks(bytes, end) !== bytes.length)) return undefined;
+  if (!isOver && (end === noJsonValue || skipJsonWhitespace(bytes, end) !== bytes.length)) return undefined;
   if (listStart === noJsonValue) return { spans, partialItems, rest: bytes.toString('utf8') };
   const rest = `${bytes.toString('utf8', 0, listStart)}[]${bytes.toString('utf8', listEnd)}`;
   return { spans, partialItems, rest };
@@ -109,7 +116,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitList | undefine
 function skipCachedValue(caches: ByteSpanCache, bytes: Buffer, from: number): number {
   const known = caches.matchEnd(bytes, from);
   if (known !== noJsonValue) return known;
-  const end = skipValue(bytes, from, 2);
+  const end = skipJsonValue(bytes, from, 2);
   if (end !== noJsonValue) caches.remember(bytes, from, end);
   return end;
 }

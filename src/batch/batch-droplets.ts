@@ -1,7 +1,7 @@
 import type { Droplet } from '../api/droplets.ts';
 import { usageError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { listedTag } from './batch-id.ts';
+import { batchListTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
 import { hasTag } from './droplet-tags.ts';
@@ -16,7 +16,7 @@ export async function readBatchDroplets(
   if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
     return findByIds(ids, reader);
   const wanted = new Set(ids);
-  const tag = listedTag(state.batch);
+  const tag = batchListTag(state.batch);
   const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
   return new Map(tagged.map((droplet) => [droplet.id, droplet]));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ParsedArgs } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
 import { isRecord } from '../json.ts';
-import { batchTag, type DropletAttributes, withTag } from './droplet-requests.ts';
+import { batchTag, type DropletAttributes, withAddedTag } from './droplet-requests.ts';
 import type { BatchEvent } from './ledger-event.ts';
 
 /** The id that `--batch-id` gives, in lower case, because services compare tags without case. */
@@ -27,24 +27,24 @@ export function sharedBatch(
   typed: DropletAttributes,
 ): Pick<BatchEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
   const content_hash = contentHash(names, typed);
-  const found = withTag(typed, sharedBatchTag(id));
-  const attributes = found === undefined ? undefined : withTag(found, contentTag(id, content_hash));
+  const found = withAddedTag(typed, sharedBatchTag(id));
+  const attributes = found === undefined ? undefined : withAddedTag(found, contentTag(id, content_hash));
   return attributes === undefined ? undefined : { id, content_hash, mark: true, attributes };
 }
 
 /** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
-export function ownTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
+export function exclusiveBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
   if (!mark) return undefined;
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
 
 /** The tag by which the droplets of a batch are listed. With `--batch-id`, droplets of other names and attributes have it, too. */
-export function listedTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
+export function batchListTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
 
 /** How many tags `--mark` or `--batch-id` added to those of the user. */
-export function addedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): number {
+export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 

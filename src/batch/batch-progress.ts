@@ -27,6 +27,6 @@ export function progressText({ created, total, fresh, elapsed }: BatchProgress):
 }
 
 /** Whether a multiple of a tenth of `total` lies between the two numbers. */
-export function crossesTenth(before: number, after: number, total: number): boolean {
+export function crossesTenPercentStep(before: number, after: number, total: number): boolean {
   return Math.floor((10 * before) / total) < Math.floor((10 * after) / total);
 }

@@ -1,7 +1,7 @@
 import type { ListView } from '../cli/columns.ts';
 import type { RowPages } from '../cli/write-list.ts';
 import type { BatchIo } from './batch-io.ts';
-import { crossesTenth, progressBarLine, progressText } from './batch-progress.ts';
+import { crossesTenPercentStep, progressBarLine, progressText } from './batch-progress.ts';
 import type { NameResult } from './batch-state.ts';
 import type { Ledger } from './ledger.ts';
 import { startRowStream } from './row-stream.ts';
@@ -80,7 +80,7 @@ export async function startBatchReporter(
     await print(positions);
   };
   const showProgress = (previous: number): Promise<void> | undefined => {
-    if (!host.stderr.isTTY && !crossesTenth(previous, created, total)) return undefined;
+    if (!host.stderr.isTTY && !crossesTenPercentStep(previous, created, total)) return undefined;
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
     return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(progressText(state));
   };

@@ -1,7 +1,7 @@
 import type { Droplet } from '../api/droplets.ts';
 import { isRecord, type JsonRecord, stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { isTagOfABatch, ownTag } from './batch-id.ts';
+import { exclusiveBatchTag, isTagOfABatch } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
 import { tagsOf } from './droplet-tags.ts';
@@ -28,7 +28,7 @@ export function candidateCriteria(
   const existing = baseline()?.existing ?? {};
   return {
     attributes,
-    mark: ownTag(batch),
+    mark: exclusiveBatchTag(batch),
     sentAfter,
     existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
     belongsToBatch: ownsId,

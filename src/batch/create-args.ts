@@ -8,10 +8,10 @@ import { type CliError, usageError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
 import { parseExactJson, parseJson } from '../json.ts';
 import { readGivenAttributes } from './attribute-options.ts';
-import { addedTags } from './batch-id.ts';
+import { countAddedTags } from './batch-id.ts';
 import type { DropletAttributes } from './droplet-requests.ts';
 import { expandNames } from './expand-names.ts';
-import { type BatchEvent, type IfExists, ifExistsChoices } from './ledger-event.ts';
+import { type BatchEvent, type ExistingNamePolicy, existingNameChoices } from './ledger-event.ts';
 import type { UserDataDigest } from './user-data.ts';
 
 /** The names of arguments, --names and --names-from together. */
@@ -42,8 +42,8 @@ export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDiges
   return { size, image, ...(region === undefined ? {} : { region }), extra, ...user_data };
 }
 
-export function readIfExists(args: ParsedArgs): IfExists {
-  return ifExistsChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
+export function readIfExists(args: ParsedArgs): ExistingNamePolicy {
+  return existingNameChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
 }
 
 /** A resumed batch keeps its names and attributes: options that repeat them must be equal. */
@@ -77,7 +77,9 @@ export async function requireSameBatch(
 /** The additional attributes without the tags that --mark and --batch-id added. */
 function recordedExtra(batch: BatchEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
-  return batch.mark && Array.isArray(extra.tags) ? { ...extra, tags: extra.tags.slice(0, -addedTags(batch)) } : extra;
+  return batch.mark && Array.isArray(extra.tags)
+    ? { ...extra, tags: extra.tags.slice(0, -countAddedTags(batch)) }
+    : extra;
 }
 
 async function readNamesFrom(io: Pick<CommandIo, 'host'>, file: string | undefined): Promise<readonly string[]> {

@@ -2,7 +2,7 @@ import type { Droplet } from '../api/droplets.ts';
 import { hasTag } from './droplet-tags.ts';
 import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
-import { createSharedScan, type LookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
+import { createSharedScan, type DropletLookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
 
 export interface LookupQuery {
   readonly names: readonly string[];
@@ -13,7 +13,7 @@ export interface LookupQuery {
 
 /** Looks droplets up by name, with whichever needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages. */
 export interface DropletLookup {
-  find(query: LookupQuery, signal: AbortSignal): Promise<LookupResult>;
+  find(query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
 }
 
 const maxConcurrentLookups = 4;
@@ -29,7 +29,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   const fullScan = createSharedScan(lane, undefined);
   const tagScans = new Map<string, SharedScan>();
 
-  const byName = async (names: readonly string[], signal: AbortSignal): Promise<LookupResult | undefined> => {
+  const byName = async (names: readonly string[], signal: AbortSignal): Promise<DropletLookupResult | undefined> => {
     const droplets = new Map<string, readonly Droplet[]>();
     const queue = [...names];
     let [conclusive, hasTotal] = [true, true];
@@ -60,7 +60,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   const costByName = (count: number): number =>
     isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
 
-  const findAll = async (query: LookupQuery, signal: AbortSignal): Promise<LookupResult> => {
+  const findAll = async (query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult> => {
     const { names } = query;
     // Without the number of pages one request is enough for one name, and the first page decides for more.
     if (costByName(names.length) < (fullScan.pages() ?? 2)) {
@@ -82,7 +82,11 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   };
 
   /** undefined when other requests are fewer, or the server ignores the tag. */
-  const findByTag = async (query: LookupQuery, tag: string, signal: AbortSignal): Promise<LookupResult | undefined> => {
+  const findByTag = async (
+    query: LookupQuery,
+    tag: string,
+    signal: AbortSignal,
+  ): Promise<DropletLookupResult | undefined> => {
     const scan = tagScans.get(tag) ?? createSharedScan(lane, tag);
     tagScans.set(tag, scan);
     const costWithoutTag = (count: number): number =>
@@ -103,7 +107,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   };
 }
 
-function onlyTagged(result: LookupResult, tag: string): LookupResult {
+function onlyTagged(result: DropletLookupResult, tag: string): DropletLookupResult {
   const tagged = [...result.droplets].map(
     ([name, droplets]) => [name, droplets.filter((one) => hasTag(one, tag))] as const,
   );

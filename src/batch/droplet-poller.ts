@@ -99,7 +99,7 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
       const hasReadPages = requests > 0;
       for (const id of isWhole ? [] : [...unseen]) {
         requests += 1;
-        const raw = await readItem(lane, `/v2/droplets/${id}`, 'droplet', signal);
+        const raw = await readDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
         if (raw === undefined) continue;
         unseen.delete(id);
         onDroplet(id, raw);
@@ -125,7 +125,7 @@ function range(first: number, last: number): readonly number[] {
 }
 
 /** One droplet or action; undefined when it does not exist. */
-export async function readItem(
+export async function readDropletOrAction(
   lane: SendLane,
   path: string,
   key: 'droplet' | 'action',

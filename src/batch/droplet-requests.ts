@@ -58,7 +58,7 @@ export function batchTag(batchId: string): string {
 }
 
 /** The attributes with an additional tag; undefined when their tags are not a list of strings. */
-export function withTag(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
+export function withAddedTag(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
   const { tags = [] } = attributes.extra;
   if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;
   return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };

@@ -1,11 +1,11 @@
 import type { Droplet } from '../api/droplets.ts';
-import { type JsonRecord, stringsIn } from '../json.ts';
+import { type JsonRecord, stringsOfList } from '../json.ts';
 
 // The public API compares tags without case.
 
 /** The tags of a droplet in lower case. */
 export function tagsOf({ tags }: JsonRecord): readonly string[] {
-  return stringsIn(tags).map((tag) => tag.toLowerCase());
+  return stringsOfList(tags).map((tag) => tag.toLowerCase());
 }
 
 /** Whether a droplet has a tag. A server may write a tag of digits as a number. */

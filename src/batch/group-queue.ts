@@ -1,5 +1,5 @@
 import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
-import { type GroupOfNames, ledgerTimestamp } from './ledger-event.ts';
+import { type AnnouncedNames, ledgerTimestamp } from './ledger-event.ts';
 
 export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** Names in one request; the service accepts 10. */
@@ -29,17 +29,17 @@ export function createGroupQueue({
 }: GroupQueueOptions): GroupQueue {
   const { state, bootId } = ledger;
   const missing = state.missing();
-  const announced: GroupOfNames[] = [];
+  const announced: AnnouncedNames[] = [];
   let announcing: Promise<void> = Promise.resolve();
   let isAnnouncing = false;
   let next = 0;
-  const nextNames = (): GroupOfNames => {
+  const nextNames = (): AnnouncedNames => {
     const names = missing.slice(next, next + batchSize);
     next += batchSize;
     return { group: state.nextGroup(), names };
   };
   const announce = async (boot: string): Promise<void> => {
-    const groups: GroupOfNames[] = [];
+    const groups: AnnouncedNames[] = [];
     while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
     const [at, server_date] = [ledgerTimestamp(clock), lane.serverTime()];
     await ledger.commit({ event: 'announced', at, boot, server_date, groups });

@@ -13,10 +13,10 @@ export type LedgerEvent =
   | CreatedEvent
   | FailedEvent
   | DeletedEvent
-  | UnknownEvent;
+  | UnknownOutcomeEvent;
 
-export const ifExistsChoices = ['fail', 'skip', 'create'] as const;
-export type IfExists = (typeof ifExistsChoices)[number];
+export const existingNameChoices = ['fail', 'skip', 'create'] as const;
+export type ExistingNamePolicy = (typeof existingNameChoices)[number];
 
 /** The first line: the batch. The attributes include the tags of `--mark` and `--batch-id`. */
 export interface BatchEvent {
@@ -33,7 +33,7 @@ export interface BatchEvent {
   /** Origin of the authorization server; absent with CLOUDCTL_ACCESS_TOKEN. */
   readonly auth_url?: string;
   readonly client_id?: string;
-  readonly if_exists: IfExists;
+  readonly if_exists: ExistingNamePolicy;
   readonly mark: boolean;
   /** With `--batch-id`: a hash of names and attributes; `id` is then the given one. */
   readonly content_hash?: string;
@@ -60,10 +60,10 @@ export interface AnnouncedEvent {
   /** Boot id of the machine. After a reboot, all announced groups are uncertain. */
   readonly boot: string;
   readonly server_date?: string | undefined;
-  readonly groups: readonly GroupOfNames[];
+  readonly groups: readonly AnnouncedNames[];
 }
 
-export interface GroupOfNames {
+export interface AnnouncedNames {
   readonly group: number;
   readonly names: readonly string[];
 }
@@ -112,7 +112,7 @@ export interface DeletedEvent {
 export const deletedError = 'deleted by `droplets batches delete`';
 
 /** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
-export interface UnknownEvent {
+export interface UnknownOutcomeEvent {
   readonly event: 'unknown';
   readonly at: string;
   readonly group: number;
@@ -190,7 +190,7 @@ function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
   const id = stringField(record, 'id');
   const profile = stringField(record, 'profile');
   const base_url = stringField(record, 'base_url');
-  const if_exists = ifExistsChoices.find((one) => one === record.if_exists);
+  const if_exists = existingNameChoices.find((one) => one === record.if_exists);
   const attributes = decodeAttributes(record.attributes);
   const { v, mark, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
@@ -232,7 +232,7 @@ function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly
   return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
 }
 
-function isAnnouncedGroup(value: unknown): value is GroupOfNames {
+function isAnnouncedGroup(value: unknown): value is AnnouncedNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 

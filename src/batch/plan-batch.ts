@@ -4,18 +4,18 @@ import type { BatchState, NameResult } from './batch-state.ts';
 import { describeDifference } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { SendLane } from './send-lane.ts';
-import { addTagged, findTagged, noTaggedDroplets } from './tagged-droplets.ts';
-import { findConclusively } from './take-baseline.ts';
+import { addTaggedDroplet, findTaggedDroplets, noTaggedDroplets } from './tagged-droplets.ts';
+import { findConclusiveLookup } from './take-baseline.ts';
 
 /** What a batch would do with a name. */
-export interface PlanRow {
+export interface BatchPlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';
   readonly id?: number;
   readonly difference?: string;
 }
 
-export const planView: ListView<PlanRow> = {
+export const batchPlanView: ListView<BatchPlanRow> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status },
@@ -34,22 +34,25 @@ export interface PlanDeps {
  * Compares the names of a batch with the droplets of the account. Droplets of the same `--batch-id` that are not in the batch
  * have a row after those of the names.
  */
-export async function planBatch(state: BatchState, { lane, lookup, signal }: PlanDeps): Promise<readonly PlanRow[]> {
+export async function planBatch(
+  state: BatchState,
+  { lane, lookup, signal }: PlanDeps,
+): Promise<readonly BatchPlanRow[]> {
   const { batch, hasName } = state;
   const isShared = batch.content_hash !== undefined;
   const tagged = isShared
-    ? (await findConclusively(() => findTagged(lane, state, signal))).droplets
+    ? (await findConclusiveLookup(() => findTaggedDroplets(lane, state, signal))).droplets
     : noTaggedDroplets();
   const names = batch.names.filter((_, at) => !tagged.own.has(at));
-  const found = await findConclusively(() => lookup.find({ names, has: hasName }, signal));
+  const found = await findConclusiveLookup(() => lookup.find({ names, has: hasName }, signal));
   const untagged = new Map<string, readonly Droplet[]>();
   for (const [name, droplets] of found.droplets)
     untagged.set(
       name,
-      droplets.filter((droplet) => !isShared || !addTagged(state, tagged, droplet)),
+      droplets.filter((droplet) => !isShared || !addTaggedDroplet(state, tagged, droplet)),
     );
   const foreign = new Map(tagged.foreign.map((one) => [one.id, one]));
-  const rows = batch.names.map((name, at): PlanRow => {
+  const rows = batch.names.map((name, at): BatchPlanRow => {
     const ids = tagged.own.get(at);
     if (ids !== undefined) return ownRow(name, ids);
     const differing = tagged.foreign.find((one) => one.name === name);
@@ -59,16 +62,16 @@ export async function planBatch(state: BatchState, { lane, lookup, signal }: Pla
     }
     return untaggedRow(state, state.rowAt(at), untagged.get(name) ?? []);
   });
-  return [...rows, ...[...foreign.values()].map((one): PlanRow => ({ ...one, status: 'differs' }))];
+  return [...rows, ...[...foreign.values()].map((one): BatchPlanRow => ({ ...one, status: 'differs' }))];
 }
 
-function ownRow(name: string, ids: readonly number[]): PlanRow {
+function ownRow(name: string, ids: readonly number[]): BatchPlanRow {
   const [id = 0] = ids;
   if (ids.length === 1) return { name, status: 'exists', id };
   return { name, status: 'differs', id, difference: `several droplets have the tag of this batch: ${ids.join(', ')}` };
 }
 
-function untaggedRow({ batch }: BatchState, row: NameResult, droplets: readonly Droplet[]): PlanRow {
+function untaggedRow({ batch }: BatchState, row: NameResult, droplets: readonly Droplet[]): BatchPlanRow {
   const { name } = row;
   if (row.status === 'created') {
     if (droplets.some(({ id }) => id === row.id)) return { name, status: 'exists', id: row.id };

@@ -12,7 +12,7 @@ import { createSendLane, type SendLaneOptions } from './send-lane.ts';
 import { sendMissing } from './send-missing.ts';
 import { reportDuplicates } from './settle-tagged.ts';
 import { startSilenceNotice } from './silence-notice.ts';
-import { endSingleCreation, isProven, showLedgerPath } from './single-creation.ts';
+import { endSingleCreation, isCreationProven, showLedgerPath } from './single-creation.ts';
 import type { UserData } from './user-data.ts';
 import { createWaitResults } from './wait-results.ts';
 import { waitUntilActive } from './wait-until-active.ts';
@@ -61,7 +61,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
   let lastLookupAt: number | undefined;
   try {
-    const isLedgerKept = (row: NameResult): boolean => options.isSingle !== true || !isProven(row);
+    const isLedgerKept = (row: NameResult): boolean => options.isSingle !== true || !isCreationProven(row);
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined, isLedgerKept);
     try {
       if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');

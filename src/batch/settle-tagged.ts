@@ -8,14 +8,14 @@ import { type CreatedRow, ledgerTimestamp } from './ledger-event.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 import type { SendLane } from './send-lane.ts';
 import {
-  addTagged,
-  findTagged,
+  addTaggedDroplet,
+  findTaggedDroplets,
   noTaggedDroplets,
   otherBatchError,
   type TaggedDroplets,
   type TaggedLookup,
 } from './tagged-droplets.ts';
-import { baselineEvent, findConclusively } from './take-baseline.ts';
+import { baselineEvent, findConclusiveLookup } from './take-baseline.ts';
 
 export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
   readonly ledger: Ledger;
@@ -52,16 +52,16 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
   let hasRecent = false;
 
   const findByName = async (names: readonly string[], tagged: TaggedDroplets) => {
-    const droplets = await findConclusively(() => lookup.find({ names, has: state.hasName }, ending));
+    const droplets = await findConclusiveLookup(() => lookup.find({ names, has: state.hasName }, ending));
     const untagged = new Map<string, readonly Droplet[]>();
     for (const [name, found] of droplets.droplets) {
-      const left = found.filter((droplet) => !addTagged(state, tagged, droplet));
+      const left = found.filter((droplet) => !addTaggedDroplet(state, tagged, droplet));
       if (left.length > 0) untagged.set(name, left);
     }
     return untagged;
   };
   const find = async (): Promise<TaggedDroplets> => {
-    const { droplets } = await findConclusively(() => findTagged(lane, state, ending));
+    const { droplets } = await findConclusiveLookup(() => findTaggedDroplets(lane, state, ending));
     if (!isTagFilterTrusted) await findByName(state.missing(), droplets);
     return droplets;
   };
@@ -139,7 +139,7 @@ async function findTaggedAtEnd({
 }: Parameters<typeof reportDuplicates>[0]): Promise<TaggedLookup> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await findConclusively(() => findTagged(lane, ledger.state, ending));
+      return await findConclusiveLookup(() => findTaggedDroplets(lane, ledger.state, ending));
     } catch (error) {
       const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
       if (isFinal || ending.aborted) throw error;

@@ -4,7 +4,7 @@ import { scanDropletPages } from './scan-droplets.ts';
 import type { SendLane } from './send-lane.ts';
 
 /** The droplets with some names, as one lookup found them. */
-export interface LookupResult {
+export interface DropletLookupResult {
   /** The lookup read every droplet, so a name without a droplet has none. */
   readonly conclusive: boolean;
   /** The server returned `meta.total`. Without it no lookup is conclusive. */
@@ -20,7 +20,7 @@ export interface ScanQuery {
 }
 
 /** What a scan found; `stopped` when other requests are fewer, `unfiltered` when the server ignores `?tag_name=`. */
-export type ScanOutcome = LookupResult | 'stopped' | 'unfiltered';
+export type ScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 
 /** Reads all pages of a list of droplets, once for all lookups that wait for it. */
 export interface SharedScan {

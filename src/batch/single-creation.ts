@@ -11,7 +11,7 @@ export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedA
 }
 
 /** A complete response names the droplet and its action; one that a lookup found has no action. */
-export function isProven(row: NameResult): boolean {
+export function isCreationProven(row: NameResult): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 
@@ -29,6 +29,6 @@ export async function endSingleCreation(
   ledger: Ledger,
   hasSucceeded: boolean,
 ): Promise<void> {
-  if (hasSucceeded && isProven(ledger.state.rowAt(0))) await ledger.discard();
+  if (hasSucceeded && isCreationProven(ledger.state.rowAt(0))) await ledger.discard();
   else await showLedgerPath(io, ledger);
 }

@@ -52,7 +52,7 @@ function ledgersWithId(stateFolder: string, id: string): readonly string[] {
 }
 
 /** Deletes the ledgers of batches that ended before the time: not those that are running, unfinished or damaged. */
-export function pruneLedgers(stateFolder: string, endedBefore: number): void {
+export function deleteOldLedgers(stateFolder: string, endedBefore: number): void {
   for (const path of ledgerFiles(stateFolder)) {
     try {
       if (lstatSync(path).mtimeMs < endedBefore) pruneLedger(path, endedBefore);

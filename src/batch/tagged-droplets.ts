@@ -2,7 +2,7 @@ import type { Droplet } from '../api/droplets.ts';
 import { CliError, usageError } from '../errors.ts';
 import { stringField } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { listedTag, ownTag } from './batch-id.ts';
+import { batchListTag, exclusiveBatchTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import { describeDifference } from './candidate-droplets.ts';
 import { tagsOf } from './droplet-tags.ts';
@@ -37,9 +37,13 @@ type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
  * Reads the droplets with a tag of the batch with `?tag_name=`. A server that ignores the filter returns all droplets, which
  * are a complete list, too: the tags are compared here. A server that refuses the filter is read without it.
  */
-export async function findTagged(lane: SendLane, state: TaggedState, signal: AbortSignal): Promise<TaggedLookup> {
+export async function findTaggedDroplets(
+  lane: SendLane,
+  state: TaggedState,
+  signal: AbortSignal,
+): Promise<TaggedLookup> {
   try {
-    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(listedTag(state.batch))}`, signal);
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchListTag(state.batch))}`, signal);
   } catch (error) {
     const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
     if (!isRefused) throw error;
@@ -60,7 +64,7 @@ async function scanTagged(
   for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
     for (const droplet of page.droplets) {
-      if (!ids.has(droplet.id)) addTagged(state, droplets, droplet);
+      if (!ids.has(droplet.id)) addTaggedDroplet(state, droplets, droplet);
       ids.add(droplet.id);
     }
   }
@@ -74,12 +78,12 @@ export function noTaggedDroplets(): TaggedDroplets {
 }
 
 /** Adds a droplet if it has a tag of the batch; returns whether it has. */
-export function addTagged(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
+export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);
-  if (!tags.includes(listedTag(state.batch))) return false;
+  if (!tags.includes(batchListTag(state.batch))) return false;
   const at = state.positionOf(name);
-  if (at === -1 || !tags.includes(ownTag(state.batch) ?? '')) {
+  if (at === -1 || !tags.includes(exclusiveBatchTag(state.batch) ?? '')) {
     tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
     return true;
   }
@@ -95,9 +99,9 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = tagsOf(raw).find((one) => one.startsWith(`${listedTag(batch)}:`));
+  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchListTag(batch)}:`));
   const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
-  return `created with other names or attributes (${found} instead of ${ownTag(batch)})`;
+  return `created with other names or attributes (${found} instead of ${exclusiveBatchTag(batch)})`;
 }
 
 /** The error for a `--batch-id` under which other droplets exist. */

@@ -6,7 +6,7 @@ import type { DropletLookup } from './droplet-lookup.ts';
 import type { Ledger } from './ledger.ts';
 import { type BaselineEvent, type BatchEvent, ledgerTimestamp } from './ledger-event.ts';
 import type { SendLane } from './send-lane.ts';
-import type { LookupResult } from './shared-scan.ts';
+import type { DropletLookupResult } from './shared-scan.ts';
 
 export interface BaselineDeps {
   readonly ledger: Pick<Ledger, 'commit' | 'state'>;
@@ -23,7 +23,7 @@ export async function takeBaseline({ ledger, lane, lookup, clock, ending }: Base
   const { batch, baseline, hasName } = ledger.state;
   const known = baseline();
   if (known !== undefined) return known;
-  const { droplets } = await findConclusively(() => lookup.find({ names: batch.names, has: hasName }, ending));
+  const { droplets } = await findConclusiveLookup(() => lookup.find({ names: batch.names, has: hasName }, ending));
   const event = baselineEvent(droplets, { clock, lane, batch });
   await ledger.commit(event);
   return event;
@@ -49,7 +49,7 @@ function differencesOf(existing: readonly (readonly [string, readonly Droplet[]]
 }
 
 /** The first conclusive lookup. Throws `incomplete_list` when there is none. */
-export async function findConclusively<T extends Pick<LookupResult, 'conclusive' | 'hasTotal'>>(
+export async function findConclusiveLookup<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
   find: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {

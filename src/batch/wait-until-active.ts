@@ -3,11 +3,11 @@ import { formatWaitingTime } from '../cli/duration.ts';
 import { CliError } from '../errors.ts';
 import { type JsonRecord, stringField } from '../json.ts';
 import type { Clock } from '../platform/host.ts';
-import { ownTag } from './batch-id.ts';
+import { exclusiveBatchTag } from './batch-id.ts';
 import type { BatchState } from './batch-state.ts';
 import type { BatchTimings } from './batch-timings.ts';
-import { createDropletPoller, readItem } from './droplet-poller.ts';
-import { limitLane } from './request-budget.ts';
+import { createDropletPoller, readDropletOrAction } from './droplet-poller.ts';
+import { limitLaneRate } from './request-budget.ts';
 import type { SendLane } from './send-lane.ts';
 import type { WaitResults } from './wait-results.ts';
 
@@ -46,7 +46,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   const { clock, results, timings } = options;
   const budget = { requests: requestsPerWindow, window: timings.pollWindow };
   let requests = 0;
-  const lane = limitLane(
+  const lane = limitLaneRate(
     countRequests(options.lane, () => requests++),
     clock,
     budget,
@@ -63,7 +63,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const poller = createDropletPoller(lane, ownTag(state.batch));
+  const poller = createDropletPoller(lane, exclusiveBatchTag(state.batch));
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;
@@ -82,7 +82,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
       if (one.misses < maxMisses || confirmations === maxConfirmations) continue;
       confirmations += 1;
       // A list can lag; the droplet itself decides.
-      const raw = await readItem(lane, `/v2/droplets/${id}`, 'droplet', signal);
+      const raw = await readDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
       if (raw !== undefined) applyDroplet(id, raw);
       else if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
       else end(id, `droplet ${id} was deleted`);
@@ -147,7 +147,7 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
 
 async function hasActionFailed(lane: SendLane, action: number | undefined, signal: AbortSignal): Promise<boolean> {
   if (action === undefined) return false;
-  const raw = await readItem(lane, `/v2/actions/${action}`, 'action', signal);
+  const raw = await readDropletOrAction(lane, `/v2/actions/${action}`, 'action', signal);
   return raw !== undefined && stringField(raw, 'status') === 'errored';
 }
 

@@ -47,12 +47,12 @@ export function columnsFromRows(
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   return [...keys].map((name) => ({
     name,
-    value: (row) => (Object.hasOwn(row, name) ? toCell(row[name]) : undefined),
+    value: (row) => (Object.hasOwn(row, name) ? toTableCell(row[name]) : undefined),
   }));
 }
 
 /** A scalar unchanged, an object or a list as JSON. */
-export function toCell(value: unknown): Cell {
+export function toTableCell(value: unknown): Cell {
   switch (typeof value) {
     case 'string':
     case 'number':

@@ -1,6 +1,6 @@
 import { isExactNumber } from '../exact.ts';
 import type { Cell, Column, ListView } from './columns.ts';
-import { columnsFromRows, pickColumns, rowObject, toCell } from './columns.ts';
+import { columnsFromRows, pickColumns, rowObject, toTableCell } from './columns.ts';
 
 /** The data to print, in the shapes that the formats distinguish. `data` is what JSON and YAML print. */
 export type PresentedData =
@@ -81,7 +81,7 @@ export function presentResult<T>(
   }
   if (isOriginal(result)) return presentObject(result, view, wanted);
   if (isObject(result)) return presentObject(result, { columns: columnsFromRows([result]) }, wanted);
-  return { kind: 'value', cell: toCell(result), data: result };
+  return { kind: 'value', cell: toTableCell(result), data: result };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -89,5 +89,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function cellsOfValue(value: unknown): CellRow {
-  return Array.isArray(value) ? value.map(toCell) : [toCell(value)];
+  return Array.isArray(value) ? value.map(toTableCell) : [toTableCell(value)];
 }

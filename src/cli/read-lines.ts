@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-export interface LineStreams {
+export interface LineInputStreams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
   /** Called for Ctrl-C, which sends no signal in raw mode. */
@@ -12,7 +12,7 @@ export interface LineStreams {
  * Yields the lines that the user types or pastes, until the signal. Uses the raw mode of a terminal, because the normal mode
  * cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
  */
-export async function* readLines(streams: LineStreams, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
   const terminal = streams.input.isTTY === true && streams.output.isTTY === true;
   const lines = createInterface({

@@ -18,7 +18,7 @@ import { createDoctorReport, type DoctorFinding, failedFinding } from '../doctor
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
 import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
-import { hasOpener } from '../platform/browser.ts';
+import { canOpenUrl } from '../platform/browser.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
@@ -95,7 +95,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
     runtime,
     isTerminal: host.stderr.isTTY,
     browser: host.env.BROWSER,
-    hasOpener: hasOpener(host.env, host.platform),
+    canOpenUrl: canOpenUrl(host.env, host.platform),
     profile: value.profile,
   };
   yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];

@@ -33,7 +33,11 @@ export function profileOption({ name, isDefault }: ProfileReference): readonly s
   return isDefault ? [] : ['--profile', name];
 }
 
-export function referToProfile(name: string, env: Environment, config: Pick<ConfigFile, 'current'>): ProfileReference {
+export function profileReferenceFor(
+  name: string,
+  env: Environment,
+  config: Pick<ConfigFile, 'current'>,
+): ProfileReference {
   const isSelected = nonEmptyVariable(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
   return { name, isDefault: isSelected };
 }
@@ -84,7 +88,7 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     );
   return {
     profileName,
-    profile: referToProfile(profileName, input.env, input.config),
+    profile: profileReferenceFor(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // Every value was checked by the parser of its key, here or when the file was read.

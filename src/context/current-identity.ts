@@ -9,7 +9,7 @@ import { readAccount } from '../session/account.ts';
 import { loginHints } from '../session/session-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
-export interface IdentityWait {
+export interface IdentityLookupWait {
   /** The longest wait in milliseconds. */
   readonly maxWait: number;
   /** Called before a wait. @param ms milliseconds */
@@ -23,7 +23,7 @@ export interface IdentityWait {
 export async function readCurrentIdentity(
   context: Context,
   settings: ProfileSettings,
-  { maxWait, onPause }: IdentityWait,
+  { maxWait, onPause }: IdentityLookupWait,
   signal?: AbortSignal,
 ): Promise<Identity> {
   const known = await readStoredIdentity(context, settings);
@@ -46,7 +46,7 @@ export async function readCurrentIdentity(
 export async function readIdentityIfAvailable(
   context: Context,
   settings: ProfileSettings,
-  wait: IdentityWait,
+  wait: IdentityLookupWait,
 ): Promise<Identity> {
   // A profile without a usable API, or without a session, is an error.
   await context.api(settings);

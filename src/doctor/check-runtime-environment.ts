@@ -10,12 +10,12 @@ export interface RuntimeFacts {
   /** The value of `BROWSER`. */
   readonly browser: string | undefined;
   /** The program that opens pages (`xdg-open`) was found. */
-  readonly hasOpener: boolean;
+  readonly canOpenUrl: boolean;
   readonly profile: ProfileReference;
 }
 
 /** How the sign-in page is opened. Never fails, because a login always prints the authorization URL. */
-export function checkBrowser({ runtime, isTerminal, browser, hasOpener, profile }: RuntimeFacts): DoctorFinding {
+export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
@@ -28,7 +28,7 @@ export function checkBrowser({ runtime, isTerminal, browser, hasOpener, profile 
   if (browser) return { id, status: 'ok', observed: 'a login opens the browser of BROWSER' };
   if (!runtime.display && !runtime.wsl)
     return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
-  if (!hasOpener)
+  if (!canOpenUrl)
     return warn(
       'no program that opens a browser was found',
       'install one (on Debian: `apt-get install xdg-utils`), or set BROWSER',

@@ -1,6 +1,6 @@
 import type { EngineDependencies } from './migration-job.ts';
 import type { LeftoverObject } from './migration-state.ts';
-import { releaseTarget, removeReplicationObjects } from './postgresql/remove-replication-objects.ts';
+import { releaseMigrationTarget, removeReplicationObjects } from './postgresql/remove-replication-objects.ts';
 import { detachTarget } from './redis/detach-target.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function cleanUpFromJournal(deps: EngineDependencies): Promise<read
   const all = deps.journal.pending().map(async (entry) => {
     const left =
       entry.engine === 'postgresql'
-        ? [...(await removeReplicationObjects(entry, deps)), ...(await releaseTarget(entry, deps))]
+        ? [...(await removeReplicationObjects(entry, deps)), ...(await releaseMigrationTarget(entry, deps))]
         : await detachTarget(entry, deps);
     if (left.length === 0) deps.journal.recordRemoved(entry.name);
     return left;

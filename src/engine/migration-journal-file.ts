@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, numberField, parseJson, stringField, stringsIn } from '../json.ts';
+import { isRecord, type JsonRecord, numberField, parseJson, stringField, stringsOfList } from '../json.ts';
 import { openAppendFile } from '../platform/append-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
@@ -87,7 +87,7 @@ export function parseFormerTargetState(value: unknown): FormerTargetState | unde
   const owner = isRecord(value) ? stringField(value, 'owner') : undefined;
   if (!isRecord(value) || owner === undefined) return undefined;
   const publicOwner = stringField(value, 'publicOwner');
-  return { owner, ...(publicOwner === undefined ? {} : { publicOwner }), settings: stringsIn(value.settings) };
+  return { owner, ...(publicOwner === undefined ? {} : { publicOwner }), settings: stringsOfList(value.settings) };
 }
 
 function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {

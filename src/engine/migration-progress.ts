@@ -1,11 +1,11 @@
 import type { StopReason } from './migration-job.ts';
 import {
   areAllStreaming,
-  combinedMethod,
   type DatabaseProgress,
-  hasEnded,
+  hasMigrationEnded,
   type LeftoverObject,
   type MigrationState,
+  methodOfAllDatabases,
   toDatabaseState,
 } from './migration-state.ts';
 
@@ -31,7 +31,7 @@ export function toMigrationState(progress: MigrationProgress): MigrationState {
   return {
     status,
     reason,
-    method: combinedMethod(progress.databases),
+    method: methodOfAllDatabases(progress.databases),
     databases: progress.databases.map(toDatabaseState),
     warnings: [...progress.warnings],
     leftovers: [...progress.leftovers],
@@ -46,7 +46,7 @@ function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'statu
   const reasons = failed.map(({ name, error }) => `${name}: ${error}`).join('; ');
   const reason = reasons === '' ? undefined : reasons;
   // A failed database does not stop the others. Once all have ended, one failure makes the whole migration fail.
-  if (databases.length > 0 && databases.every(hasEnded))
+  if (databases.length > 0 && databases.every(hasMigrationEnded))
     return { status: failed.length > 0 ? 'error' : 'done', reason };
   return { status: areAllStreaming(databases) ? 'syncing' : 'running', reason };
 }

@@ -107,7 +107,7 @@ export function toDatabaseState({
 }
 
 /** Method of all databases together; undefined until one database has a method. */
-export function combinedMethod(
+export function methodOfAllDatabases(
   databases: readonly Pick<DatabaseProgress, 'method'>[],
 ): TransferMethod | 'mixed' | undefined {
   const methods = new Set(databases.flatMap(({ method }) => method ?? []));
@@ -116,12 +116,12 @@ export function combinedMethod(
 
 const endedPhases: readonly DatabaseMigrationPhase[] = ['done', 'stopped', 'error'];
 
-export function hasEnded({ phase }: Pick<DatabaseProgress, 'phase'>): boolean {
+export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): boolean {
   return endedPhases.includes(phase);
 }
 
 /** True when the initial copy of every running database has ended. */
 export function areAllStreaming(databases: readonly Pick<DatabaseProgress, 'phase'>[]): boolean {
-  const active = databases.filter((one) => !hasEnded(one));
+  const active = databases.filter((one) => !hasMigrationEnded(one));
   return active.length > 0 && active.every(({ phase }) => phase === 'streaming' || phase === 'finishing');
 }

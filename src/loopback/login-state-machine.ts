@@ -1,6 +1,6 @@
 import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
-import type { TabOutcome } from './outcome-page.ts';
+import type { BrowserTabOutcome } from './outcome-page.ts';
 import type { LoginPhase } from './request-decision.ts';
 
 /** The state machine of one login: armed (waits), taken (a response was accepted), closed. */
@@ -13,9 +13,9 @@ export interface LoginStateMachine<Accepted> {
   /** Ends the wait for a response with an error. */
   fail(error: Error): void;
   readonly taken: Promise<Accepted>;
-  readonly finished: Promise<TabOutcome>;
+  readonly finished: Promise<BrowserTabOutcome>;
   /** The outcome for the tab: the result of `finish`, or after a minute that the login is still in progress. */
-  outcome(): Promise<TabOutcome>;
+  outcome(): Promise<BrowserTabOutcome>;
   /** A tab begins to wait for the outcome. Call the returned function when it has its page (true) or was closed (false). */
   tabWaits(): (isAnswered: boolean) => void;
   readonly closed: Promise<void>;
@@ -23,7 +23,7 @@ export interface LoginStateMachine<Accepted> {
 }
 
 export interface LoginStateMachineOptions<Accepted> {
-  readonly finish: (accepted: Accepted) => Promise<TabOutcome>;
+  readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
   readonly clock: Clock;
   /** Closes the listener and all connections. */
   readonly release: () => Promise<void>;
@@ -35,7 +35,7 @@ export function createLoginStateMachine<Accepted>(
   let phase: LoginPhase = { kind: 'armed', started: false };
   let tabs = 0;
   const taken = deferred<Accepted>();
-  const finished = deferred<TabOutcome>();
+  const finished = deferred<BrowserTabOutcome>();
   const answered = deferred<void>();
   const closed = deferred<void>();
   const ended = new AbortController();
@@ -53,8 +53,8 @@ export function createLoginStateMachine<Accepted>(
     return closed.promise;
   };
   const outcome = () => {
-    const result = finished.promise.catch((): TabOutcome => ({ kind: 'failed', reason: unexpectedFailure }));
-    return Promise.race([result, pause(maxTabWaitMs).then((): TabOutcome => ({ kind: 'unfinished' }))]);
+    const result = finished.promise.catch((): BrowserTabOutcome => ({ kind: 'failed', reason: unexpectedFailure }));
+    return Promise.race([result, pause(maxTabWaitMs).then((): BrowserTabOutcome => ({ kind: 'unfinished' }))]);
   };
   const windDown = async (from: 'tab' | 'elsewhere') => {
     await Promise.race([from === 'tab' ? answered.promise : outcome(), pause(tabGraceMs)]);

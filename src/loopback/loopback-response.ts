@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { HtmlPage } from './html-page.ts';
 import { refusalPage } from './outcome-page.ts';
-import type { Refusal } from './refusal.ts';
+import type { LoopbackRefusal } from './refusal.ts';
 
 /** A complete response of the loopback server. Each has the same security headers and closes its connection. */
 export interface LoopbackResponse {
@@ -18,7 +18,7 @@ export function pageResponse(page: HtmlPage, headers: Readonly<Record<string, st
   });
 }
 
-export function refusalResponse(refusal: Refusal): LoopbackResponse {
+export function refusalResponse(refusal: LoopbackRefusal): LoopbackResponse {
   return pageResponse(refusalPage(refusal.reason), refusal.allow === undefined ? {} : { Allow: refusal.allow });
 }
 

@@ -16,7 +16,7 @@ import {
   redirectResponse,
   refusalResponse,
 } from './loopback-response.ts';
-import { outcomePage, type TabOutcome } from './outcome-page.ts';
+import { type BrowserTabOutcome, outcomePage } from './outcome-page.ts';
 import { maxRequestBodyBytes, readRequestBody } from './read-request-body.ts';
 import { refuseRequest } from './refusal.ts';
 import type { LoginExpectations, ResponseValidator } from './request-decision.ts';
@@ -33,7 +33,7 @@ export interface LoopbackOptions<Accepted> {
   /** The authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
   /** Called once with the accepted response; its result is the outcome that the tab shows. */
-  readonly finish: (accepted: Accepted) => Promise<TabOutcome>;
+  readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
 }
@@ -47,7 +47,7 @@ export interface LoopbackServer<Accepted> {
   /** Settles when a response was accepted, before `finish` has ended. Stays pending when the server is closed first. */
   readonly taken: Promise<Accepted>;
   /** Settles as `finish` does. */
-  readonly finished: Promise<TabOutcome>;
+  readonly finished: Promise<BrowserTabOutcome>;
   /** Accepts a response that was pasted; false when another one was accepted before or the server is closed. */
   take(accepted: Accepted): boolean;
   /** Settles when the port is free: after the tab has its page, after 5 s without a request for it, or by `close`. */

@@ -18,7 +18,7 @@ export type LoginOutcome =
   | { readonly kind: 'unfinished' };
 
 /** What the tab gets: the page with the outcome, or the URL at which the login continues. */
-export type TabOutcome = LoginOutcome | { readonly kind: 'continue'; readonly url: string };
+export type BrowserTabOutcome = LoginOutcome | { readonly kind: 'continue'; readonly url: string };
 
 /** The last page of the tab, with the outcome of the login. */
 export function outcomePage(outcome: LoginOutcome): HtmlPage {

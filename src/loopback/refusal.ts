@@ -1,5 +1,5 @@
 /** The refusal of a request, which does not change the login. */
-export interface Refusal {
+export interface LoopbackRefusal {
   readonly kind: 'refuse';
   readonly reason: RefusalReason;
   /** The allowed method, for the Allow header of a 405. */
@@ -23,10 +23,10 @@ export const refusalStatus = {
 
 export type RefusalReason = keyof typeof refusalStatus;
 
-export function refuseRequest(page: Exclude<RefusalReason, 'method_not_allowed'>): Refusal {
+export function refuseRequest(page: Exclude<RefusalReason, 'method_not_allowed'>): LoopbackRefusal {
   return { kind: 'refuse', reason: page };
 }
 
-export function refuseMethod(allow: 'GET' | 'POST'): Refusal {
+export function refuseHttpMethod(allow: 'GET' | 'POST'): LoopbackRefusal {
   return { kind: 'refuse', reason: 'method_not_allowed', allow };
 }

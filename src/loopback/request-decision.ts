@@ -1,6 +1,6 @@
 import type { CallbackParameters, ParameterLocation } from './callback-parameters.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
-import type { Refusal } from './refusal.ts';
+import type { LoopbackRefusal } from './refusal.ts';
 
 /** The values that a request is checked against; fixed when the port is bound. */
 export interface LoginExpectations<Accepted> {
@@ -38,7 +38,7 @@ export type LoginPhase =
 
 /** What the loopback server does with a request. Only `taken`, `start` and `start_again` change the login. */
 export type RequestDecision<Accepted> =
-  | Refusal
+  | LoopbackRefusal
   /** Read the body, up to `maxRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
@@ -49,4 +49,7 @@ export type RequestDecision<Accepted> =
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
 
 /** A check that runs before the state is compared: it can only refuse. */
-export type RequestCheck = (expected: LoginExpectations<unknown>, request: LoopbackRequest) => Refusal | undefined;
+export type RequestCheck = (
+  expected: LoginExpectations<unknown>,
+  request: LoopbackRequest,
+) => LoopbackRefusal | undefined;

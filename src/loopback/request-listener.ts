@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refusalResponse, serializeResponse } from './loopback-response.ts';
-import { refuseMethod, refuseRequest } from './refusal.ts';
+import { refuseHttpMethod, refuseRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
 /** Handles all requests of a server, also those that Node would answer itself, so that each response has the security headers. */
@@ -22,7 +22,7 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
   // Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(serializeResponse(refusalResponse(refuseMethod('GET'))), () => socket.destroy());
+    socket.end(serializeResponse(refusalResponse(refuseHttpMethod('GET'))), () => socket.destroy());
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const begun = answering.get(socket)?.headersSent === true;

@@ -1,4 +1,4 @@
-import { personalContext } from '../identity.ts';
+import { personalAccountContext } from '../identity.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
@@ -35,7 +35,7 @@ export interface AccountInfo {
 /** The account and the context of a grant. A response that names an account without a team is of its personal context (spec.md §2). */
 export function accountContextOf(info: AccountInfo | undefined): { accountUuid?: string; team?: string } {
   const { uuid, teamUuid } = info ?? {};
-  const team = teamUuid ?? (uuid === undefined ? undefined : personalContext);
+  const team = teamUuid ?? (uuid === undefined ? undefined : personalAccountContext);
   return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
 }
 

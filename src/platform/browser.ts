@@ -22,7 +22,7 @@ export function systemBrowser(env: Environment, platform: NodeJS.Platform): Brow
 }
 
 /** Whether there is an opener; it can be missing only on Linux. */
-export function hasOpener(
+export function canOpenUrl(
   env: Environment,
   platform: NodeJS.Platform,
   exists: (path: string) => boolean = existsSync,

@@ -2,10 +2,10 @@ import type { DbusConnection } from './dbus-connection.ts';
 import type { DbusWriter } from './dbus-wire.ts';
 import type { Environment, KeychainDone, KeychainUnavailable } from './host.ts';
 import {
-  findItem,
+  findSecretItem,
   openSecretSession,
   readKeyringAlias,
-  requireSignature,
+  requireDbusSignature,
   type SecretAttributes,
   secretServiceName,
   withSecretService,
@@ -21,7 +21,7 @@ export interface SecretItem {
 /** Writes one item to the Secret Service. Never unlocks or prompts: the result is `unavailable` when that would be needed. */
 export function writeSecret(env: Environment, item: SecretItem): Promise<KeychainDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const [path, session] = await Promise.all([findItem(bus, item.attributes), openSecretSession(bus)]);
+    const [path, session] = await Promise.all([findSecretItem(bus, item.attributes), openSecretSession(bus)]);
     if (typeof path === 'object') return path;
     if (path === undefined) return createItem(bus, item, session);
     const call = {
@@ -41,11 +41,11 @@ export function removeSecret(
   attributes: SecretAttributes,
 ): Promise<KeychainDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const path = await findItem(bus, attributes);
+    const path = await findSecretItem(bus, attributes);
     if (typeof path === 'object') return path;
     if (path === undefined) return { kind: 'done' };
     const call = { destination: secretServiceName, path, interface: 'org.freedesktop.Secret.Item', member: 'Delete' };
-    return resultOfPrompt(requireSignature(await bus.call(call), 'o').body.string());
+    return resultOfPrompt(requireDbusSignature(await bus.call(call), 'o').body.string());
   });
 }
 
@@ -72,7 +72,7 @@ async function createItem(
       writer.uint32(1);
     },
   });
-  const { body } = requireSignature(reply, 'oo');
+  const { body } = requireDbusSignature(reply, 'oo');
   body.string();
   return resultOfPrompt(body.string());
 }

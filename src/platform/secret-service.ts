@@ -13,7 +13,7 @@ export async function readSecret(
   signal: AbortSignal,
 ): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
   return withSecretService(env, signal, async (bus) => {
-    const [item, session] = await Promise.all([findItem(bus, attributes), openSecretSession(bus)]);
+    const [item, session] = await Promise.all([findSecretItem(bus, attributes), openSecretSession(bus)]);
     if (typeof item !== 'string') return item ?? { kind: 'absent' };
     return { kind: 'found', value: await getSecret(bus, item, session) };
   });
@@ -59,11 +59,11 @@ async function registerClient(bus: DbusConnection): Promise<void> {
 export async function readKeyringAlias(bus: DbusConnection, alias: string): Promise<string> {
   const call = { ...root, member: 'ReadAlias', signature: 's' };
   const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
-  return requireSignature(reply, 'o').body.string();
+  return requireDbusSignature(reply, 'o').body.string();
 }
 
 /** The path of the one item with these attributes; undefined when there is none. */
-export async function findItem(
+export async function findSecretItem(
   bus: DbusConnection,
   attributes: SecretAttributes,
 ): Promise<string | KeychainUnavailable | undefined> {
@@ -99,7 +99,7 @@ async function searchItems(bus: DbusConnection, attributes: SecretAttributes): P
     signature: 'a{ss}',
     body: (writer) => writeAttributes(writer, attributes),
   });
-  const { body } = requireSignature(reply, 'aoao');
+  const { body } = requireDbusSignature(reply, 'aoao');
   const paths = (): readonly string[] => {
     const list: string[] = [];
     body.array(4, () => list.push(body.string()));
@@ -120,7 +120,7 @@ export async function openSecretSession(bus: DbusConnection): Promise<string> {
       writer.string('');
     },
   });
-  const { body } = requireSignature(reply, 'vo');
+  const { body } = requireDbusSignature(reply, 'vo');
   body.variant();
   return body.string();
 }
@@ -134,14 +134,14 @@ async function getSecret(bus: DbusConnection, item: string, session: string): Pr
     signature: 'o',
     body: (writer) => writer.string(session),
   });
-  const { body } = requireSignature(reply, '(oayays)');
+  const { body } = requireDbusSignature(reply, '(oayays)');
   body.align(8);
   body.string();
   body.byteArray();
   return body.byteArray().toString('utf8');
 }
 
-export function requireSignature(reply: DbusReply, signature: string): DbusReply {
+export function requireDbusSignature(reply: DbusReply, signature: string): DbusReply {
   if (reply.signature !== signature)
     throw new Error(`the keyring returned the type ${reply.signature} instead of ${signature}`);
   return reply;

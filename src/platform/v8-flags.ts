@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
  * rejects the code cache of Node and compiles its modules again, which takes 30 ms.
  */
 export function tuneV8ForClient(): void {
-  keepYoungHeapSmall();
+  limitYoungGeneration();
   reduceInlining();
   compileWasmOnce();
 }
@@ -14,7 +14,7 @@ export function tuneV8ForClient(): void {
  * Keeps the young generation of the heap at its initial size. By default it grows until it contains thousands of unused
  * responses; collecting them earlier takes less memory and less time.
  */
-export function keepYoungHeapSmall(): void {
+export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
@@ -23,7 +23,7 @@ export function keepYoungHeapSmall(): void {
  * limit of what is in use limits little.
  */
 export function collectGarbageEarly(): void {
-  keepYoungHeapSmall();
+  limitYoungGeneration();
   setFlagsFromString('--heap-growing-percent=30');
 }
 

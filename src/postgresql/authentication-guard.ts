@@ -1,7 +1,7 @@
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import type { PostgresqlSource } from './source.ts';
-import { verifiesServer } from './ssl-mode.ts';
+import { verifiesServerIdentity } from './ssl-mode.ts';
 
 /** How the server asked for the password; `none`: it did not ask. */
 export type AuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
@@ -49,7 +49,7 @@ export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsC
  * @param peer the address that the socket is connected to
  */
 export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
-  const isVerified = source.ssl === 'require' && verifiesServer(source.verify);
+  const isVerified = source.ssl === 'require' && verifiesServerIdentity(source.verify);
   return source.password === undefined || source.allowCleartextPassword === true || isVerified || isLoopbackPeer(peer);
 }
 

@@ -128,7 +128,7 @@ export const dateTimeTypes = [typeOid.date, typeOid.time, typeOid.timestamp, typ
  */
 
 /** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
-export const clockFunctions = '1299|264[789]';
+export const clockReadingFunctions = '1299|264[789]';
 
 /** Functions that resolve a name by the search_path and return NULL when there is none (to_regclass and the like); current_schema. */
 export const nameLookupFunctions = '347[69]|349[2-5]|140[23]';

@@ -9,7 +9,7 @@ export function parseArrayText(text: string): readonly (string | null)[] {
   if (at < 0) throw new TypeError('the server did not return an array');
   for (; at < text.length; at += 1) {
     if ('{},'.includes(text[at]!)) continue;
-    const { value, isQuoted, end } = readItem(text, at, arrayEnd);
+    const { value, isQuoted, end } = readDropletOrAction(text, at, arrayEnd);
     elements.push(!isQuoted && value === 'NULL' ? null : value);
     at = end - 1;
   }
@@ -22,7 +22,7 @@ export function parseRecordText(text: string): readonly (string | null)[] {
   const fields: (string | null)[] = [];
   let at = 0;
   while (at < text.length - 1) {
-    const { value, isQuoted, end } = readItem(text, at + 1, recordEnd);
+    const { value, isQuoted, end } = readDropletOrAction(text, at + 1, recordEnd);
     fields.push(!isQuoted && value === '' ? null : value);
     at = end;
   }
@@ -40,7 +40,7 @@ interface Item {
 }
 
 /** In quotes a backslash and, in composite values, a second quote stand for the next character. */
-function readItem(text: string, from: number, ends: RegExp): Item {
+function readDropletOrAction(text: string, from: number, ends: RegExp): Item {
   let value = '';
   let isQuoted = false;
   let inQuotes = false;

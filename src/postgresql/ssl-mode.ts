@@ -14,7 +14,7 @@ export interface CertificateVerification {
  * Whether a successful TLS handshake proves which server answered. A certificate chain that ends at a public CA does not:
  * anybody gets such a certificate for a name of their own.
  */
-export function verifiesServer(verify: CertificateVerification | undefined): boolean {
+export function verifiesServerIdentity(verify: CertificateVerification | undefined): boolean {
   return verify !== undefined && (verify.what === 'full' || verify.ca !== undefined);
 }
 

@@ -1,11 +1,17 @@
 import type { Finding } from './finding.ts';
-import { type EvaluatedEffects, findingKey, type Harm, type PlacedEffect, type SimulatedFix } from './simulated-fix.ts';
+import {
+  type EffectInDatabase,
+  type EvaluatedEffects,
+  findingKey,
+  type Harm,
+  type SimulatedFix,
+} from './simulated-fix.ts';
 
 /** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
 export function withoutConflicts(
   fixes: readonly SimulatedFix[],
   isOptional: (fix: SimulatedFix) => boolean,
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
   harms: Map<Finding, Harm>,
 ): readonly SimulatedFix[] {
   const kept = new Set<SimulatedFix>();

@@ -24,7 +24,7 @@ export type FixEffect =
   /** A restart, which also activates the changes that wait for one. */
   | { readonly kind: 'restart' }
   /** What only one query shows: a dropped constraint, another host rule. */
-  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `changesResult` types it.
+  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `changesQueryResult` types it.
   | { readonly kind: 'result'; readonly query: DecodedQuery<any>; readonly change: (value: any) => unknown };
 
 export interface RoleChange {
@@ -46,12 +46,12 @@ export function changesRole(change: RoleChange): FixEffect {
 }
 
 /** The effect of statements whose result one query shows. `change` gets the value of the query and returns the new one. */
-export function changesResult<T>(query: DecodedQuery<T>, change: (value: T) => T): FixEffect {
+export function changesQueryResult<T>(query: DecodedQuery<T>, change: (value: T) => T): FixEffect {
   return { kind: 'result', query, change };
 }
 
 /** The effect of statements after which a query returns these rows no more. */
-export function removesRows<T>(query: DecodedQuery<readonly T[]>, rows: readonly T[]): FixEffect {
+export function removesResultRows<T>(query: DecodedQuery<readonly T[]>, rows: readonly T[]): FixEffect {
   const removed = new Set(rows);
-  return changesResult(query, (all) => all.filter((row) => !removed.has(row)));
+  return changesQueryResult(query, (all) => all.filter((row) => !removed.has(row)));
 }

@@ -51,12 +51,12 @@ export function optionalQuery<T>(query: DecodedQuery<T>): OptionalQuery<T> {
 }
 
 /** The value of a result, or what to use instead. */
-export function resultOr<T, U>(result: QueryResult<T>, otherwise: U): T | U {
+export function queryValueOr<T, U>(result: QueryResult<T>, otherwise: U): T | U {
   return result.kind === 'known' ? result.value : otherwise;
 }
 
 /** The value of a query; undefined when it is not known. */
-export function knownValue<T>(results: QueryResults, query: DecodedQuery<T>): T | undefined {
+export function knownQueryValue<T>(results: QueryResults, query: DecodedQuery<T>): T | undefined {
   const result = results.get(query);
   // The map holds what the decoder of this query returned.
   return result?.kind === 'known' ? (result.value as T) : undefined;

@@ -7,7 +7,7 @@ import type { AddressFacts } from './network/network-facts.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
 import { simulateFixes } from './simulate-fixes.ts';
-import type { EvaluatedEffects, PlacedEffect } from './simulated-fix.ts';
+import type { EffectInDatabase, EvaluatedEffects } from './simulated-fix.ts';
 import { type FindNearest, rejectUnknownCheckIds } from './unknown-check-ids.ts';
 import { type Conclusion, deriveVerdict } from './verdict.ts';
 import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
@@ -83,7 +83,7 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
-  ) => (effects: readonly PlacedEffect[]) => EvaluatedEffects;
+  ) => (effects: readonly EffectInDatabase[]) => EvaluatedEffects;
   /** Databases to ignore so that the method becomes possible; `conclude` evaluates without them. */
   readonly advise?: (
     facts: Facts,

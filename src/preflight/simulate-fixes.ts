@@ -2,7 +2,13 @@ import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts'
 import { withoutConflicts } from './fix-conflicts.ts';
 import type { FixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
-import { type EvaluatedEffects, findingKey, type Harm, type PlacedEffect, type SimulatedFix } from './simulated-fix.ts';
+import {
+  type EffectInDatabase,
+  type EvaluatedEffects,
+  findingKey,
+  type Harm,
+  type SimulatedFix,
+} from './simulated-fix.ts';
 
 export interface FixSimulation {
   /** The findings, without the statements of fixes that would make another finding worse, and without effects. */
@@ -20,7 +26,7 @@ export interface FixSimulation {
 export function simulateFixes(
   findings: readonly Finding[],
   method: MigrationMethod,
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
 ): FixSimulation {
   const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
@@ -82,7 +88,7 @@ function fixKey(finding: Finding): string {
     : findingKey(finding);
 }
 
-function effectsOf(fixes: readonly SimulatedFix[]): readonly PlacedEffect[] {
+function effectsOf(fixes: readonly SimulatedFix[]): readonly EffectInDatabase[] {
   return fixes.flatMap(({ effects }) => effects);
 }
 
@@ -129,7 +135,7 @@ function dropHarmfulAdditions(
   observed: ReadonlyMap<string, Finding>,
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
   harms: Map<Finding, Harm>,
 ): void {
   const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));

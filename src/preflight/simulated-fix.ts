@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts';
 import type { FixEffect } from './fix-effect.ts';
 
 /** An effect with the database whose finding it corrects; undefined: the server. */
-export interface PlacedEffect {
+export interface EffectInDatabase {
   readonly effect: FixEffect;
   readonly database: string | undefined;
 }
@@ -22,7 +22,7 @@ export type Harm =
 
 export interface SimulatedFix {
   readonly finding: Finding;
-  readonly effects: readonly PlacedEffect[];
+  readonly effects: readonly EffectInDatabase[];
 }
 
 export function findingKey({ id, database }: Pick<Finding, 'id' | 'database'>): string {

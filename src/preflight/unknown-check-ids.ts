@@ -8,7 +8,7 @@ export function rejectUnknownCheckIds(accepted: readonly string[], ids: readonly
   const unknown = accepted.filter((id) => !ids.includes(id));
   if (unknown.length === 0) return;
   throw usageError(
-    `unknown check id: ${unknown.map(inDoubleQuotes).join(', ')}`,
+    `unknown check id: ${unknown.map(quoteDouble).join(', ')}`,
     suggestionHint(unknown, ids, nearest) ?? `use an id of the report, such as --accept ${ids[0] ?? 'ID'}`,
   );
 }
@@ -19,9 +19,9 @@ export function suggestionHint(
   nearest: FindNearest,
 ): string | undefined {
   const near = words.flatMap((word) => nearest(word, known) ?? []);
-  return near.length === 0 ? undefined : `did you mean ${near.map(inDoubleQuotes).join(', ')}?`;
+  return near.length === 0 ? undefined : `did you mean ${near.map(quoteDouble).join(', ')}?`;
 }
 
-export function inDoubleQuotes(word: string): string {
+export function quoteDouble(word: string): string {
   return `"${word}"`;
 }

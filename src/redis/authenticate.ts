@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { errorCodeOf, redactServerMessage } from './command-error.ts';
-import { exchangeLine } from './resp.ts';
+import { exchangeRedisLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 
@@ -25,7 +25,7 @@ export async function authenticate(
 ): Promise<RedisAuthOutcome> {
   const password = source.password?.reveal() ?? '';
   const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
-  const reply = await exchangeLine(socket, ['PING'], options);
+  const reply = await exchangeRedisLine(socket, ['PING'], options);
   const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
@@ -44,7 +44,7 @@ async function sendAuth(
 ): Promise<RedisAuthOutcome> {
   const command: RedisCommand =
     source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
-  const reply = await exchangeLine(socket, command, options);
+  const reply = await exchangeRedisLine(socket, command, options);
   if (!reply.startsWith('-')) return { auth: 'password' };
   const message = redactServerMessage(reply.slice(1), source);
   if (/no password is set|without any password configured/i.test(message)) {

@@ -1,7 +1,7 @@
 import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
 import { errorCodeOf, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
-import { exchangeLine } from './resp.ts';
+import { exchangeRedisLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 
@@ -58,7 +58,7 @@ async function readLine(
 ): Promise<string | undefined> {
   try {
     const { socket } = await openRedisSocket(source, options);
-    return await exchangeLine(socket, command, options).finally(() => socket.destroy());
+    return await exchangeRedisLine(socket, command, options).finally(() => socket.destroy());
   } catch {
     return undefined;
   }

@@ -73,12 +73,12 @@ export type RedisInfoField =
   | 'cluster_enabled';
 
 /** The lines of INFO, CLUSTER INFO and the like, by field. A field that the server does not report is absent. */
-export interface InfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
+export interface RedisInfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
   get(field: Field): string | undefined;
   has(field: Field): boolean;
 }
 
-export type RedisInfo = InfoLines<RedisInfoField>;
+export type RedisInfo = RedisInfoLines<RedisInfoField>;
 
 /** What INFO reports when it could not be read. */
 export const emptyInfo: RedisInfo = new Map<string, string>();
@@ -95,7 +95,10 @@ export function parseInfo(text: string): ReadonlyMap<string, string> {
 }
 
 /** A field as a number; undefined when it is absent or not a number. */
-export function infoNumber<Field extends string>(info: InfoLines<Field>, field: NoInfer<Field>): number | undefined {
+export function infoNumber<Field extends string>(
+  info: RedisInfoLines<Field>,
+  field: NoInfer<Field>,
+): number | undefined {
   const text = info.get(field);
   if (text === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return undefined;
   return Number(text);

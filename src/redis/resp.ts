@@ -17,7 +17,7 @@ export function encodeCommand(command: RedisCommand): Buffer {
  * Sends a command and reads the first line of the reply with its type: `+OK`, `-NOAUTH …`. Without a command it only
  * reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
  */
-export async function exchangeLine(
+export async function exchangeRedisLine(
   socket: Socket,
   command: RedisCommand | undefined,
   options: RedisConnectOptions,

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FormerTargetState } from '../engine/migration-journal.ts';
 import { parseFormerTargetState } from '../engine/migration-journal-file.ts';
-import { isRecord, type JsonRecord, parseJson, stringField, stringsIn } from '../json.ts';
+import { isRecord, type JsonRecord, parseJson, stringField, stringsOfList } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
 
@@ -111,10 +111,10 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
     filled: recordsIn(json.filled).flatMap((one) =>
       decodeCreatedObject(one).map(({ name }) => ({
         name,
-        extensions: stringsIn(one.extensions),
-        schemas: stringsIn(one.schemas),
-        publications: stringsIn(one.publications),
-        ...(one.eventTriggers === undefined ? {} : { eventTriggers: stringsIn(one.eventTriggers) }),
+        extensions: stringsOfList(one.extensions),
+        schemas: stringsOfList(one.schemas),
+        publications: stringsOfList(one.publications),
+        ...(one.eventTriggers === undefined ? {} : { eventTriggers: stringsOfList(one.eventTriggers) }),
       })),
     ),
     objects: recordsIn(json.objects).flatMap((one) => {

@@ -87,7 +87,7 @@ export interface RehearsalReport {
 }
 
 /** The reasons why the migration would have failed, in the order of the databases. */
-export function failuresOf(databases: readonly DatabaseRehearsal[]): readonly RehearsalFailure[] {
+export function rehearsalFailuresOf(databases: readonly DatabaseRehearsal[]): readonly RehearsalFailure[] {
   return databases.flatMap(({ name: database, errors, tables, sequences }) => [
     ...errors.map((reason) => ({ database, reason })),
     ...tables.flatMap((table) => failureOf(database, table)),

@@ -6,10 +6,10 @@ import type { PreflightReport } from '../preflight/report.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import {
-  failuresOf,
   type RehearsalFailure,
   type RehearsalReport,
   type RehearsalServer,
+  rehearsalFailuresOf,
   type TableCount,
 } from './rehearsal-report.ts';
 import type { RehearsalOutcome } from './rehearsal-run.ts';
@@ -30,7 +30,7 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
   const { preflight, method, kept, servers, startedAt, endedAt, databases, warnings, violations, leftovers } = parts;
   const failures: readonly RehearsalFailure[] = [
     ...parts.errors.map((reason) => ({ reason })),
-    ...failuresOf(databases),
+    ...rehearsalFailuresOf(databases),
   ];
   return {
     schema_version: 1,

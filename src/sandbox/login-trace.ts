@@ -27,7 +27,7 @@ export function loginTraceOfGrant(grant: SandboxGrant | undefined): LoginTrace |
 }
 
 /** Adds the redirect of the reply to the trace of a login. */
-export function addRedirect(
+export function traceRedirect(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,
 ): LoginTrace | undefined {

@@ -6,7 +6,7 @@ import { hasLoopbackHost } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
-import { addRedirect } from './login-trace.ts';
+import { traceRedirect } from './login-trace.ts';
 import type { LogFields, LoggedRequest, LoginTrace } from './request-log.ts';
 import type { Route } from './routes.ts';
 import type { SandboxService } from './service.ts';
@@ -15,7 +15,7 @@ import type { SandboxService } from './service.ts';
 export interface OriginServer<R extends Route> {
   readonly router: Router<R>;
   /** Checks who sends the request. The result carries it out and replies, also when no route matches. */
-  readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => Handling;
+  readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => RequestHandling;
   /** A reply in the error format of the origin. */
   readonly errorReply: (
     status: RejectionStatus,
@@ -30,7 +30,7 @@ export interface OriginServer<R extends Route> {
 }
 
 /** Carries a request out. */
-export type Handling = () => HttpReply | Promise<HttpReply>;
+export type RequestHandling = () => HttpReply | Promise<HttpReply>;
 
 export type RejectionStatus = keyof typeof ERRORS;
 
@@ -114,7 +114,7 @@ function admitSafely<R extends Route>(
   match: RouteMatch<R>,
   request: HttpRequest,
   service: SandboxService,
-): Handling {
+): RequestHandling {
   const failed = (): HttpReply => server.errorReply(500, ERRORS[500], request, service);
   try {
     const handling = server.admit(match, request, service);
@@ -151,7 +151,7 @@ function logReply(
     ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
   };
   const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${NO_ENDPOINT}`;
-  const sent = service.log.add(entry, endpoint, outcome?.committed === false ? trace : addRedirect(trace, reply));
+  const sent = service.log.add(entry, endpoint, outcome?.committed === false ? trace : traceRedirect(trace, reply));
   return outcome === undefined ? dated : { ...dated, sent };
 }
 

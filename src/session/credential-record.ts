@@ -108,7 +108,7 @@ export function decodeRecord(text: string): CredentialRecord | undefined {
   };
 }
 
-export function isSameRecord(one: CredentialRecord, other: CredentialRecord): boolean {
+export function isSameCredentialRecord(one: CredentialRecord, other: CredentialRecord): boolean {
   return encodeRecord(one).reveal() === encodeRecord(other).reveal();
 }
 
@@ -155,7 +155,7 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
 }
 
 /** Bytes to reserve for the answer to a refresh of this session: 4 KiB, or as many blocks as twice its record needs. */
-export function reservedBytes(record: CredentialRecord): number {
+export function journalReservationBytes(record: CredentialRecord): number {
   const block = 4096;
   return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
 }

@@ -1,11 +1,11 @@
 import { processTokenResponse } from '../oauth/token-endpoint.ts';
 import { ensureFolder, removeDurably } from '../platform/files.ts';
 import { type FileReplacement, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
-import { type CredentialRecord, decodeRecord, encodeRecord, reservedBytes } from './credential-record.ts';
+import { type CredentialRecord, decodeRecord, encodeRecord, journalReservationBytes } from './credential-record.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { listCredentialTemporaries, type ProfilePaths } from './profile-paths.ts';
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
-import { canReplace, recordFromAnswer } from './renewed-record.ts';
+import { canReplaceRecord, recordFromAnswer } from './renewed-record.ts';
 
 /** Creates the temporary file that becomes the record; a test replaces it to make it fail. */
 export type PrepareFileReplacement = (path: string, reserve: number) => FileReplacement;
@@ -25,7 +25,7 @@ export function createFileJournal(
       ensureFolder(place.folder);
       // Throws for a file that cannot be read: it may contain the newest record.
       for (const path of listCredentialTemporaries(place)) readSecretText(path);
-      return reservationOf(place, prepare(place.credentialFile, reservedBytes(record)), record, options);
+      return reservationOf(place, prepare(place.credentialFile, journalReservationBytes(record)), record, options);
     },
     removeObsolete(stored) {
       // The reserved file of a refresh in doubt stays. Under the lock every other one belongs to a killed process.
@@ -103,7 +103,7 @@ function reservationOf(
     const isReplaced = replacement.commit(
       text,
       (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
-      () => canReplace(readItem(place), old),
+      () => canReplaceRecord(readDropletOrAction(place), old),
     );
     if (isReplaced) state = 'committed';
     else replacement.abandon();
@@ -136,7 +136,7 @@ function isRival(content: TemporaryContent, old: CredentialRecord): boolean {
   return isUnanswered(content) || (content.kind === 'record' && !isObsolete(content, old));
 }
 
-function readItem(place: ProfilePaths): CredentialRecord | undefined {
+function readDropletOrAction(place: ProfilePaths): CredentialRecord | undefined {
   const text = readSecretText(place.credentialFile);
   return text === undefined ? undefined : decodeRecord(text);
 }

@@ -1,10 +1,10 @@
-import { type CredentialRecord, decodeRecord, isSameRecord } from './credential-record.ts';
+import { type CredentialRecord, decodeRecord, isSameCredentialRecord } from './credential-record.ts';
 import type { CredentialItems, CredentialStore, ItemWriteResult } from './credential-store.ts';
-import { canReplace } from './renewed-record.ts';
+import { canReplaceRecord } from './renewed-record.ts';
 import { writeCredentialRecord } from './stored-session.ts';
 
 /** `superseded`: the store has a newer grant, another session or none, and was not changed. */
-export type GuardedWriteResult = ItemWriteResult | { readonly kind: 'superseded' };
+export type ConditionalWriteResult = ItemWriteResult | { readonly kind: 'superseded' };
 
 /**
  * Writes the record that a refresh of `sent` has created, unless the store has changed since: the lock excludes other processes
@@ -15,10 +15,10 @@ export async function writeUnlessSuperseded(
   items: CredentialItems,
   next: CredentialRecord,
   sent: CredentialRecord,
-): Promise<GuardedWriteResult> {
+): Promise<ConditionalWriteResult> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
-  if (stored !== undefined && isSameRecord(stored, next)) return { kind: 'done' };
-  return canReplace(stored, sent) ? writeCredentialRecord(store, items, next) : { kind: 'superseded' };
+  if (stored !== undefined && isSameCredentialRecord(stored, next)) return { kind: 'done' };
+  return canReplaceRecord(stored, sent) ? writeCredentialRecord(store, items, next) : { kind: 'superseded' };
 }

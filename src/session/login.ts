@@ -17,7 +17,7 @@ import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-c
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
 import { bindReceiver, createPasteReceiver, type ResponseReceiver } from './response-receiver.ts';
-import { revokeAndThrow, revokeReplaced } from './revoke-grant.ts';
+import { revokeAndThrow, revokeReplacedSession } from './revoke-grant.ts';
 import { rejectIfUnreachable, type ServerWatchDeps } from './server-watch.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
@@ -74,7 +74,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
 
     showOutcome(signedInOutcome(grant));
     await deps.report(stored);
-    await revokeReplaced(deps, stored);
+    await revokeReplacedSession(deps, stored);
     interruption.throwIfInterrupted();
     await receiver.closed;
     return stored;

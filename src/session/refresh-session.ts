@@ -15,7 +15,7 @@ import { writeUnlessSuperseded } from './guarded-write.ts';
 import type { TokenAcceptance } from './probe-token.ts';
 import { type RecoveryDeps, recoverSession } from './recover-session.ts';
 import type { JournalReservation } from './refresh-journal.ts';
-import { endOtherGrant, type RefreshedGrantDeps, reportRefreshedGrant } from './refreshed-grant.ts';
+import { endGrantOfOtherAccount, type RefreshedGrantDeps, reportRefreshedGrant } from './refreshed-grant.ts';
 import {
   isRefreshDue,
   type RefreshCause,
@@ -23,7 +23,7 @@ import {
   renewedRecord,
   withoutRefreshToken,
 } from './renewed-record.ts';
-import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKept } from './send-refresh.ts';
+import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKeptMessage } from './send-refresh.ts';
 import {
   type FoundSession,
   loginCommand,
@@ -76,7 +76,7 @@ export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Pr
 async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: RefreshCause): Promise<RefreshResult> {
   const found = await recoverSession(deps, items);
   const { record } = found;
-  if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
+  if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
   const deadline = timeoutWhileRunning(totalTimeoutMs);
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
@@ -99,7 +99,7 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
     tokenParams,
     isSpecServer: record.accountUuid !== undefined,
     loginCommand: loginCommand(deps.profile, record.scope, deps.flowOption(record.sid)),
-    consequence: sessionKept,
+    consequence: sessionKeptMessage,
   };
   const request = refreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
@@ -161,14 +161,14 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
     const record = await commitRefresh(ongoing, renewedRecord(found.record, result.grant, ongoing.sentAt));
-    if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
+    if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
     await reportRefreshedGrant(deps, found.record, record, result.grant);
     return { record, inDoubt: false };
   }
   const partial = recordFromAnswer(found.record, result, ongoing.sentAt);
   if (partial !== undefined) {
     const record = await commitRefresh(ongoing, partial);
-    if (record.otherGrant !== undefined) throw await endOtherGrant(deps, items, record);
+    if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
     throw tokenError(result, { ...errorContext, consequence: newTokenKept });
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';

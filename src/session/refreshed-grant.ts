@@ -27,7 +27,7 @@ export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'
  * the profile's lock.
  * @returns the error, which names both
  */
-export async function endOtherGrant(
+export async function endGrantOfOtherAccount(
   deps: RefreshedGrantDeps,
   items: CredentialItems,
   record: CredentialRecord,

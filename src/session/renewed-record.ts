@@ -72,7 +72,7 @@ export function recordFromAnswer(
  * Whether a refresh that sent the token of `sent` may replace the stored record. Without the lock (a network file system that
  * does not share locks) another process may have stored a newer grant or another session, which must not be overwritten.
  */
-export function canReplace(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
+export function canReplaceRecord(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
   // An ended record may be replaced by a grant: another process sent the same refresh token and was refused.
   const isEnded = stored.refreshToken === undefined;

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { TabOutcome } from '../loopback/outcome-page.ts';
+import type { BrowserTabOutcome } from '../loopback/outcome-page.ts';
 import type { ResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
@@ -23,7 +23,7 @@ export interface ResponseReceiver extends LoginAddresses {
   /** Accepts a pasted response; false when another one was accepted before. */
   accept(response: AuthorizationResult): boolean;
   /** The page of the tab that brought the response; only the first call counts. */
-  showOutcome(outcome: TabOutcome): void;
+  showOutcome(outcome: BrowserTabOutcome): void;
   /** Settles when the tab has its page, or 5 s after the response without a tab that requests it. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export interface ReceiverOptions {
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when no callback URL can be served. */
 export async function bindReceiver(options: ReceiverOptions): Promise<ResponseReceiver> {
-  const outcome = deferred<TabOutcome>();
+  const outcome = deferred<BrowserTabOutcome>();
   const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
   let isAccepted = false;
   void server.taken.then(

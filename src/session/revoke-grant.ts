@@ -55,7 +55,7 @@ export async function revokeGrant(
  * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
  * A token that was given to the program is not its own to end, and a login with the token in use has not replaced it.
  */
-export async function revokeReplaced(
+export async function revokeReplacedSession(
   deps: RevokeGrantDeps & { readonly isSpecServer: () => boolean },
   { record, replaced }: Pick<LoginResult, 'record' | 'replaced'>,
 ): Promise<void> {

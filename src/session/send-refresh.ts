@@ -67,7 +67,9 @@ export async function sendRefresh(
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
       // Another attempt does not make a certificate valid.
       if (isOver || error.kind === 'tls')
-        return failed(tokenRequestError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKept }));
+        return failed(
+          tokenRequestError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
+        );
     }
     // After the deadline the next attempt fails at once, with the error for it.
     await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
@@ -122,6 +124,6 @@ async function* observeBody(
 const bodyLimit = 1024 * 1024;
 
 /** For the detail of an error. */
-export const sessionKept = 'the session was kept';
+export const sessionKeptMessage = 'the session was kept';
 const outcomeUnknown =
   'it is not known whether the server processed the request; the session was kept, and the next command checks it';

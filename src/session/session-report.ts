@@ -1,4 +1,4 @@
-import { personalContext } from '../identity.ts';
+import { personalAccountContext } from '../identity.ts';
 import type { Account, SessionFlow } from './account.ts';
 import { type CredentialRecord, isExpiryKnown, secondsUntilExpiry } from './credential-record.ts';
 import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
@@ -43,7 +43,7 @@ export function sessionReport(
     ['email', known?.email],
     ['uuid', record.accountUuid],
     ['team_name', known?.team_name],
-    ['team_uuid', record.team === personalContext ? undefined : (record.team ?? known?.team_uuid)],
+    ['team_uuid', record.team === personalAccountContext ? undefined : (record.team ?? known?.team_uuid)],
   ] as const;
   const recorded = record.refreshToken === undefined ? 'implicit' : 'code';
   const flow = record.isGivenToken === true ? 'token' : (known?.flow ?? recorded);

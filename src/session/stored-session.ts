@@ -159,7 +159,7 @@ export function needsLoginError(
   session?: EndedSession,
   flow: readonly string[] = [],
 ): CliError {
-  return new CliError('needs_login', sessionEnded(profile), {
+  return new CliError('needs_login', sessionEndedMessage(profile), {
     detail,
     hint: session?.isGivenToken === true ? newTokenHint(profile) : reauthenticateCommand(profile, session, flow),
   });
@@ -192,7 +192,7 @@ export function notRenewableError(
   );
 }
 
-export function sessionEnded(profile: ProfileReference): string {
+export function sessionEndedMessage(profile: ProfileReference): string {
   return `the session of profile "${profile.name}" has ended`;
 }
 

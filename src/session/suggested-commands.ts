@@ -1,5 +1,5 @@
 import { type ProfileReference, profileOption } from '../config/settings.ts';
-import { personalContext } from '../identity.ts';
+import { personalAccountContext } from '../identity.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { isKnownScope, sameScope } from '../oauth/scope.ts';
 import type { TokenParams } from '../oauth/token-endpoint.ts';
@@ -32,12 +32,12 @@ export const withTokenOption = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; none while it is not known. */
 export function teamOption(team: string | undefined): readonly string[] {
-  return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
+  return team !== undefined && isTeamId(team) ? [`--team ${team}`] : [];
 }
 
 /** `personal`, or a UUID (RFC 9562 §4). */
-export function isTeam(text: string): boolean {
-  return text === personalContext || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+export function isTeamId(text: string): boolean {
+  return text === personalAccountContext || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 /** The options that request a scope; none for the default scope `read`. */

@@ -4,7 +4,7 @@ import { CliError, type ErrorCode } from '../errors.ts';
 import type { TokenFailure, TokenParams } from '../oauth/token-endpoint.ts';
 import { type SendError, sendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { sessionEnded } from './stored-session.ts';
+import { sessionEndedMessage } from './stored-session.ts';
 import { otherTokenParamsCommand, profileCommand } from './suggested-commands.ts';
 
 /** What the token endpoint or the revocation endpoint was asked to do. */
@@ -131,7 +131,10 @@ export function tokenError(failure: TokenFailure, context: TokenErrorContext): C
   const facts = factsOf(failure, context.origin);
   if (row.code === 'needs_login') {
     const detail = [row.reason, consequence].filter((part) => part !== undefined).join('; ');
-    return new CliError('needs_login', sessionEnded(context.profile), { detail, hint: hints[row.hint](context) });
+    return new CliError('needs_login', sessionEndedMessage(context.profile), {
+      detail,
+      hint: hints[row.hint](context),
+    });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {

@@ -8,7 +8,7 @@ import {
   removeDurably,
   renameDurably,
 } from '../platform/files.ts';
-import { type CredentialRecord, reservedBytes } from './credential-record.ts';
+import { type CredentialRecord, journalReservationBytes } from './credential-record.ts';
 import {
   type DecryptedJournal,
   decryptJournal,
@@ -172,7 +172,7 @@ function reserve(
     sentAt: options.now,
     pid,
   });
-  const size = reservedBytes(record);
+  const size = journalReservationBytes(record);
   ensureFolder(place.folder);
   const isPrepared = hasWriteAheadFile(place, path);
   // Throws for a file that cannot be read: it may contain the newest record, and the refresh token of the item may be used.

@@ -1,5 +1,5 @@
 /** An exponentially weighted moving average of a rate. */
-export interface MovingRate {
+export interface MovingAverageRate {
   /** Units per second. */
   readonly perSecond: number;
   /** Total of the last sample. */
@@ -12,7 +12,7 @@ export interface MovingRate {
 const averagingSeconds = 15;
 
 /** @param before undefined: there is no earlier sample */
-export function updateRate(before: MovingRate | undefined, total: number, at: number): MovingRate {
+export function updateMovingRate(before: MovingAverageRate | undefined, total: number, at: number): MovingAverageRate {
   if (before === undefined || total < before.total) return { perSecond: 0, total, at };
   const seconds = (at - before.at) / 1000;
   // When the clock was set back, the rate stays as it was.

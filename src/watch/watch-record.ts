@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Identity } from '../identity.ts';
-import { isRecord, type JsonRecord, numberField, parseJson, stringField, stringsIn } from '../json.ts';
+import { isRecord, type JsonRecord, numberField, parseJson, stringField, stringsOfList } from '../json.ts';
 import { ensureFolder, readTextIfReadable, writeAtomically } from '../platform/files.ts';
 import { type MigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 
@@ -125,7 +125,7 @@ function decodeSlot(json: unknown): readonly RecordedSlot[] {
 }
 
 function decodeList<K extends 'before' | 'warned'>(json: JsonRecord, key: K) {
-  return Array.isArray(json[key]) ? { [key]: stringsIn(json[key]) } : {};
+  return Array.isArray(json[key]) ? { [key]: stringsOfList(json[key]) } : {};
 }
 
 function decodeDate(json: JsonRecord, key: string): number | undefined {

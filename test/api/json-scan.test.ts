@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { noJsonValue, skipArray, skipObject, skipValue } from '../../src/api/json-scan.ts';
+import { noJsonValue, skipJsonArray, skipJsonObject, skipJsonValue } from '../../src/api/json-scan.ts';
 
-const endOf = (text: string): number => skipValue(Buffer.from(text), 0);
+const endOf = (text: string): number => skipJsonValue(Buffer.from(text), 0);
 
 function isJson(text: string): boolean {
   try {
@@ -18,7 +18,7 @@ it('every JSON value ends where its text ends', () => {
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
       // What follows a value is no part of it.
-      expect(skipValue(Buffer.from(`[${text},1`), 1)).toBe(1 + Buffer.byteLength(text));
+      expect(skipJsonValue(Buffer.from(`[${text},1`), 1)).toBe(1 + Buffer.byteLength(text));
     }),
   );
 });
@@ -76,7 +76,7 @@ it('a text with one place damaged is a value when and only when the parser takes
     fc.property(fc.nat(text.length), fc.nat(3), damage, (at, cut, put) => {
       const damaged = text.slice(0, at) + put + text.slice(at + cut);
       const begin = damaged.length - damaged.trimStart().length;
-      const isWhole = skipValue(Buffer.from(damaged), begin) === damaged.trimEnd().length;
+      const isWhole = skipJsonValue(Buffer.from(damaged), begin) === damaged.trimEnd().length;
       expect(isWhole).toBe(isJson(damaged));
     }),
     { numRuns: 5_000 },
@@ -92,16 +92,16 @@ it('values in values without end are none, and do not end the program', () => {
 it('a reader is given where values begin and says where they end', () => {
   const bytes = Buffer.from('{"a": 1, "bc":[2,33]}');
   const seen: string[] = [];
-  const end = skipObject(bytes, 0, (from, key, keyEnd) => {
+  const end = skipJsonObject(bytes, 0, (from, key, keyEnd) => {
     seen.push(bytes.toString('utf8', key, keyEnd));
-    if (bytes[from] !== 0x5b) return skipValue(bytes, from);
-    return skipArray(bytes, from, (at) => {
-      const to = skipValue(bytes, at);
+    if (bytes[from] !== 0x5b) return skipJsonValue(bytes, from);
+    return skipJsonArray(bytes, from, (at) => {
+      const to = skipJsonValue(bytes, at);
       seen.push(bytes.toString('utf8', at, to));
       return to;
     });
   });
   expect([end, seen]).toEqual([bytes.length, ['"a"', '"bc"', '2', '33']]);
-  expect(skipObject(bytes, 0, () => noJsonValue)).toBe(noJsonValue);
-  expect(skipArray(Buffer.from('[1]'), 0, () => noJsonValue)).toBe(noJsonValue);
+  expect(skipJsonObject(bytes, 0, () => noJsonValue)).toBe(noJsonValue);
+  expect(skipJsonArray(Buffer.from('[1]'), 0, () => noJsonValue)).toBe(noJsonValue);
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createListSplitter, type SplitList } from '../../src/api/split-list.ts';
+import { createListSplitter, type SplitJsonList } from '../../src/api/split-list.ts';
 
 /** The list taken apart by a splitter of its own, with the texts of its objects. */
 function splitOf(text: string, key = 'droplets', members: readonly string[] = []) {
   return withTexts(Buffer.from(text), createListSplitter(key, members)(Buffer.from(text)));
 }
 
-function withTexts(bytes: Buffer, split: SplitList | undefined) {
+function withTexts(bytes: Buffer, split: SplitJsonList | undefined) {
   if (split === undefined) return undefined;
   const { spans, partialItems: skims, rest } = split;
   const begins = spans.filter((_, at) => at % 2 === 0);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { addedTags, isTagOfABatch, listedTag, ownTag, readBatchId, sharedBatch } from '../../src/batch/batch-id.ts';
+import {
+  batchListTag,
+  countAddedTags,
+  exclusiveBatchTag,
+  isTagOfABatch,
+  readBatchId,
+  sharedBatch,
+} from '../../src/batch/batch-id.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
 import { batchOf } from './batch-fixtures.ts';
 
@@ -23,7 +30,7 @@ describe('the tags of a batch with --batch-id', () => {
     expect(shared).toMatchObject({ id: 'x', mark: true });
     expect(shared?.attributes.extra.tags).toEqual(['web', 'cloudctl:x', `cloudctl:x:${shared?.content_hash}`]);
     expect(`cloudctl:${'x'.repeat(40)}:${shared?.content_hash}`).toMatch(/^[A-Za-z0-9:_-]{1,255}$/);
-    expect(shared && addedTags(shared)).toBe(2);
+    expect(shared && countAddedTags(shared)).toBe(2);
   });
 
   it('are equal for the same names and attributes in another order', () => {
@@ -56,10 +63,10 @@ describe('the tags of a batch with --batch-id', () => {
 
 it('the tag that proves a droplet, and the tag that lists the droplets', () => {
   const shared = batchOf(['a'], { id: 'x', mark: true, content_hash: '0123456789ab' });
-  expect([ownTag(shared), listedTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
+  expect([exclusiveBatchTag(shared), batchListTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
   const marked = batchOf(['a'], { mark: true });
-  expect([ownTag(marked), listedTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
-  expect(ownTag(batchOf(['a']))).toBeUndefined();
+  expect([exclusiveBatchTag(marked), batchListTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
+  expect(exclusiveBatchTag(batchOf(['a']))).toBeUndefined();
 });
 
 it('tags of a batch are recognized without case', () => {

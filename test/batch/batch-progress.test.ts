@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crossesTenth, progressBarLine, progressText } from '../../src/batch/batch-progress.ts';
+import { crossesTenPercentStep, progressBarLine, progressText } from '../../src/batch/batch-progress.ts';
 
 const standing = { created: 30, total: 120, fresh: 20, elapsed: 10_000 };
 
@@ -23,9 +23,9 @@ describe('progress', () => {
   });
 
   it('passes each tenth once', () => {
-    const steps = Array.from({ length: 40 }, (_, at) => crossesTenth(at, at + 1, 40));
+    const steps = Array.from({ length: 40 }, (_, at) => crossesTenPercentStep(at, at + 1, 40));
     expect(steps.filter(Boolean)).toHaveLength(10);
-    expect(crossesTenth(0, 3, 3)).toBe(true);
-    expect(crossesTenth(5, 5, 40)).toBe(false);
+    expect(crossesTenPercentStep(0, 3, 3)).toBe(true);
+    expect(crossesTenPercentStep(5, 5, 40)).toBe(false);
   });
 });

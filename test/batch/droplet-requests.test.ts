@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDropletRequests, type DropletAttributes, withTag } from '../../src/batch/droplet-requests.ts';
+import { createDropletRequests, type DropletAttributes, withAddedTag } from '../../src/batch/droplet-requests.ts';
 import { expandNames } from '../../src/batch/expand-names.ts';
 
 const attributes: DropletAttributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3', extra: {} };
@@ -33,10 +33,10 @@ describe('the tag of a mark', () => {
     ],
     [{ tags: [] }, { tags: ['m'] }],
   ])('joins %j', (extra, joined) => {
-    expect(withTag({ ...attributes, extra }, 'm')?.extra).toEqual(joined);
+    expect(withAddedTag({ ...attributes, extra }, 'm')?.extra).toEqual(joined);
   });
 
   it.each([[{ tags: 'web' }], [{ tags: [1] }], [{ tags: null }]])('cannot join %j', (extra) => {
-    expect(withTag({ ...attributes, extra }, 'm')).toBeUndefined();
+    expect(withAddedTag({ ...attributes, extra }, 'm')).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { sharedBatch } from '../../src/batch/batch-id.ts';
 import { createBatchState } from '../../src/batch/batch-state.ts';
 import { createDropletLookup } from '../../src/batch/droplet-lookup.ts';
 import type { BatchEvent, LedgerEvent } from '../../src/batch/ledger-event.ts';
-import { planBatch, planView } from '../../src/batch/plan-batch.ts';
+import { batchPlanView, planBatch } from '../../src/batch/plan-batch.ts';
 import { createSendLane } from '../../src/batch/send-lane.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from './batch-fixtures.ts';
@@ -96,5 +96,5 @@ it('of a ledger, a droplet that was deleted since differs', async () => {
 });
 
 it('the columns of a plan are those of the contract', () => {
-  expect(planView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'Difference']);
+  expect(batchPlanView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'Difference']);
 });

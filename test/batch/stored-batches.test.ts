@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLedger, type Ledger, ledgerPath } from '../../src/batch/ledger.ts';
-import { findLedger, listStoredBatches, pruneLedgers } from '../../src/batch/stored-batches.ts';
+import { deleteOldLedgers, findLedger, listStoredBatches } from '../../src/batch/stored-batches.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { batchOf, testBootId } from './batch-fixtures.ts';
 
@@ -115,7 +115,7 @@ it('prunes finished and deleted ledgers that are old, and no other', async () =>
   const damaged = ledgerPath(folder, 'damaged');
   writeFileSync(damaged, 'text\n');
   for (const path of [finished, unfinished, locked.path, damaged]) age(path);
-  pruneLedgers(folder, now);
+  deleteOldLedgers(folder, now);
   expect([finished, recent, unfinished, locked.path, damaged].map((path) => existsSync(path))).toEqual([
     ...[false, true, true, true, true],
   ]);

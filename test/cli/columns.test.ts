@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnsFromRows, pickColumns, rowObject, toCell } from '../../src/cli/columns.ts';
+import { columnsFromRows, pickColumns, rowObject, toTableCell } from '../../src/cli/columns.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
@@ -44,12 +44,12 @@ test('the columns of unknown data are its keys in the order they are met', () =>
 });
 
 test('a cell is a scalar or JSON', () => {
-  expect([toCell('x'), toCell(1), toCell(false), toCell(null), toCell(undefined), toCell({ a: 1 })]).toEqual([
-    'x',
-    1,
-    false,
-    null,
-    undefined,
-    '{"a":1}',
-  ]);
+  expect([
+    toTableCell('x'),
+    toTableCell(1),
+    toTableCell(false),
+    toTableCell(null),
+    toTableCell(undefined),
+    toTableCell({ a: 1 }),
+  ]).toEqual(['x', 1, false, null, undefined, '{"a":1}']);
 });

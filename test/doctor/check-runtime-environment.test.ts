@@ -20,7 +20,7 @@ const seat: RuntimeFacts = {
   runtime: home,
   isTerminal: true,
   browser: undefined,
-  hasOpener: true,
+  canOpenUrl: true,
   profile: profileNamed('default'),
 };
 
@@ -33,7 +33,7 @@ describe('the browser', () => {
     ['no terminal', { isTerminal: false }, 'warning', /auth login --paste`/],
     ['no display', { runtime: { ...home, display: false } }, 'warning', /auth login --paste`/],
     ['no display under WSL', { runtime: { ...home, wsl: true, display: false } }, 'ok', undefined],
-    ['no opener', { hasOpener: false }, 'warning', /set BROWSER/],
+    ['no opener', { canOpenUrl: false }, 'warning', /set BROWSER/],
   ])('%s', (_, change, status, hint) => {
     const finding = checkBrowser({ ...seat, ...change });
     expect(finding.status).toBe(status);

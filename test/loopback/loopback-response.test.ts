@@ -7,12 +7,12 @@ import {
   serializeResponse,
 } from '../../src/loopback/loopback-response.ts';
 import { outcomePage } from '../../src/loopback/outcome-page.ts';
-import { refuseMethod, refuseRequest } from '../../src/loopback/refusal.ts';
+import { refuseHttpMethod, refuseRequest } from '../../src/loopback/refusal.ts';
 
 const answers = [
   pageResponse(outcomePage({ kind: 'signed_in', name: 'Zoë' })),
   refusalResponse(refuseRequest('not_found')),
-  refusalResponse(refuseMethod('GET')),
+  refusalResponse(refuseHttpMethod('GET')),
   redirectResponse('/done/x'),
   loopbackJsonResponse({ next: '/done/x' }),
 ];

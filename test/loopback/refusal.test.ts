@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalStatus, refuseMethod, refuseRequest } from '../../src/loopback/refusal.ts';
+import { refusalStatus, refuseHttpMethod, refuseRequest } from '../../src/loopback/refusal.ts';
 
 test('every refusal has a status of its kind: the client was wrong', () => {
   for (const status of Object.values(refusalStatus)) {
@@ -9,6 +9,6 @@ test('every refusal has a status of its kind: the client was wrong', () => {
 });
 
 test('rule 10: a refused method names the one that is allowed, no other refusal does', () => {
-  expect(refuseMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
+  expect(refuseHttpMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
   expect(refuseRequest('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
 });

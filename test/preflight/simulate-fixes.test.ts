@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Finding, Fix } from '../../src/preflight/finding.ts';
 import { simulateFixes } from '../../src/preflight/simulate-fixes.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../../src/preflight/simulated-fix.ts';
+import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../../src/preflight/simulated-fix.ts';
 
-function simulate(findings: readonly Finding[], evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects) {
+function simulate(findings: readonly Finding[], evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects) {
   return simulateFixes(findings, 'continuous', evaluate);
 }
 
@@ -27,7 +27,7 @@ function sets(name: string, value = '2', more: Partial<Fix> = {}): { readonly fi
 
 /** Evaluates by the settings that are set: each rule says what a finding then is. */
 function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly Finding[]) {
-  return (placed: readonly PlacedEffect[]) => {
+  return (placed: readonly EffectInDatabase[]) => {
     const settings = placed.flatMap(({ effect }): [string, string][] =>
       effect.kind === 'setting' ? [[effect.name, effect.value]] : [],
     );
@@ -136,7 +136,7 @@ test('a fix with which another one is no longer enough is not written', () => {
 });
 
 test('a fix with which the server does not start is not written, unless another one prevents that', () => {
-  const evaluate = (placed: readonly PlacedEffect[]) => {
+  const evaluate = (placed: readonly EffectInDatabase[]) => {
     const names = placed.flatMap(({ effect }) => (effect.kind === 'setting' ? [effect.name] : []));
     const restarts = placed.some(({ effect }) => effect.kind === 'restart');
     const cannotStart = restarts && names.includes('senders') && !names.includes('level') ? 'no WAL' : undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failuresOf, type RehearsalReport } from '../../src/rehearsal/rehearsal-report.ts';
+import { type RehearsalReport, rehearsalFailuresOf } from '../../src/rehearsal/rehearsal-report.ts';
 import { rehearsalText } from '../../src/rehearsal/rehearsal-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -44,7 +44,7 @@ test('what would have failed is named with its reason, and what is left with the
   ] as const;
   const sequences = [{ name: 'public.s', source: '9', target: null, state: 'differs' }] as const;
   const databases = [{ ...database, tables, sequences, errors: ['it broke'] }];
-  const failures = failuresOf(databases);
+  const failures = rehearsalFailuresOf(databases);
   expect(failures.map(({ object }) => object)).toEqual([undefined, 'public.t', 'public.u', 'public.s']);
   const left = [
     { side: 'source', database: 'shop', object: 'publication p', statement: 'DROP PUBLICATION "p"', reason: 'gone' },
@@ -56,6 +56,6 @@ test('what would have failed is named with its reason, and what is left with the
 
 test('names from a server cannot act on the terminal', () => {
   const odd = { ...database, name: 'a\u001b[2Jb', tables: [{ ...database.tables[0], state: 'differs' as const }] };
-  const text = rehearsalText({ ...report, databases: [odd], failures: failuresOf([odd]) }, ink);
+  const text = rehearsalText({ ...report, databases: [odd], failures: rehearsalFailuresOf([odd]) }, ink);
   expect(text).not.toContain('\u001b');
 });

@@ -1,27 +1,27 @@
 import { expect, it } from 'vitest';
-import { estimateSecondsLeft, updateRate } from '../../src/watch/moving-rate.ts';
+import { estimateSecondsLeft, updateMovingRate } from '../../src/watch/moving-rate.ts';
 
 it('the first rate is taken as it is, later ones change it little by little', () => {
-  const begun = updateRate(undefined, 100, 0);
+  const begun = updateMovingRate(undefined, 100, 0);
   expect(begun.perSecond).toBe(0);
-  const first = updateRate(begun, 300, 2000);
+  const first = updateMovingRate(begun, 300, 2000);
   expect(first.perSecond).toBe(100);
-  const slower = updateRate(first, 300, 4000);
+  const slower = updateMovingRate(first, 300, 4000);
   expect(slower.perSecond).toBeGreaterThan(80);
   expect(slower.perSecond).toBeLessThan(100);
-  expect(updateRate(first, 300, 602_000).perSecond).toBeLessThan(1);
+  expect(updateMovingRate(first, 300, 602_000).perSecond).toBeLessThan(1);
 });
 
 it('a total that went back begins anew, and no time is no rate', () => {
-  const first = updateRate(updateRate(undefined, 0, 0), 100, 1000);
-  expect(updateRate(first, 50, 2000)).toEqual({ perSecond: 0, total: 50, at: 2000 });
-  expect(updateRate(first, 200, 1000)).toBe(first);
+  const first = updateMovingRate(updateMovingRate(undefined, 0, 0), 100, 1000);
+  expect(updateMovingRate(first, 50, 2000)).toEqual({ perSecond: 0, total: 50, at: 2000 });
+  expect(updateMovingRate(first, 200, 1000)).toBe(first);
 });
 
 it('a clock that was set back keeps the rate, and measures from there', () => {
-  const back = updateRate(updateRate(updateRate(undefined, 0, 10_000), 100, 11_000), 150, 1000);
+  const back = updateMovingRate(updateMovingRate(updateMovingRate(undefined, 0, 10_000), 100, 11_000), 150, 1000);
   expect(back).toEqual({ perSecond: 100, total: 150, at: 1000 });
-  expect(updateRate(back, 250, 2000).perSecond).toBeCloseTo(100);
+  expect(updateMovingRate(back, 250, 2000).perSecond).toBeCloseTo(100);
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { type AccountDetails, readTokenAccount } from '../../api/account-context
 import type { ListView } from '../../cli/columns.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { personalContext } from '../../identity.ts';
+import { personalAccountContext } from '../../identity.ts';
 import { loginHints } from '../../session/session-binding.ts';
 
 /** The output of `auth status` with CLOUDCTL_ACCESS_TOKEN; contains no token. */
@@ -57,7 +57,7 @@ function reportedAccount(account: AccountDetails): Partial<EnvironmentTokenRepor
     ['email', account.email],
     ['uuid', account.accountUuid],
     ['team_name', account.teamName],
-    ['team_uuid', account.team === personalContext ? undefined : account.team],
+    ['team_uuid', account.team === personalAccountContext ? undefined : account.team],
   ] as const;
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

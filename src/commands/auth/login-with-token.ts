@@ -11,7 +11,7 @@ import { Secret } from '../../secret.ts';
 import { writeAccount } from '../../session/account.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { requireAvailable } from '../../session/credential-store.ts';
-import { revokeReplaced } from '../../session/revoke-grant.ts';
+import { revokeReplacedSession } from '../../session/revoke-grant.ts';
 import { isSpecServer, loginHints, sessionBindingOf } from '../../session/session-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
@@ -51,7 +51,7 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
   );
   await saveTypedOptions(context, settings, typed);
   await reportLogin(context, settings, result);
-  await revokeReplaced(
+  await revokeReplacedSession(
     {
       client: { authOrigin, clientId, tokenParams: settings.values.token_params ?? 'query' },
       createSender: () => context.send({ fresh: true }),

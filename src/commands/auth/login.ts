@@ -10,7 +10,7 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
-import { isTeam } from '../../session/suggested-commands.ts';
+import { isTeamId } from '../../session/suggested-commands.ts';
 import { completeLoginSettings } from './complete-login-settings.ts';
 import { confirmReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
@@ -145,7 +145,7 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
     );
   }
   const team = args.value('team');
-  if (team !== undefined && !isTeam(team))
+  if (team !== undefined && !isTeamId(team))
     throw usageError('--team is neither a UUID nor personal', 'pass the UUID of the team, or `--team personal`');
   if (team !== undefined && flow === 'implicit')
     throw usageError(

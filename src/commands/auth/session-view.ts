@@ -1,5 +1,5 @@
 import type { ListView } from '../../cli/columns.ts';
-import { personalContext } from '../../identity.ts';
+import { personalAccountContext } from '../../identity.ts';
 import type { SessionReport, StatusReport } from '../../session/session-report.ts';
 
 const columns: ListView<SessionReport>['columns'] = [
@@ -9,7 +9,7 @@ const columns: ListView<SessionReport>['columns'] = [
   { name: 'UUID', value: (row) => row.uuid },
   {
     name: 'Team',
-    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalContext),
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalAccountContext),
   },
   { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
   { name: 'Scope', value: (row) => row.scope },

@@ -8,7 +8,7 @@ import { untilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
 import { requoteName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import { firstObjects, unlistedNote } from '../../preflight/postgresql/object-list.ts';
+import { firstListedObjects, unlistedNote } from '../../preflight/postgresql/object-list.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
@@ -87,7 +87,7 @@ export const dbSequencesCommand: CommandSpec<Context> = {
 
 /** Before PostgreSQL 18 only a SELECT returns the value of such a sequence, and one by this tool could run code of others. */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
-  const listed = firstObjects(unused).map(
+  const listed = firstListedObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteName(name))} in ${database}`,
   );
   return `${countText(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;

@@ -6,9 +6,9 @@ import { requireSameBatch } from '../../batch/create-args.ts';
 import { dryRunRequests, dryRunView } from '../../batch/dry-run.ts';
 import { openLedger } from '../../batch/ledger.ts';
 import { readLedgerChoice } from '../../batch/ledger-choice.ts';
-import { ifExistsChoices } from '../../batch/ledger-event.ts';
+import { existingNameChoices } from '../../batch/ledger-event.ts';
 import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger-identity.ts';
-import { planView } from '../../batch/plan-batch.ts';
+import { batchPlanView } from '../../batch/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/resume-command.ts';
 import { isFinished, runBatch } from '../../batch/run-batch.ts';
 import { isSingleCreation } from '../../batch/single-creation.ts';
@@ -61,7 +61,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     {
       name: 'if-exists',
       valueName: 'ACTION',
-      choices: ifExistsChoices,
+      choices: existingNameChoices,
       description:
         'When droplets already have some of the names: fail, skip these names, or create more droplets (default: fail)',
     },
@@ -126,7 +126,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
-    else if (isPlan) output.checkColumns(planView);
+    else if (isPlan) output.checkColumns(batchPlanView);
     else output.checkColumns(batchView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();

@@ -1,15 +1,15 @@
 import { readBatchId, sharedBatch } from '../../batch/batch-id.ts';
 import { noNamesError, readBatchNames, readDropletAttributes, readIfExists } from '../../batch/create-args.ts';
-import { batchTag, withTag } from '../../batch/droplet-requests.ts';
+import { batchTag, withAddedTag } from '../../batch/droplet-requests.ts';
 import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger.ts';
 import { sharedLedgerPath } from '../../batch/ledger-choice.ts';
 import type { BatchEvent } from '../../batch/ledger-event.ts';
 import { ledgerIdentityFields } from '../../batch/ledger-identity.ts';
-import { pruneLedgers } from '../../batch/stored-batches.ts';
+import { deleteOldLedgers } from '../../batch/stored-batches.ts';
 import type { UserData } from '../../batch/user-data.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { type IdentityWait, readIdentityIfAvailable } from '../../context/current-identity.ts';
+import { type IdentityLookupWait, readIdentityIfAvailable } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
@@ -26,7 +26,7 @@ export async function buildBatch(
   const shared = readBatchId(args);
   const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
   const mark = args.has('mark');
-  const attributes = mark ? withTag(typed, batchTag(id)) : typed;
+  const attributes = mark ? withAddedTag(typed, batchTag(id)) : typed;
   const identified = shared === undefined ? attributes && { id, mark, attributes } : sharedBatch(id, names, typed);
   if (identified === undefined)
     throw usageError(
@@ -49,7 +49,7 @@ export interface NewLedgerOptions {
   /** Path of `--ledger`. */
   readonly path: string | undefined;
   readonly userData: UserData | undefined;
-  readonly wait: IdentityWait;
+  readonly wait: IdentityLookupWait;
 }
 
 /** Creates the ledger of a new batch. */
@@ -64,7 +64,7 @@ export async function startLedger(
   const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;
-  if (days > 0) pruneLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
+  if (days > 0) deleteOldLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
   const started = { ...batch, ...ledgerIdentityFields(identity) };
   if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
   return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);

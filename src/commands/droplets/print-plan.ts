@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { batchIo } from '../../batch/batch-io.ts';
 import type { BatchState } from '../../batch/batch-state.ts';
 import { createDropletLookup } from '../../batch/droplet-lookup.ts';
-import { planBatch, planView } from '../../batch/plan-batch.ts';
+import { batchPlanView, planBatch } from '../../batch/plan-batch.ts';
 import { createSendLane } from '../../batch/send-lane.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -35,6 +35,6 @@ export async function printPlan(
   const signal = new AbortController().signal;
   const rows = await planBatch(state, { lane, lookup: createDropletLookup(lane), signal });
   await io.progress.stop();
-  await output.list(rows, planView);
+  await output.list(rows, batchPlanView);
   return 0;
 }

@@ -87,7 +87,7 @@ const sessionSettings = {
 };
 
 /** A session that outlives outages. */
-export function holdPostgresSession(
+export function openReconnectingSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
   opening: EngineSessionOptions,

@@ -10,7 +10,7 @@ import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import { engineApplicationName, replicationObjectName } from './object-names.ts';
 import { copyDatabaseSchema, createLastObjects, loginForTarget, prepareTargetDatabase } from './prepare-target.ts';
-import { releaseTarget, removeReplicationObjects } from './remove-replication-objects.ts';
+import { releaseMigrationTarget, removeReplicationObjects } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
@@ -139,7 +139,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
     async finish() {
       if (pending === undefined) return;
       await removeReplication();
-      const kept = await releaseTarget(pending, deps);
+      const kept = await releaseMigrationTarget(pending, deps);
       leftovers.push(...kept);
       if (left.length + kept.length === 0) deps.journal.recordRemoved(pending.name);
     },

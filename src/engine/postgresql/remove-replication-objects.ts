@@ -63,7 +63,7 @@ export async function removeReplicationObjects(
  * Ends the login of the role that wrote to the target, and gives the database back to its owner.
  * @returns the role, when it could not be done
  */
-export async function releaseTarget(
+export async function releaseMigrationTarget(
   entry: PostgresJournalEntry,
   deps: EngineDependencies,
 ): Promise<readonly LeftoverObject[]> {

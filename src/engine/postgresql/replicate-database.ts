@@ -2,7 +2,7 @@ import { MigrationError } from '../migration-error.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';
 import type { DatabaseProgress } from '../migration-state.ts';
-import { holdPostgresSession } from './engine-session.ts';
+import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import {
   readTargetStatus,
@@ -26,7 +26,7 @@ export async function replicateDatabase(
   { entry, targetVersion, poller, deps, signal }: ReplicationOptions,
   progress: DatabaseProgress,
 ): Promise<void> {
-  const target = holdPostgresSession(entry.target, deps, { name: engineApplicationName, signal });
+  const target = openReconnectingSession(entry.target, deps, { name: engineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
   poller.addSlot(entry.name);
   try {

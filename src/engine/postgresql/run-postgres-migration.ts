@@ -1,7 +1,7 @@
 import { MigrationError } from '../migration-error.ts';
 import type { EngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseProgress, hasEnded } from '../migration-state.ts';
+import { createDatabaseProgress, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRoles } from './copy-roles.ts';
 import { type DatabaseDefinition, listSourceDatabases } from './database-definition.ts';
@@ -9,7 +9,7 @@ import { withEngineSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { engineApplicationName } from './object-names.ts';
 import { isReplicationIdle } from './replicate-database.ts';
-import { assertPostgresCompatible, readServerIdentity, type ServerIdentity } from './server-identity.ts';
+import { readServerIdentity, requireCompatibleServers, type ServerIdentity } from './server-identity.ts';
 import { createSourcePoller } from './source-poller.ts';
 
 /** Migrates all databases of the source. Rejects when none could start; the outcome of each is in `migrationProgress`. */
@@ -59,7 +59,7 @@ async function prepareMigration(
   return withEngineSession(job.source, deps, opening, (from) =>
     withEngineSession(job.target, deps, opening, async (to) => {
       const [source, target] = [await readServerIdentity(from), await readServerIdentity(to)];
-      assertPostgresCompatible(source, target);
+      requireCompatibleServers(source, target);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
       if (databases.length === 0)
         throw new MigrationError('no database to migrate: all databases of the source are ignored');
@@ -79,7 +79,7 @@ async function stopWhenIdle(
   const finished = new AbortController();
   void all.then(() => finished.abort());
   while (!finished.signal.aborted) {
-    const active = migrationProgress.databases.filter((one) => !hasEnded(one));
+    const active = migrationProgress.databases.filter((one) => !hasMigrationEnded(one));
     if (active.length > 0 && active.every(isReplicationIdle)) return idle.abort();
     await deps.sleep(deps.limits.pollInterval, finished.signal).catch(() => {});
   }

@@ -31,7 +31,7 @@ export async function readServerIdentity(session: PinnedSession): Promise<Server
 type ComparedIdentity = Omit<ServerIdentity, 'isSuperuser'>;
 
 /** Compares source and target by spec.md §4.6. Throws a MigrationError. */
-export function assertPostgresCompatible(source: ComparedIdentity, target: ComparedIdentity): void {
+export function requireCompatibleServers(source: ComparedIdentity, target: ComparedIdentity): void {
   if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');
   }

@@ -1,6 +1,6 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { EngineDependencies } from '../migration-job.ts';
-import { holdPostgresSession } from './engine-session.ts';
+import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { readSourceStatus, type SourceReplicationStatus } from './replication-status.ts';
 
@@ -20,7 +20,7 @@ export function createSourcePoller(
   signal: AbortSignal,
 ): SourcePoller {
   const names = new Set<string>();
-  const heldSession = holdPostgresSession(source, deps, { name: engineApplicationName, signal });
+  const heldSession = openReconnectingSession(source, deps, { name: engineApplicationName, signal });
   let end: string | undefined;
   let latest: Promise<SourceReplicationStatus | undefined> | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;

@@ -1,10 +1,10 @@
 import type { DatabaseEndpoint, SchemaCopier, SchemaCopyResult } from '../schema-copier.ts';
-import { createParts } from './create-parts.ts';
-import { createOwningPartLookup, orderParts } from './order-parts.ts';
+import { createSchemaParts } from './create-parts.ts';
+import { createOwningPartLookup, orderSchemaParts } from './order-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { withSchemaSession } from './schema-session.ts';
-import { type SchemaSides, type SchemaWriter, withSchemaWriter } from './schema-writer.ts';
+import { type SchemaWriter, type SourceAndTargetSchema, withSchemaWriter } from './schema-writer.ts';
 import { missingRequirements, targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 /**
@@ -23,14 +23,14 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
 /** Copies a schema between two open sessions. */
 export async function copySchemaBetween(
   from: DatabaseEndpoint,
-  { source, target }: SchemaSides,
+  { source, target }: SourceAndTargetSchema,
   writer: SchemaWriter,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
   const unfit = [...versionObstacles(versions), ...(await targetObstacles(source.session, target.session))];
   if (unfit.length > 0) return { kind: 'refused', objects: unfit };
   const schema = await readSourceSchema(source.session, versions);
-  const plan = planParts(schema);
+  const plan = planSchemaParts(schema);
   const obstacles = [
     ...schema.unsupported,
     ...writer.obstacles,
@@ -44,7 +44,7 @@ export async function copySchemaBetween(
     ...part,
     statements: part.statements.filter((statement) => !writer.isLeftOut(statement)),
   }));
-  const failed = await createParts(writer.session, parts, writer.transaction);
+  const failed = await createSchemaParts(writer.session, parts, writer.transaction);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
   const { lastStatements, warnings } = writer;
   const last = lastStatements.length === 0 ? {} : { lastStatements };
@@ -58,7 +58,7 @@ interface CopyPlan {
 }
 
 /** Orders the parts so that they can be created. Comments on objects that are not copied are left out. */
-export function planParts({
+export function planSchemaParts({
   parts,
   dependencies,
   containedEntries,
@@ -68,7 +68,7 @@ export function planParts({
     ({ kind, dependsOn }) =>
       kind !== 'comment' || isCommentTargetCopied(dependsOn[0] ?? '', containerOf(dependsOn[0] ?? '')),
   );
-  const result = orderParts(kept, dependencies, containedEntries);
+  const result = orderSchemaParts(kept, dependencies, containedEntries);
   const misencoded = kept.filter(({ statements }) => statements.some((text) => text.includes('\uFFFD')));
   return {
     parts: result.parts,

@@ -15,7 +15,7 @@ export const plainTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMI
  * @returns the part that the target rejected, with its message; undefined: all were created. Throws when the connection is
  * lost.
  */
-export async function createParts(
+export async function createSchemaParts(
   session: PinnedSession,
   parts: readonly SchemaPart[],
   transaction: SchemaTransaction,

@@ -1,8 +1,8 @@
-import { partKinds, type SchemaPart } from './schema-part.ts';
+import { type SchemaPart, schemaPartKinds } from './schema-part.ts';
 
-export type DependencyPair = readonly [from: string, to: string];
+export type SchemaPartDependency = readonly [from: string, to: string];
 
-export type PartOrder =
+export type SchemaPartOrder =
   | { readonly kind: 'ordered'; readonly parts: readonly SchemaPart[] }
   /** These parts depend on each other. */
   | { readonly kind: 'circle'; readonly parts: readonly SchemaPart[] };
@@ -12,11 +12,11 @@ export type PartOrder =
  * same statements. A dependency that is not a part exists already: it belongs to the server or an extension.
  * @param pieces entries that are created with another one; a dependency on such an entry is one on its container
  */
-export function orderParts(
+export function orderSchemaParts(
   parts: readonly SchemaPart[],
-  dependencies: readonly DependencyPair[],
-  pieces: readonly DependencyPair[],
-): PartOrder {
+  dependencies: readonly SchemaPartDependency[],
+  pieces: readonly SchemaPartDependency[],
+): SchemaPartOrder {
   const owningPartOf = createOwningPartLookup(new Set(parts.map(({ id }) => id)), new Map(pieces));
   const dependencyIds = new Map(
     parts.map(({ id, dependsOn }) => [id, new Set(dependsOn.flatMap((need) => owningPartOf(need) ?? []))]),
@@ -46,7 +46,7 @@ export function createOwningPartLookup(ids: ReadonlySet<string>, pieces: Readonl
 function sortTopologically(
   parts: readonly SchemaPart[],
   dependencyIds: ReadonlyMap<string, ReadonlySet<string>>,
-): PartOrder {
+): SchemaPartOrder {
   const rank = new Map(parts.map(({ id }, at) => [id, at]));
   const open = parts.map(({ id }) => dependencyIds.get(id)?.size ?? 0);
   const dependents = new Map<string, number[]>();
@@ -70,7 +70,7 @@ function sortTopologically(
 }
 
 function byKindAndName(one: SchemaPart, other: SchemaPart): number {
-  const kind = partKinds.indexOf(one.kind) - partKinds.indexOf(other.kind);
+  const kind = schemaPartKinds.indexOf(one.kind) - schemaPartKinds.indexOf(other.kind);
   if (kind !== 0) return kind;
   if (one.name !== other.name) return one.name < other.name ? -1 : 1;
   return one.id < other.id ? -1 : 1;

@@ -35,7 +35,7 @@ import { defaultDefinitionsQuery, materializedViewDefinitionsQuery, viewDefiniti
 import type { PartQuery } from './schema-part.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
-export const partQueries: readonly PartQuery[] = [
+export const schemaPartQueries: readonly PartQuery[] = [
   namespaceDefinitionsQuery,
   extensionDefinitionsQuery,
   collationDefinitionsQuery,

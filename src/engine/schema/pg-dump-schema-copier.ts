@@ -7,8 +7,8 @@ import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
 import { omissionsQuery } from './omissions-query.ts';
 import { queryColumn } from './schema-session.ts';
-import type { SchemaSides, SchemaWriter } from './schema-writer.ts';
-import { withoutStatements } from './script-statements.ts';
+import type { SchemaWriter, SourceAndTargetSchema } from './schema-writer.ts';
+import { removeStatements } from './script-statements.ts';
 import { targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 export interface PgDumpDependencies {
@@ -23,7 +23,7 @@ export interface PgDumpDependencies {
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: DatabaseEndpoint,
-  sides: SchemaSides & { readonly writer: SchemaWriter },
+  sides: SourceAndTargetSchema & { readonly writer: SchemaWriter },
   deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
@@ -38,7 +38,7 @@ export async function copySchemaByPgDump(
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
-  const script = withoutStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
+  const script = removeStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
     (await tryStatement(session, `${transaction.begin};\n${script}`)) ?? (await tryStatement(session, transaction.end));

@@ -1,17 +1,17 @@
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './dependency-queries.ts';
 import { omissionsQuery } from './omissions-query.ts';
-import type { DependencyPair } from './order-parts.ts';
-import { partQueries } from './part-queries.ts';
-import { parsePart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
+import type { SchemaPartDependency } from './order-parts.ts';
+import { schemaPartQueries } from './part-queries.ts';
+import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 
 /** A schema, read from the catalogs of the source. */
 export interface SourceSchema {
   readonly parts: readonly SchemaPart[];
-  readonly dependencies: readonly DependencyPair[];
-  readonly containedEntries: readonly DependencyPair[];
+  readonly dependencies: readonly SchemaPartDependency[];
+  readonly containedEntries: readonly SchemaPartDependency[];
   /** Objects that cannot be copied. */
   readonly unsupported: readonly string[];
   /** Properties that are not copied on purpose. */
@@ -22,9 +22,9 @@ export interface SourceSchema {
 export async function readSourceSchema(session: PinnedSession, versions: ServerVersions): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaPart[] = [];
-  for (const { kind, sql } of partQueries) {
+  for (const { kind, sql } of schemaPartQueries) {
     const [rows = []] = await session.query(sql(versions), schemaStatementTimeout);
-    parts.push(...rows.map((row) => parsePart(kind, row)));
+    parts.push(...rows.map((row) => parseSchemaPart(kind, row)));
   }
   const schema = {
     parts: parts.filter(({ statements }) => statements.length > 0),
@@ -40,7 +40,7 @@ export async function readSourceSchema(session: PinnedSession, versions: ServerV
   return schema;
 }
 
-async function queryPairs(session: PinnedSession, text: string): Promise<readonly DependencyPair[]> {
+async function queryPairs(session: PinnedSession, text: string): Promise<readonly SchemaPartDependency[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows.flatMap(({ piece, whole }) => (piece == null || whole == null ? [] : [[piece, whole] as const]));
 }

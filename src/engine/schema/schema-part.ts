@@ -5,7 +5,7 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 export interface SchemaPart {
   /** Catalog and oid, `pg_class:16384`, as in pg_depend. Parts without a catalog entry have a prefix of their own. */
   readonly id: string;
-  readonly kind: PartKind;
+  readonly kind: SchemaPartKind;
   /** For messages: `table public.orders`. */
   readonly name: string;
   /** Ids of parts that must be created before, in addition to pg_depend. */
@@ -16,7 +16,7 @@ export interface SchemaPart {
 }
 
 /** In the order of creation where dependencies do not decide. */
-export const partKinds = [
+export const schemaPartKinds = [
   'schema',
   'extension',
   'collation',
@@ -44,7 +44,7 @@ export const partKinds = [
   'comment',
   'event trigger',
 ] as const;
-export type PartKind = (typeof partKinds)[number];
+export type SchemaPartKind = (typeof schemaPartKinds)[number];
 
 /** `server_version_num` of the source (`from`) and the target (`to`). */
 export interface ServerVersions {
@@ -57,11 +57,11 @@ export interface ServerVersions {
  * optional).
  */
 export interface PartQuery {
-  readonly kind: PartKind;
+  readonly kind: SchemaPartKind;
   sql(versions: ServerVersions): string;
 }
 
-export function parsePart(kind: PartKind, row: PostgresqlRow): SchemaPart {
+export function parseSchemaPart(kind: SchemaPartKind, row: PostgresqlRow): SchemaPart {
   return {
     id: row.id ?? '',
     kind,

@@ -34,7 +34,7 @@ export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
   };
 }
 
-export interface SchemaSides {
+export interface SourceAndTargetSchema {
   readonly source: SchemaSession;
   /** The login that owns the database. */
   readonly target: SchemaSession;
@@ -42,7 +42,7 @@ export interface SchemaSides {
 
 /** Copies with a superuser at hand, who creates extensions first, and other objects only if that is allowed. */
 export function withSchemaWriter(
-  { source, target }: SchemaSides,
+  { source, target }: SourceAndTargetSchema,
   superuser: SuperuserAccess | undefined,
   signal: AbortSignal,
   copy: (writer: SchemaWriter) => Promise<SchemaCopyResult>,

@@ -3,7 +3,7 @@
  * no superuser, whatever a name or a body in it pretends.
  * @param isLeftOut receives the statement without comments and white space before it
  */
-export function withoutStatements(script: string, isLeftOut: (statement: string) => boolean): string {
+export function removeStatements(script: string, isLeftOut: (statement: string) => boolean): string {
   return splitStatements(script)
     .filter((piece) => !isLeftOut(piece.replace(leadingComments, '')))
     .join('');

@@ -19,11 +19,11 @@ export function decideCallback<Accepted>(
   if (!isNavigation(request)) {
     return refuseRequest('not_a_response');
   }
-  return acceptResponse(expected, phase, parseCallbackParameters(query), 'query');
+  return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(query), 'query');
 }
 
 /** Accepts the parameters if they are an authorization response and the login is still armed. */
-export function acceptResponse<Accepted>(
+export function acceptAuthorizationResponse<Accepted>(
   expected: LoginExpectations<Accepted>,
   phase: LoginPhase,
   parameters: CallbackParameters | undefined,

@@ -4,7 +4,7 @@ import { parseCallbackParameters } from '../callback-parameters.ts';
 import { type LoopbackRequest, rawQuery } from '../loopback-request.ts';
 import { refuseRequest } from '../refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
-import { acceptResponse } from './decide-callback.ts';
+import { acceptAuthorizationResponse } from './decide-callback.ts';
 
 /** Decides about the relay request: the fragment of the implicit flow, with the nonce of the bridge page. */
 export function decideRelay<Accepted>(
@@ -26,7 +26,7 @@ export function decideRelay<Accepted>(
   if (!equalInConstantTime(relayed.nonce, expected.nonce)) {
     return refuseRequest('forbidden');
   }
-  return acceptResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
+  return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
 }
 
 interface RelayMessage {

@@ -1,12 +1,12 @@
 import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request.ts';
-import { type Refusal, refuseRequest } from '../refusal.ts';
+import { type LoopbackRefusal, refuseRequest } from '../refusal.ts';
 import type { LoginExpectations } from '../request-decision.ts';
 
 /** Only a top-level navigation may request a page: an `<img>`, a frame or a no-cors fetch must not end a login. */
 export function checkTopLevelNavigation(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
-): Refusal | undefined {
+): LoopbackRefusal | undefined {
   if (isRelay(expected, request)) {
     return undefined;
   }
@@ -19,7 +19,7 @@ export function checkTopLevelNavigation(
 export function checkCallbackOrigin(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
-): Refusal | undefined {
+): LoopbackRefusal | undefined {
   if (rawPath(request) !== expected.paths.callback) {
     return undefined;
   }
@@ -28,7 +28,10 @@ export function checkCallbackOrigin(
 }
 
 /** The relay accepts only its own page: same origin in both headers, and a content type that no form can send. */
-export function checkRelaySender(expected: LoginExpectations<unknown>, request: LoopbackRequest): Refusal | undefined {
+export function checkRelaySender(
+  expected: LoginExpectations<unknown>,
+  request: LoopbackRequest,
+): LoopbackRefusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;
   }

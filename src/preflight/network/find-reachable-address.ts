@@ -1,6 +1,6 @@
 import { isIP, Socket } from 'node:net';
 import { systemErrorCode } from '../../platform/network-failure.ts';
-import { lookupWithin, type NameResolver, systemNameResolver } from './name-resolver.ts';
+import { lookupWithTimeLimit, type NameResolver, systemNameResolver } from './name-resolver.ts';
 import type { AddressFacts, ConnectAttempt, NameLookupResult } from './network-facts.ts';
 import { nonPublicNameReason } from './public-address.ts';
 
@@ -24,7 +24,7 @@ export function findReachableAddress(host: string, port: number, options: Addres
   const literal: NameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
   const names = options.names ?? systemNameResolver(options.limit);
   const resolve = (query: (host: string) => Promise<readonly string[]>) =>
-    literal === undefined ? lookupWithin(query(host), options.limit) : Promise.resolve(literal);
+    literal === undefined ? lookupWithTimeLimit(query(host), options.limit) : Promise.resolve(literal);
   // A public name server has no such name, and an unreachable one would cost its whole timeout.
   const own = literal === undefined ? nonPublicNameReason(host) : undefined;
   const resolveDns = (query: (host: string) => Promise<readonly string[]>) =>

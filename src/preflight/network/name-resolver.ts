@@ -20,7 +20,7 @@ export function systemNameResolver(limit: number): NameResolver {
 }
 
 /** The result of a lookup within `limit` milliseconds, failures included. */
-export async function lookupWithin(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
+export async function lookupWithTimeLimit(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<NameLookupResult>((resolve) => {
     timer = setTimeout(() => resolve(failed('ETIMEOUT')), limit);

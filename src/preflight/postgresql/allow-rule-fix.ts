@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { Fix } from '../finding.ts';
-import { changesResult } from '../fix-effect.ts';
+import { changesQueryResult } from '../fix-effect.ts';
 import { instanceAdministrator } from '../fix-sections.ts';
 import { managedServiceOf } from './alter-system.ts';
 import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
@@ -26,7 +26,7 @@ export function allowRuleFix({ username: user, connection }: PostgresqlSourceFac
   }
   return {
     effects: [
-      changesResult(hbaRulesQuery, (rules) => [
+      changesQueryResult(hbaRulesQuery, (rules) => [
         { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
         ...rules,
       ]),

@@ -1,5 +1,5 @@
 import type { FixEffect, RoleChange } from '../fix-effect.ts';
-import { type DecodedQuery, knownValue, type QueryResults } from '../query.ts';
+import { type DecodedQuery, knownQueryValue, type QueryResults } from '../query.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { loginRolesQuery } from './queries/login-roles.ts';
@@ -38,7 +38,7 @@ export function applyEffects(results: QueryResults, effects: readonly FixEffect[
         change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
         break;
       case 'role':
-        applyRoleChange(effect, knownValue(results, migrationRoleQuery)?.name, change);
+        applyRoleChange(effect, knownQueryValue(results, migrationRoleQuery)?.name, change);
         break;
       case 'replica-identity':
         identities.set(effect.table, effect.identity);
@@ -112,7 +112,7 @@ function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly 
 }
 
 function activatePending(results: QueryResults, change: Change): void {
-  const lines = (knownValue(results, unappliedConfigLinesQuery) ?? []).filter(
+  const lines = (knownQueryValue(results, unappliedConfigLinesQuery) ?? []).filter(
     ({ error }) => error === restartNeededError,
   );
   for (const { name, value } of lines) {

@@ -1,7 +1,7 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
-import { knownValue, type QueryResults } from '../query.ts';
+import { knownQueryValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
@@ -74,7 +74,7 @@ export async function collectPostgresqlFacts(
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
     let lost = disconnectReason(first);
-    const known = knownValue(serverResults, databasesQuery);
+    const known = knownQueryValue(serverResults, databasesQuery);
     const names = known === undefined ? [facts.dbname] : selectDatabases(known, options.ignoreDbs, run.nearest);
     onProgress(0, names.length);
     const state: CollectState = {
@@ -99,12 +99,12 @@ export async function collectPostgresqlFacts(
         return new Map([...serverResults, ...outcome.results]);
       },
     );
-    const capacity = knownValue(serverResults, connectionCapacityQuery);
+    const capacity = knownQueryValue(serverResults, connectionCapacityQuery);
     const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
     await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
     const results = await server;
     const waitingSince = clock.now();
-    const walRate = await measureWalRate(knownValue(results, walPositionQuery), readAt, {
+    const walRate = await measureWalRate(knownQueryValue(results, walPositionQuery), readAt, {
       interval: settings.walInterval,
       dbname: facts.dbname,
       queryOptions,
@@ -202,10 +202,11 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
-    const instance = knownValue(results, laterServerInstanceQuery);
+    const instance = knownQueryValue(results, laterServerInstanceQuery);
     state.access.set(name, access.kind === 'entered' ? { ...access, instance } : access);
-    const overview = knownValue(results, databaseOverviewQuery);
-    if (overview !== undefined) state.sizes.set(name, databaseSizes(overview, knownValue(results, tableSizesQuery)));
+    const overview = knownQueryValue(results, databaseOverviewQuery);
+    if (overview !== undefined)
+      state.sizes.set(name, databaseSizes(overview, knownQueryValue(results, tableSizesQuery)));
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);

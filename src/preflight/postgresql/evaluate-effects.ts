@@ -1,14 +1,14 @@
 import type { Finding } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import { knownValue, type QueryResults } from '../query.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulated-fix.ts';
+import { knownQueryValue, type QueryResults } from '../query.ts';
+import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../simulated-fix.ts';
 import { applyEffects, applyEffectsToFacts } from './apply-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
 import type { CollectedPostgresqlFacts } from './collect-facts.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
 import { numericSettingOf, type ServerSettings, settingOf, settingsQuery } from './queries/settings.ts';
-import { isAffected, queriesOfCheck } from './results-for-effects.ts';
+import { changesCheckResults, queriesOfCheck } from './results-for-effects.ts';
 import { type PostgresqlSourceFacts, serverVersionOf } from './source-facts.ts';
 
 /**
@@ -20,7 +20,7 @@ export function evaluateEffects(
   collected: CollectedPostgresqlFacts,
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,
-  placed: readonly PlacedEffect[],
+  placed: readonly EffectInDatabase[],
 ): EvaluatedEffects {
   const effects = placed.map(({ effect }) => effect);
   const server = applyEffects(collected.results, effects);
@@ -29,7 +29,7 @@ export function evaluateEffects(
   const changed = new Map<string, Finding>();
   const add = (finding: Finding) => changed.set(findingKey(finding), finding);
   for (const check of checks) {
-    if (check.scope === 'server' && (hasNewFacts || isAffected(check, collected.results, server)))
+    if (check.scope === 'server' && (hasNewFacts || changesCheckResults(check, collected.results, server)))
       add(evaluateServerCheck(check as PostgresqlServerCheck, server, serverFacts, options));
   }
   const { databases, access } = collected;
@@ -44,7 +44,7 @@ export function evaluateEffects(
     const after = new Map([...server, ...applyEffects(results, [...everywhere, ...local])]);
     for (const check of checks) {
       if (check.scope !== 'database' || !hasResults(check, before)) continue;
-      if (hasNewFacts || isAffected(check, before, after))
+      if (hasNewFacts || changesCheckResults(check, before, after))
         add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
     }
   }
@@ -55,7 +55,7 @@ function hasResults(check: PostgresqlCheck, results: QueryResults): boolean {
   return queriesOfCheck(check).every((query) => results.has(query));
 }
 
-function ownEffects(placed: readonly PlacedEffect[]): ReadonlyMap<string | undefined, readonly FixEffect[]> {
+function ownEffects(placed: readonly EffectInDatabase[]): ReadonlyMap<string | undefined, readonly FixEffect[]> {
   const own = new Map<string | undefined, FixEffect[]>();
   for (const { effect, database } of placed) {
     if (isForEveryDatabase(effect)) continue;
@@ -72,7 +72,7 @@ function isForEveryDatabase({ kind }: FixEffect): boolean {
 
 /** Combinations of settings with which the server refuses to start (PostmasterMain, CheckRequiredParameterValues). */
 function startProblem(results: QueryResults, effects: readonly FixEffect[], version: number): string | undefined {
-  const settings = knownValue<ServerSettings>(results, settingsQuery);
+  const settings = knownQueryValue<ServerSettings>(results, settingsQuery);
   if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;
   const senders = numericSettingOf(settings, 'max_wal_senders');
   if (settingOf(settings, 'wal_level') === 'minimal' && senders > 0) {

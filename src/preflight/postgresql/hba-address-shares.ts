@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
-import { firstMatchingRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
+import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
 /** Which rules apply to clients with an unknown public IPv4 address. */
@@ -34,7 +34,7 @@ export function addressShares(rules: readonly HbaRule[], caller: HbaClient, data
 }
 
 function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string): boolean {
-  return firstMatchingRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
+  return firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
 }
 
 /** undefined: no IPv4 address, or a host name that only the server can resolve. */

@@ -15,7 +15,11 @@ export interface HbaClient {
  * The first matching rule, the only one that applies. A logical WAL sender is matched by its database name; the keyword
  * `replication` matches physical replication only. Source: PostgreSQL documentation, "The pg_hba.conf File".
  */
-export function firstMatchingRule(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaRule | undefined {
+export function firstMatchingHbaRule(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): HbaRule | undefined {
   return rules.find(
     (rule) =>
       rule.error === undefined &&
@@ -27,7 +31,7 @@ export function firstMatchingRule(rules: readonly HbaRule[], caller: HbaClient, 
 }
 
 /** Rules that match except for the address: the client is allowed from other addresses. */
-export function rulesForOtherAddresses(
+export function hbaRulesForOtherAddresses(
   rules: readonly HbaRule[],
   caller: HbaClient,
   database: string,
@@ -37,7 +41,7 @@ export function rulesForOtherAddresses(
       rule.type !== 'local' &&
       rule.method !== 'reject' &&
       !matchesAddress(rule, caller.address) &&
-      firstMatchingRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined,
+      firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined,
   );
 }
 

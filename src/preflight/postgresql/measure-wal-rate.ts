@@ -1,4 +1,4 @@
-import { knownValue } from '../query.ts';
+import { knownQueryValue } from '../query.ts';
 import { laterServerInstanceQuery } from './queries/server-instances.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
@@ -23,9 +23,9 @@ export async function measureWalRate(
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
   const { results } = await queryDatabase(dbname, [walPositionQuery, laterServerInstanceQuery], queryOptions);
-  const second = knownValue(results, walPositionQuery);
+  const second = knownQueryValue(results, walPositionQuery);
   // Both times are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = knownValue(results, laterServerInstanceQuery);
+  const instance = knownQueryValue(results, laterServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

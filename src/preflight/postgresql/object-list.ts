@@ -1,5 +1,5 @@
 /** The objects listed in a finding, at most 20; `unlistedNote` reports how many are omitted. */
-export function firstObjects<T>(things: readonly T[]): readonly T[] {
+export function firstListedObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }
 

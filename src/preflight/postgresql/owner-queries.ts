@@ -1,12 +1,12 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { requoteName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-text.ts';
-import { firstObjects } from './object-list.ts';
+import { firstListedObjects } from './object-list.ts';
 import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
 
 /** A sentence with the queries by which the owner of the tables sees the values of columns that were not read. */
 export function ownerValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
-  const queries = firstObjects(columns).map(
+  const queries = firstListedObjects(columns).map(
     ({ table, column }) => `SELECT DISTINCT ${requoteName(column)}::text FROM ONLY ${requoteName(table)}`,
   );
   return ` Their owner can run: ${queries.join('; ')}.`;
@@ -17,7 +17,7 @@ export function ownerQueries(constraints: readonly NamedConstraint[], setting: s
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` Expressions of users are not evaluated. Their owner can run: ${[setting, ...firstObjects(queries)].join('; ')}.`;
+    : ` Expressions of users are not evaluated. Their owner can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -39,7 +39,7 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
  * the value, except for types other than bytea and text.
  */
 export function ownerLengthQueries(large: readonly TableWithLargeValues[]): string {
-  const queries = firstObjects(large).flatMap(({ table, binaries, texts }) => {
+  const queries = firstListedObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
       ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
       ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),

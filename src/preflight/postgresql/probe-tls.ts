@@ -1,7 +1,7 @@
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../../platform/tls-session.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { verifiesServer } from '../../postgresql/ssl-mode.ts';
+import { verifiesServerIdentity } from '../../postgresql/ssl-mode.ts';
 import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 
@@ -23,7 +23,7 @@ export async function probeTls(
     return { offered: 'no', plaintext: attempt.passedHostRules ? 'accepted' : 'refused' };
   }
   if (refused?.phase === 'tls') return { offered: 'yes', failure: refused.message };
-  const verified = refused === undefined && verifiesServer(options.source.verify);
+  const verified = refused === undefined && verifiesServerIdentity(options.source.verify);
   return { offered: 'yes', ...sessionTlsFacts(result.tls), ...(verified ? { verified } : {}) };
 }
 

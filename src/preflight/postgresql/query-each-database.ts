@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createResponseMemory } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { knownValue } from '../query.ts';
+import { knownQueryValue } from '../query.ts';
 import type { FindNearest } from '../unknown-check-ids.ts';
 import { openPostgresqlSource } from './open-source.ts';
 import { databasesQuery } from './queries/databases.ts';
@@ -49,7 +49,7 @@ export async function queryEachDatabase<T>(
   const { results } = await queryOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
     session.end(),
   );
-  const names = selectDatabases(knownValue(results, databasesQuery) ?? [], options.ignoreDbs, options.nearest);
+  const names = selectDatabases(knownQueryValue(results, databasesQuery) ?? [], options.ignoreDbs, options.nearest);
   const values: DatabaseQueryValue<T>[] = [];
   for (const name of names) values.push(await queryOneDatabase(name, query, databaseOptions));
   return values;
@@ -61,7 +61,7 @@ async function queryOneDatabase<T>(
   options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryValue<T>> {
   const { results, access } = await queryDatabase(database, [query], options);
-  const value = knownValue(results, query);
+  const value = knownQueryValue(results, query);
   if (value !== undefined) return { database, value };
   const result = results.get(query);
   if (result !== undefined && 'reason' in result) return { database, failure: result.reason };

@@ -25,7 +25,8 @@ export function resultsForEffects(
   const wanted = checks.filter(
     (check) =>
       check.scope === 'database' &&
-      (isAffected(check, results, after) || (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
+      (changesCheckResults(check, results, after) ||
+        (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
   );
   const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
   return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
@@ -46,6 +47,6 @@ export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgr
 }
 
 /** Whether a query of the check returns something else. */
-export function isAffected(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
+export function changesCheckResults(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
   return before !== after && queriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
 }

@@ -3,7 +3,7 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import { resultsOfStatements, rollbackMessage } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import { knownValue, type QueryResult, type QueryResults } from '../query.ts';
+import { knownQueryValue, type QueryResult, type QueryResults } from '../query.ts';
 import { grantOfPublicObject } from './queries/grants.ts';
 import type { AnyPostgresqlQuery, PostgresqlQueryConditions, ReadQueryResult } from './query.ts';
 import { readOnlyMessage } from './read-only-message.ts';
@@ -44,7 +44,8 @@ export async function runQueries(
     results,
   );
   const conditional = queries.filter(({ when }) => when !== undefined);
-  const known: ReadQueryResult = (query) => knownValue(results, query) ?? knownValue(options.serverResults, query);
+  const known: ReadQueryResult = (query) =>
+    knownQueryValue(results, query) ?? knownQueryValue(options.serverResults, query);
   const due = conditional.filter(({ when }) => when?.(known, options.dbname));
   for (const query of conditional) {
     if (!due.includes(query)) results.set(query, { kind: 'known', value: query.absent });

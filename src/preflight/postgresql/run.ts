@@ -1,7 +1,7 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatServerVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import { knownValue } from '../query.ts';
+import { knownQueryValue } from '../query.ts';
 import type { PreflightReport } from '../report.ts';
 import {
   connectedAddress,
@@ -131,7 +131,7 @@ function describeSource(
 ): EngineReport<LargestTables> {
   const { sizes, results } = collected;
   const { connection, copy, address } = sourceFacts(collected);
-  const role = knownValue(results, migrationRoleQuery);
+  const role = knownQueryValue(results, migrationRoleQuery);
   return {
     source: {
       host,

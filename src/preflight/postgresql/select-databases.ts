@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { type FindNearest, inDoubleQuotes, suggestionHint } from '../unknown-check-ids.ts';
+import { type FindNearest, quoteDouble, suggestionHint } from '../unknown-check-ids.ts';
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
@@ -26,7 +26,7 @@ const alwaysIgnored = new Set(['template0', 'template1']);
 function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearest): Error {
   const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
   return usageError(
-    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(inDoubleQuotes).join(', ')}`,
+    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(quoteDouble).join(', ')}`,
     suggestionHint(unknown, names, nearest) ??
       'give the names exactly as the server has them, including upper and lower case',
     `databases of the source: ${listed}`,

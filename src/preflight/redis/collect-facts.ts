@@ -3,7 +3,7 @@ import { formatRedisCommand } from '../../redis/quote.ts';
 import { encodeCommand } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { knownValue, type QueryResult } from '../query.ts';
+import { knownQueryValue, type QueryResult } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { RedisCheck } from './check.ts';
 import { findRenamedCommands } from './find-renamed-commands.ts';
@@ -70,7 +70,7 @@ export async function collectRedisFacts(
     const { signal, clock } = run;
     const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
     const { rate, waited } = await measureActivityRate(session, measurement, async () => {
-      const info = knownValue(results, infoQuery);
+      const info = knownQueryValue(results, infoQuery);
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
       sample = await toQueryResult(sampleKeys(session, databases), samplePermission, context);
       renamed = await findRenamedCommands(session, results, context);
@@ -86,7 +86,7 @@ export async function collectRedisFacts(
 
 /** Milliseconds in which a copy should begin: a diskless one waits for other replicas first, for at most 20 s here. */
 function copyLimit(results: RedisQueryResults): number {
-  const delay = Number(knownValue(results, replicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5);
+  const delay = Number(knownQueryValue(results, replicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5);
   return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
 }
 

@@ -16,7 +16,7 @@ export function commandPermission(
   return { kind: 'known', value: { allowed: true, reply: 'OK' } };
 }
 
-export function isDenied(permission: QueryResult<AclDryRunResult>): boolean {
+export function isCommandDenied(permission: QueryResult<AclDryRunResult>): boolean {
   return permission.kind === 'known' && !permission.value.allowed;
 }
 

@@ -1,6 +1,6 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../redis/version.ts';
-import { type QueryResult, resultOr } from '../query.ts';
+import { type QueryResult, queryValueOr } from '../query.ts';
 import type { RedisConfigValues, ReplicationSetting } from './queries/config.ts';
 
 export interface DisklessSync {
@@ -10,11 +10,11 @@ export interface DisklessSync {
 }
 
 /** Whether a replica receives the initial copy without a file on the disk of the source. */
-export function disklessSyncOf(
+export function usesDisklessSync(
   settings: QueryResult<RedisConfigValues<ReplicationSetting>>,
   info: RedisInfo | undefined,
 ): DisklessSync {
-  const setting = resultOr(settings, undefined)?.get('repl-diskless-sync');
+  const setting = queryValueOr(settings, undefined)?.get('repl-diskless-sync');
   if (setting !== undefined) return { setting, isDiskless: setting === 'yes' };
   // The default is yes since 7.0, and in every Valkey.
   const version = info === undefined ? undefined : parseServerVersion(info);

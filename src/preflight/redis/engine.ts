@@ -1,7 +1,7 @@
 import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion, redisProductNames } from '../../redis/version.ts';
-import { knownValue } from '../query.ts';
+import { knownQueryValue } from '../query.ts';
 import type { DatabaseVerdict } from '../report.ts';
 import { connectedAddress, type EngineReport, type PreflightEngine } from '../run.ts';
 import type { Conclusion } from '../verdict.ts';
@@ -54,7 +54,7 @@ export function redisEngine({
       return collected;
     },
     evaluate({ facts, results }, options) {
-      const info = knownValue(results, infoQuery);
+      const info = knownQueryValue(results, infoQuery);
       return {
         findings: evaluateRedisChecks(checks, results, facts, options),
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
@@ -70,7 +70,7 @@ function describeRedis(
   { databases }: Conclusion,
   source: RedisSource,
 ): EngineReport<object> {
-  const info = knownValue(results, infoQuery);
+  const info = knownQueryValue(results, infoQuery);
   const keyspace = info === undefined ? [] : parseKeyspace(info);
   const copy = info === undefined ? undefined : estimateCopy(info);
   return {

@@ -4,7 +4,7 @@ import type { PreflightOptions } from '../preflight-options.ts';
 import type { Queries, QueryResult, QueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
-import { unansweredOutcome } from './unanswered-outcome.ts';
+import { outcomeWithoutResult } from './unanswered-outcome.ts';
 
 /** One finding for each check, in the same order. */
 export function evaluateRedisChecks(
@@ -28,7 +28,7 @@ function evaluateCheck(
   for (const [name, query] of Object.entries(queries)) {
     const isOptional = 'optional' in query;
     const result = results.get(isOptional ? query.optional : query) ?? notSent(facts);
-    if (!isOptional && result.kind !== 'known') return unansweredOutcome(result, check);
+    if (!isOptional && result.kind !== 'known') return outcomeWithoutResult(result, check);
     values[name] = isOptional || result.kind !== 'known' ? result : result.value;
   }
   return check.evaluate(values, facts, options);

@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { DecodedQuery, Queries, QueryResult, QueryResults } from '../query.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../simulated-fix.ts';
+import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../simulated-fix.ts';
 import type { RedisCheck } from './check.ts';
 import type { CollectedRedisFacts } from './collect-facts.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
@@ -17,7 +17,7 @@ export function evaluateRedisEffects(
   checks: readonly RedisCheck[],
   { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: QueryResults },
   options: PreflightOptions,
-  placed: readonly PlacedEffect[],
+  placed: readonly EffectInDatabase[],
 ): EvaluatedEffects {
   const effects = placed.map(({ effect }) => effect);
   const after = applyRedisEffects(results, effects);

@@ -1,6 +1,6 @@
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../redis/version.ts';
-import { knownValue, type QueryResult } from '../query.ts';
+import { knownQueryValue, type QueryResult } from '../query.ts';
 import { commandCallsQuery, infoQuery } from './queries/info.ts';
 import { replyList } from './queries/reply.ts';
 import type { RedisQueryContext } from './query.ts';
@@ -19,14 +19,14 @@ export async function findRenamedCommands(
   results: RedisQueryResults,
   context: RedisQueryContext,
 ): Promise<QueryResult<RenamedCommands>> {
-  const calls = knownValue(results, commandCallsQuery);
+  const calls = knownQueryValue(results, commandCallsQuery);
   const result = results.get(commandCallsQuery);
   if (calls === undefined) {
     return result === undefined || result.kind === 'known'
       ? { kind: 'skipped', reason: 'the query was not sent' }
       : result;
   }
-  const info = knownValue(results, infoQuery);
+  const info = knownQueryValue(results, infoQuery);
   const version = info === undefined ? undefined : parseServerVersion(info);
   const hasList = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
   const isCalled = (name: string) =>

@@ -2,7 +2,7 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { Fix } from '../finding.ts';
-import { type QueryResult, resultOr } from '../query.ts';
+import { type QueryResult, queryValueOr } from '../query.ts';
 
 /** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */
 export function configSetFix(name: string, value: string, observed: string, info: RedisInfo, text: string): Fix {
@@ -20,7 +20,7 @@ export function configSetFix(name: string, value: string, observed: string, info
 }
 
 /** Commands for a person to decide about: they take something from the applications of the source. */
-export function toReview({ sql = [], undo = [], ...fix }: Fix): Fix {
+export function fixForReview({ sql = [], undo = [], ...fix }: Fix): Fix {
   return { ...fix, review: sql, undoReview: undo };
 }
 
@@ -69,7 +69,7 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
 
 /** Removes the rename-command lines of redis.conf, which the server reads at its start only. */
 export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): Fix {
-  const configured = resultOr(info, undefined)?.get('config_file') ?? '';
+  const configured = queryValueOr(info, undefined)?.get('config_file') ?? '';
   // The path comes from the server.
   const path = /^\/[\x20-\x7e]+$/.test(configured) ? configured : '/etc/redis/redis.conf';
   const [file, before] = [quoteShellArg(path), quoteShellArg(`${path}.before-migration`)];

@@ -4,10 +4,10 @@ import { infoNumber, type RedisInfo } from '../../redis/info.ts';
  * Bytes that settings may make the server use beyond what it uses now, so that neither keys are evicted (or writes refused)
  * nor the machine runs out of memory. undefined: the server does not report it. A container can have less than the machine.
  */
-export function memoryRoom(info: RedisInfo): number | undefined {
+export function freeRedisMemory(info: RedisInfo): number | undefined {
   const used = infoNumber(info, 'used_memory');
   const limit = infoNumber(info, 'maxmemory');
-  const machine = machineRoom(info);
+  const machine = freeMachineMemory(info);
   if (used === undefined || limit === undefined) return undefined;
   if (limit === 0) return machine;
   const counted = used - (infoNumber(info, 'mem_not_counted_for_evict') ?? 0);
@@ -16,7 +16,7 @@ export function memoryRoom(info: RedisInfo): number | undefined {
 }
 
 /** Bytes of the machine that are free for this server, less a reserve; undefined: not reported. */
-export function machineRoom(info: RedisInfo): number | undefined {
+export function freeMachineMemory(info: RedisInfo): number | undefined {
   const total = infoNumber(info, 'total_system_memory');
   const used = Math.max(infoNumber(info, 'used_memory_rss') ?? 0, infoNumber(info, 'used_memory') ?? 0);
   if (total === undefined || total === 0 || used === 0) return undefined;

@@ -3,7 +3,7 @@ import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts
 import { authenticate } from '../../redis/authenticate.ts';
 import { errorCodeOf, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
-import { exchangeLine } from '../../redis/resp.ts';
+import { exchangeRedisLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
@@ -24,8 +24,8 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
     try {
       await authenticate(socket, source, options);
       // The first command of a replica: it allows the source to send the copy without a file.
-      await exchangeLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
-      const reply = await exchangeLine(socket, ['PSYNC', '?', '-1'], options);
+      await exchangeRedisLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
+      const reply = await exchangeRedisLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
         const message = redactServerMessage(reply.slice(1), source);
         // With a copy through the disk the fork comes before the reply.
@@ -62,7 +62,7 @@ async function awaitCopy(
       if (line.startsWith('-')) return { kind: 'failed', reason: redactServerMessage(line.slice(1), source) };
       const left = end - performance.now();
       if (left <= 0) return copyIsLate(options);
-      line = await exchangeLine(socket, undefined, { ...options, limit: left });
+      line = await exchangeRedisLine(socket, undefined, { ...options, limit: left });
     }
     return { kind: 'started' };
   } catch (error) {

@@ -3,7 +3,7 @@ import type { QueryResult } from '../query.ts';
 import { redisMethods } from './check.ts';
 
 /** The outcome of a check whose query has no value: `unknown` with what would give one. */
-export function unansweredOutcome(
+export function outcomeWithoutResult(
   result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
   { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
 ): CheckOutcome {

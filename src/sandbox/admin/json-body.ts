@@ -9,7 +9,7 @@ export function readJsonBody(request: HttpRequest): ReadonlyMap<string, unknown>
 }
 
 /** A member that must be a non-empty string; undefined when it is absent or anything else. */
-export function textMember(body: ReadonlyMap<string, unknown>, name: string): string | undefined {
+export function nonEmptyTextMember(body: ReadonlyMap<string, unknown>, name: string): string | undefined {
   const value = body.get(name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Person } from '../records.ts';
 import type { World } from '../world.ts';
-import { textMember } from './json-body.ts';
+import { nonEmptyTextMember } from './json-body.ts';
 
 export interface PersonInTeam {
   /** UUID. */
@@ -11,10 +11,10 @@ export interface PersonInTeam {
 
 /** Decodes the members `user` and `team?` of a request body; a string is the error message. */
 export function decodePersonInTeam(body: ReadonlyMap<string, unknown>, world: World): PersonInTeam | string {
-  const user = textMember(body, 'user') ?? '';
+  const user = nonEmptyTextMember(body, 'user') ?? '';
   const person = world.registry.personByEmail(user) ?? world.registry.person(user);
   if (person === undefined) return 'user must be the e-mail address or UUID of a person of this sandbox.';
-  const text = textMember(body, 'team');
+  const text = nonEmptyTextMember(body, 'team');
   if (text === undefined) return { person: person.uuid };
   const team = findTeam(world, person, text);
   if (team === undefined) return 'team must be the UUID or name of a team of the user.';

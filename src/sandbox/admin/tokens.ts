@@ -1,13 +1,13 @@
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { grantUnder } from '../oauth/authorization-response.ts';
+import { grantOfAuthorization } from '../oauth/authorization-response.ts';
 import { parseScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
 import type { TokenPair } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 import type { World } from '../world.ts';
 import { adminError } from './access.ts';
-import { readJsonBody, textMember } from './json-body.ts';
+import { nonEmptyTextMember, readJsonBody } from './json-body.ts';
 import { decodePersonInTeam } from './people.ts';
 
 /** Body: `{user, scope?, team?, client_id?}`. Replies as the token endpoint does; it counts as an approval by the person. */
@@ -19,12 +19,12 @@ export function issueTokenPair(request: HttpRequest, { world }: SandboxService):
   const scopeText = body.has('scope') ? body.get('scope') : '';
   const scope = typeof scopeText === 'string' ? parseScope(scopeText) : undefined;
   if (scope === undefined) return adminError(422, 'scope must be read or read write.');
-  const clientId = textMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '';
+  const clientId = nonEmptyTextMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '';
   if (world.registry.application(clientId) === undefined) {
     return adminError(422, 'client_id must be the client ID of a registered application.');
   }
   const authorization = world.authorize({ ...personInTeam, clientId, scope });
-  return renderTokenResponse(world.issuePair(grantUnder(authorization, scope), true), world);
+  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), true), world);
 }
 
 /** Body: `{token}`. The access token expires now; the refresh token stays valid. */
@@ -55,7 +55,7 @@ export function refreshTokenPair(request: HttpRequest, { world }: SandboxService
 
 function withTokenPair(request: HttpRequest, world: World, act: (pair: TokenPair) => HttpReply): HttpReply {
   const body = readJsonBody(request);
-  const value = body === undefined ? undefined : textMember(body, 'token');
+  const value = body === undefined ? undefined : nonEmptyTextMember(body, 'token');
   if (value === undefined) return adminError(422, 'token must be an access token or a refresh token.');
   const pair = world.pair(value) ?? world.pairByRefreshToken(value);
   return pair === undefined ? adminError(404, 'The token is unknown.') : act(pair);

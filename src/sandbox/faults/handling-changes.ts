@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
-import { normalizeAttributes } from '../v2/normalize-attributes.ts';
+import { normalizeDropletAttributes } from '../v2/normalize-attributes.ts';
 import type { Fault } from './fault.ts';
 
 /** What a handler gets. */
@@ -13,7 +13,7 @@ export interface HandlerInput {
 export function changeHandling(input: HandlerInput, { action, delay = 0 }: Fault): HandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
-    return { service, request: { ...request, body: normalizeAttributes(request.body) } };
+    return { service, request: { ...request, body: normalizeDropletAttributes(request.body) } };
   if (action === 'lag_lists')
     return { request, service: { ...service, settings: { ...service.settings, listLagMs: delay } } };
   return input;

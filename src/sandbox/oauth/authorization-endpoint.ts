@@ -10,7 +10,7 @@ import type { LogFields, LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
-import { approveRequest, denyRequest, grantUnder, respondWithGrant } from './authorization-response.ts';
+import { approveRequest, denyRequest, grantOfAuthorization, respondWithGrant } from './authorization-response.ts';
 
 /** The authorization endpoint (RFC 6749 §3.1): validates the request, then identifies the person at the browser. */
 export function handleAuthorize(request: HttpRequest, service: SandboxService): HttpReply {
@@ -59,7 +59,11 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
       'The user has not authorized the application for this scope.',
     );
   }
-  return respondWithGrant(authorizationRequest, grantUnder(authorization, authorizationRequest.scope), service.world);
+  return respondWithGrant(
+    authorizationRequest,
+    grantOfAuthorization(authorization, authorizationRequest.scope),
+    service.world,
+  );
 }
 
 function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): HttpReply {

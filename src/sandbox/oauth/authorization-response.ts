@@ -17,7 +17,7 @@ export function approveRequest(
     scope: request.scope,
     ...(team === undefined ? {} : { team }),
   });
-  return respondWithGrant(request, grantUnder(authorization, request.scope), world);
+  return respondWithGrant(request, grantOfAuthorization(authorization, request.scope), world);
 }
 
 /** Redirects with a code or token under an existing approval. */
@@ -43,7 +43,7 @@ export function denyRequest(request: SandboxAuthorizationRequest): HttpReply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 
-export function grantUnder(authorization: Authorization, scope: Scope): SandboxGrant {
+export function grantOfAuthorization(authorization: Authorization, scope: Scope): SandboxGrant {
   const { id, person, clientId, team } = authorization;
   return { authorization: id, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }

@@ -34,11 +34,11 @@ export function nullable<T>(decode: Decoder<T>): Decoder<T | null> {
   return (value, path) => (value === null ? null : decode(value, path));
 }
 
-export function optionalMember<T>(decode: Decoder<T>): Decoder<T | undefined> {
+export function optionalMemberDecoder<T>(decode: Decoder<T>): Decoder<T | undefined> {
   return (value, path) => (value === undefined ? undefined : decode(value, path));
 }
 
-export function arrayOf<T>(decode: Decoder<T>): Decoder<readonly T[]> {
+export function arrayDecoder<T>(decode: Decoder<T>): Decoder<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) return fail(path, 'is not an array');
     return value.map((one: unknown, at) => decode(one, `${path}[${at}]`));

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { damagedState } from './state-error.ts';
+import { damagedStateError } from './state-error.ts';
 
 /** The content of a file of records, each stored as one line. */
-export interface FrameReading {
+export interface DecodedFrames {
   /** JSON of each complete record. */
   readonly records: readonly string[];
   /** Bytes of the complete records. */
@@ -22,7 +22,7 @@ export function encodeFrame(json: string): Buffer {
  * incomplete: shorter than its length says, or with zeros where a sector was not written. Throws a StateError with path and
  * line for anything else.
  */
-export function decodeFrames(path: string, bytes: Buffer): FrameReading {
+export function decodeFrames(path: string, bytes: Buffer): DecodedFrames {
   const records: string[] = [];
   let start = 0;
   while (start < bytes.length) {
@@ -33,7 +33,7 @@ export function decodeFrames(path: string, bytes: Buffer): FrameReading {
     if (json === undefined) {
       const isLast = !isTerminated || newline === bytes.length - 1;
       if (isLast && isTorn(line, isTerminated)) break;
-      throw damagedState(path, records.length + 1, 'the record does not match its length and checksum');
+      throw damagedStateError(path, records.length + 1, 'the record does not match its length and checksum');
     }
     records.push(json);
     start = newline + 1;

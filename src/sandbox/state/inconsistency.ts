@@ -3,7 +3,7 @@ import { ROW_KEYS, type RowLists, type SandboxState, TABLE_NAMES, type TableName
 import type { RowKey } from './state-table.ts';
 
 /** The first duplicate key or reference to a missing record; undefined when there is none. Names no values, which may be secrets. */
-export function findInconsistency(seed: SeedData, image: SandboxState): string | undefined {
+export function findStateInconsistency(seed: SeedData, image: SandboxState): string | undefined {
   for (const name of TABLE_NAMES) {
     const duplicate = findDuplicate(name, image);
     if (duplicate !== undefined) return `${name}[${duplicate}] has the key of an earlier row`;

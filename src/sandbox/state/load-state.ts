@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { asInteger, DecodeError, type Decoder, objectOf } from './decoder.ts';
 import { decodeFrames } from './frame.ts';
-import { findInconsistency } from './inconsistency.ts';
+import { findStateInconsistency } from './inconsistency.ts';
 import { decodeJournalPatch } from './sandbox-state-decoder.ts';
 import { decodeCheckpoint, type SavedState, type SavedStateCheckpoint } from './saved-state.ts';
-import { damagedState } from './state-error.ts';
+import { damagedStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applyPatches, type StatePatch } from './state-patch.ts';
 
@@ -39,24 +39,25 @@ export function loadState(folder: string, names: readonly string[]): LoadedState
   if (bytes === undefined) {
     const journals = names.filter((name) => JOURNAL_NAME.test(name));
     const orphan = journals.find((name) => (readFileIfExists(join(folder, name))?.length ?? 0) > 0);
-    if (orphan !== undefined) throw damagedState(path, 1, `the file is missing, and ${orphan} needs it`);
+    if (orphan !== undefined) throw damagedStateError(path, 1, `the file is missing, and ${orphan} needs it`);
     return undefined;
   }
   const checkpoint = readCheckpoint(path, bytes);
   const journalFile = journalPath(folder, checkpoint.journal);
   const journal = readFileIfExists(journalFile);
-  if (journal === undefined) throw damagedState(journalFile, 1, 'the file is missing');
+  if (journal === undefined) throw damagedStateError(journalFile, 1, 'the file is missing');
   const { records, validBytes, tornBytes } = decodeFrames(journalFile, journal);
   const patches = records.map((json, at) => {
     const { record, patch } = decodeJson(decodeJournalRecord, json, journalFile, at + 1);
     const expected = checkpoint.record + at + 1;
-    if (record !== expected) throw damagedState(journalFile, at + 1, `found record ${record}, expected ${expected}`);
+    if (record !== expected)
+      throw damagedStateError(journalFile, at + 1, `found record ${record}, expected ${expected}`);
     return patch;
   });
   const world = applyPatches(checkpoint.world, patches);
-  const inconsistency = findInconsistency(checkpoint.seed, world);
+  const inconsistency = findStateInconsistency(checkpoint.seed, world);
   if (inconsistency !== undefined) {
-    throw damagedState(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
+    throw damagedStateError(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
   }
   return {
     saved: { identity: checkpoint.identity, seed: checkpoint.seed, world },
@@ -71,8 +72,8 @@ export function loadState(folder: string, names: readonly string[]): LoadedState
 function readCheckpoint(path: string, bytes: Buffer): SavedStateCheckpoint {
   const { records, tornBytes } = decodeFrames(path, bytes);
   const [json] = records;
-  if (json === undefined || tornBytes > 0) throw damagedState(path, 1, 'the record is incomplete');
-  if (records.length > 1) throw damagedState(path, 2, 'the file has more than one record');
+  if (json === undefined || tornBytes > 0) throw damagedStateError(path, 1, 'the record is incomplete');
+  if (records.length > 1) throw damagedStateError(path, 2, 'the file has more than one record');
   return decodeJson(decodeCheckpoint, json, path, 1);
 }
 
@@ -80,7 +81,7 @@ function decodeJson<T>(decode: Decoder<T>, json: string, path: string, line: num
   try {
     return decode(JSON.parse(json), '');
   } catch (error) {
-    throw damagedState(path, line, error instanceof DecodeError ? error.message : 'the record is not valid JSON');
+    throw damagedStateError(path, line, error instanceof DecodeError ? error.message : 'the record is not valid JSON');
   }
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import {
-  arrayOf,
+  arrayDecoder,
   asBoolean,
   asInteger,
   asObject,
@@ -23,12 +23,12 @@ import {
   nullable,
   objectOf,
   oneOfValues,
-  optionalMember,
+  optionalMemberDecoder,
 } from './decoder.ts';
 import {
-  EMPTY_ROWS,
+  createPerTable,
+  EMPTY_STATE_ROWS,
   type RowLists,
-  recordByTable,
   type SandboxState,
   type StateRecordTypes,
   TABLE_NAMES,
@@ -46,7 +46,7 @@ const consentModes = {
   approve: objectOf<ConsentScript & { mode: 'approve' }>({
     mode: oneOfValues('approve'),
     person: asString,
-    team: optionalMember(asString),
+    team: optionalMemberDecoder(asString),
   }),
 };
 
@@ -60,39 +60,39 @@ const grantFields = {
   person: asString,
   clientId: asString,
   scope,
-  team: optionalMember(asString),
+  team: optionalMemberDecoder(asString),
 } satisfies { readonly [K in keyof SandboxGrant]: unknown };
 
 const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
   sessions: objectOf<BrowserSession>({
     id: asString,
     person: asString,
-    forms: arrayOf(objectOf<CsrfToken>({ token: asString, form: asString })),
+    forms: arrayDecoder(objectOf<CsrfToken>({ token: asString, form: asString })),
   }),
   authorizations: objectOf<Authorization>({
     id: asString,
     person: asString,
     clientId: asString,
     scope,
-    team: optionalMember(asString),
+    team: optionalMemberDecoder(asString),
     since: asInteger,
   }),
   codes: objectOf<AuthorizationCode>({
     ...grantFields,
     code: asString,
     redirectUri: asString,
-    challenge: optionalMember(asString),
+    challenge: optionalMemberDecoder(asString),
     expiresAt: asInteger,
-    usedFor: optionalMember(asString),
+    usedFor: optionalMemberDecoder(asString),
   }),
   pairs: objectOf<TokenPair>({
     ...grantFields,
     accessToken: asString,
-    refreshToken: optionalMember(asString),
+    refreshToken: optionalMemberDecoder(asString),
     issuedAt: asInteger,
     expiresAt: asInteger,
-    end: optionalMember(oneOfValues('revoked', 'refreshed')),
-    successor: optionalMember(asString),
+    end: optionalMemberDecoder(oneOfValues('revoked', 'refreshed')),
+    successor: optionalMemberDecoder(asString),
   }),
   droplets: objectOf<SandboxDroplet>({
     id: asInteger,
@@ -101,9 +101,9 @@ const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
     region: asString,
     size: asString,
     image: asInteger,
-    tags: arrayOf(asString),
-    features: arrayOf(asString),
-    vpc: optionalMember(asString),
+    tags: arrayDecoder(asString),
+    features: arrayDecoder(asString),
+    vpc: optionalMemberDecoder(asString),
     createdAt: asInteger,
     activeAt: asInteger,
   }),
@@ -121,44 +121,46 @@ const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
     cluster: asString,
     source: objectOf<SandboxMigrationSource>({
       host: asString,
-      port: optionalMember(asInteger),
-      dbname: optionalMember(asString),
-      username: optionalMember(asString),
+      port: optionalMemberDecoder(asInteger),
+      dbname: optionalMemberDecoder(asString),
+      username: optionalMemberDecoder(asString),
       disableSsl: asBoolean,
-      ignoreDbs: arrayOf(asString),
+      ignoreDbs: arrayDecoder(asString),
     }),
     startedAt: asInteger,
-    stoppedAt: optionalMember(asInteger),
-    isReal: optionalMember(asBoolean),
-    ended: optionalMember(
+    stoppedAt: optionalMemberDecoder(asInteger),
+    isReal: optionalMemberDecoder(asBoolean),
+    ended: optionalMemberDecoder(
       objectOf<SandboxMigrationEnd>({
         status: oneOfValues('done', 'error'),
         at: asInteger,
-        reason: optionalMember(asString),
+        reason: optionalMemberDecoder(asString),
       }),
     ),
   }),
 };
 
-const rowLists = recordByTable<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) => arrayOf(rows[name]));
+const rowLists = createPerTable<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) =>
+  arrayDecoder(rows[name]),
+);
 
 export const decodeSandboxState = objectOf<SandboxState>({ clock, consent, nextId: asInteger, ...rowLists });
 
 const decodePut = objectOf<StatePatch['put']>({
-  clock: optionalMember(clock),
-  consent: optionalMember(consent),
-  nextId: optionalMember(asInteger),
+  clock: optionalMemberDecoder(clock),
+  consent: optionalMemberDecoder(consent),
+  nextId: optionalMemberDecoder(asInteger),
   ...rowLists,
 });
 
 const decodeTableName = oneOfValues(...TABLE_NAMES);
-const decodeKeys = arrayOf<RowKey>((value, path) =>
+const decodeKeys = arrayDecoder<RowKey>((value, path) =>
   typeof value === 'number' ? asInteger(value, path) : asString(value, path),
 );
 
 /** Tables that did not change are absent from a journal record. */
 export const decodeJournalPatch = objectOf<StatePatch>({
-  put: (value, path) => decodePut({ ...EMPTY_ROWS, ...asObject(value, path) }, path),
+  put: (value, path) => decodePut({ ...EMPTY_STATE_ROWS, ...asObject(value, path) }, path),
   drop: (value, path) => {
     const entries = Object.entries(asObject(value, path));
     return new Map(

@@ -57,20 +57,20 @@ export const TABLE_NAMES: readonly TableName[] = [
 ];
 
 /** An object with one member for each table. TypeScript cannot relate what `make` returns to the members of T. */
-export function recordByTable<T extends { readonly [N in TableName]: unknown }>(
+export function createPerTable<T extends { readonly [N in TableName]: unknown }>(
   make: <N extends TableName>(name: N) => unknown,
 ): T {
   return Object.fromEntries(TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_ROWS: RowLists = recordByTable<RowLists>(() => []);
+export const EMPTY_STATE_ROWS: RowLists = createPerTable<RowLists>(() => []);
 
 export function createTables(lists: RowLists, onChange?: (name: TableName, key: RowKey) => void): StateTables {
-  return recordByTable<StateTables>((name) =>
+  return createPerTable<StateTables>((name) =>
     createStateTable({ keyOf: ROW_KEYS[name], rows: lists[name], onChange: (key) => onChange?.(name, key) }),
   );
 }
 
 export function rowsOfTables(tables: StateTables): RowLists {
-  return recordByTable<RowLists>((name) => tables[name].rows());
+  return createPerTable<RowLists>((name) => tables[name].rows());
 }

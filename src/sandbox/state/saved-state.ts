@@ -1,5 +1,5 @@
 import type { SeedData } from '../seed-data.ts';
-import { asInteger, asString, type Decoder, objectOf, oneOfValues, optionalMember } from './decoder.ts';
+import { asInteger, asString, type Decoder, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
@@ -43,7 +43,7 @@ export const decodeCheckpoint: Decoder<SavedStateCheckpoint> = objectOf<SavedSta
     host: asString,
     port: asInteger,
     apiPort: asInteger,
-    seedNumber: optionalMember(asInteger),
+    seedNumber: optionalMemberDecoder(asInteger),
   }),
   seed: decodeSeed,
   world: decodeSandboxState,

@@ -1,21 +1,27 @@
 import type { Application, Person, SandboxCluster, Team } from '../records.ts';
 import type { SeedData, SeedDroplet } from '../seed-data.ts';
-import { arrayOf, asInteger, asString, objectOf, oneOfValues } from './decoder.ts';
+import { arrayDecoder, asInteger, asString, objectOf, oneOfValues } from './decoder.ts';
 
 export const decodeSeed = objectOf<SeedData>({
-  people: arrayOf(
-    objectOf<Person>({ uuid: asString, name: asString, email: asString, password: asString, teams: arrayOf(asString) }),
+  people: arrayDecoder(
+    objectOf<Person>({
+      uuid: asString,
+      name: asString,
+      email: asString,
+      password: asString,
+      teams: arrayDecoder(asString),
+    }),
   ),
-  teams: arrayOf(objectOf<Team>({ uuid: asString, name: asString })),
-  applications: arrayOf(
+  teams: arrayDecoder(objectOf<Team>({ uuid: asString, name: asString })),
+  applications: arrayDecoder(
     objectOf<Application>({
       name: asString,
       clientId: asString,
       clientSecret: asString,
-      callbackUrls: arrayOf(asString),
+      callbackUrls: arrayDecoder(asString),
     }),
   ),
-  clusters: arrayOf(
+  clusters: arrayDecoder(
     objectOf<SandboxCluster>({
       uuid: asString,
       name: asString,
@@ -23,14 +29,14 @@ export const decodeSeed = objectOf<SeedData>({
       version: asString,
     }),
   ),
-  droplets: arrayOf(
+  droplets: arrayDecoder(
     objectOf<SeedDroplet>({
       account: asString,
       name: asString,
       region: asString,
       size: asString,
       image: asInteger,
-      tags: arrayOf(asString),
+      tags: arrayDecoder(asString),
       age: asInteger,
     }),
   ),

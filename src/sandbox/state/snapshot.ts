@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SeedData } from '../seed-data.ts';
 import type { World } from '../world.ts';
-import { asInteger, asString, DecodeError, objectOf, oneOfValues, optionalMember } from './decoder.ts';
-import { findInconsistency } from './inconsistency.ts';
+import { asInteger, asString, DecodeError, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
+import { findStateInconsistency } from './inconsistency.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
@@ -42,7 +42,7 @@ export function parseWorldSnapshot(value: unknown): WorldSnapshot | string {
     if (snapshot.digest !== undefined && snapshot.digest !== digestOf(snapshot)) {
       return 'The snapshot is damaged: the digest does not match. Remove the digest if the snapshot was edited.';
     }
-    const inconsistency = findInconsistency(snapshot.seed, snapshot.world);
+    const inconsistency = findStateInconsistency(snapshot.seed, snapshot.world);
     return inconsistency === undefined ? snapshot : `The snapshot is damaged: ${inconsistency}.`;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -55,7 +55,7 @@ const decode = objectOf<WorldSnapshot>({
   version: oneOfValues(1),
   taken_at: asString,
   now: asInteger,
-  digest: optionalMember(asString),
+  digest: optionalMemberDecoder(asString),
   seed: decodeSeed,
   world: decodeSandboxState,
 });

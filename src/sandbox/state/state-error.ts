@@ -15,7 +15,7 @@ export class StateError extends Error {
 }
 
 /** The line is counted from 1. */
-export function damagedState(path: string, line: number, problem: string): StateError {
+export function damagedStateError(path: string, line: number, problem: string): StateError {
   return new StateError('damaged', 'the sandbox state is damaged', {
     detail: `${path}, line ${line}: ${problem}`,
     hint: 'restore the folder from a backup, or name another folder with `--state`',

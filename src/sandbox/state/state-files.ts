@@ -21,7 +21,7 @@ function makeFolders(path: string, hasParentToMake = true): void {
   }
 }
 
-export function restrictToOwner(path: string): void {
+export function setOwnerOnlyPermissions(path: string): void {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
 }
 

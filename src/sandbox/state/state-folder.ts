@@ -5,7 +5,7 @@ import { lockFolder } from './folder-lock.ts';
 import { JOURNAL_NAME, journalPath, type LoadedState, loadState, snapshotPath } from './load-state.ts';
 import type { SandboxIdentity, SavedState } from './saved-state.ts';
 import { StateError } from './state-error.ts';
-import { makePrivateFolder, restrictToOwner } from './state-files.ts';
+import { makePrivateFolder, setOwnerOnlyPermissions } from './state-files.ts';
 import { type StateWriter, startStateWriter } from './state-writer.ts';
 
 /** A state folder, locked by this process until it is released. */
@@ -37,7 +37,7 @@ export function openStateFolder(path: string, compactAt = COMPACT_AT): StateFold
   }
   const release = lockFolder(join(folder, LOCK));
   try {
-    restrictToOwner(folder);
+    setOwnerOnlyPermissions(folder);
     const names = makePrivateFolder(folder);
     const loaded = loadState(folder, names);
     removeLeftovers(folder, names, loaded);

@@ -8,10 +8,10 @@ import {
   type TableName,
 } from './sandbox-state.ts';
 import type { RowKey } from './state-table.ts';
-import type { StatePart, WorldState } from './world-state.ts';
+import type { ChangedStatePart, WorldState } from './world-state.ts';
 
 /** The parts of the world that changed, and for a table the keys of the rows that changed. */
-export type StateChanges = Map<StatePart, Set<RowKey>>;
+export type StateChanges = Map<ChangedStatePart, Set<RowKey>>;
 
 /** A journal record: changed values and rows as they are now, and the keys of removed rows. */
 export interface StatePatch {
@@ -19,7 +19,7 @@ export interface StatePatch {
   readonly drop: ReadonlyMap<TableName, readonly RowKey[]>;
 }
 
-export function noteChange(changes: StateChanges, part: StatePart, key: RowKey | undefined): void {
+export function recordStateChange(changes: StateChanges, part: ChangedStatePart, key: RowKey | undefined): void {
   const keys = changes.get(part) ?? new Set();
   if (key !== undefined) keys.add(key);
   changes.set(part, keys);

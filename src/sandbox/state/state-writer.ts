@@ -4,7 +4,7 @@ import { encodeFrame } from './frame.ts';
 import { journalPath, snapshotPath } from './load-state.ts';
 import { type SandboxIdentity, type SavedStateCheckpoint, STATE_FORMAT } from './saved-state.ts';
 import { type JournalFile, openJournalFile, replaceFileDurably } from './state-files.ts';
-import { encodeStatePatch, noteChange, type StateChanges } from './state-patch.ts';
+import { encodeStatePatch, recordStateChange, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
 
 /** Writes the changes of the world to its state folder. */
@@ -101,11 +101,11 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
   }
 
   world.onChange((part, key) => {
-    noteChange(changes, part, key);
+    recordStateChange(changes, part, key);
     scheduleWrite();
   });
   if (journal === undefined || needsSnapshot) {
-    noteChange(changes, 'everything', undefined);
+    recordStateChange(changes, 'everything', undefined);
     scheduleWrite();
     await pending;
   }

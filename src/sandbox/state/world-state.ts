@@ -6,7 +6,7 @@ import type { SeedData } from '../seed-data.ts';
 import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
 import {
   createTables,
-  EMPTY_ROWS,
+  EMPTY_STATE_ROWS,
   rowsOfTables,
   type SandboxState,
   type StateTables,
@@ -25,10 +25,10 @@ export interface WorldState {
 }
 
 /** The unit of change: one row of a table, a single value, or everything at once. */
-export type StatePart = TableName | 'clock' | 'consent' | 'everything';
+export type ChangedStatePart = TableName | 'clock' | 'consent' | 'everything';
 
 /** Called at every change, with the key of the row when the part is a table. */
-export type ChangeListener = (part: StatePart, key?: RowKey) => void;
+export type ChangeListener = (part: ChangedStatePart, key?: RowKey) => void;
 
 export function createWorldState(image: SandboxState, onChange: ChangeListener): WorldState {
   const tables = createTables(image, onChange);
@@ -52,7 +52,7 @@ export function initialSandboxState(seed: SeedData, now: number): SandboxState {
     clock: UNCHANGED_CLOCK,
     consent: { mode: 'ask' },
     nextId: seed.firstId,
-    ...EMPTY_ROWS,
+    ...EMPTY_STATE_ROWS,
   };
   const state = createWorldState(empty, () => {});
   for (const { account, name, age, ...spec } of seed.droplets) {

@@ -25,7 +25,7 @@ export interface Image {
 
 export const DEFAULT_REGION = 'nyc3';
 
-export const REGIONS: ReadonlyMap<string, Region> = bySlug([
+export const SANDBOX_REGIONS: ReadonlyMap<string, Region> = bySlug([
   { slug: 'nyc1', name: 'New York 1' },
   { slug: 'nyc2', name: 'New York 2' },
   { slug: 'nyc3', name: 'New York 3' },
@@ -43,7 +43,7 @@ export const REGIONS: ReadonlyMap<string, Region> = bySlug([
   { slug: 'atl1', name: 'Atlanta 1' },
 ]);
 
-export const SIZES: ReadonlyMap<string, Size> = bySlug([
+export const SANDBOX_SIZES: ReadonlyMap<string, Size> = bySlug([
   ...basic('', [
     ['s-1vcpu-512mb-10gb', 512, 1, 10, 0.5, 4],
     ['s-1vcpu-1gb', 1024, 1, 25, 1, 6],
@@ -87,7 +87,7 @@ export const SIZES: ReadonlyMap<string, Size> = bySlug([
   ...dedicated('m', 'Memory-Optimized', 8192, 25, 42, [2, 4, 8, 16, 24, 32]),
 ]);
 
-export const IMAGES: ReadonlyMap<string, Image> = bySlug([
+export const SANDBOX_IMAGES: ReadonlyMap<string, Image> = bySlug([
   { id: 155_133_621, slug: 'ubuntu-24-04-x64', distribution: 'Ubuntu', name: '24.04 (LTS) x64' },
   { id: 129_211_873, slug: 'ubuntu-22-04-x64', distribution: 'Ubuntu', name: '22.04 (LTS) x64' },
   { id: 112_929_454, slug: 'ubuntu-20-04-x64', distribution: 'Ubuntu', name: '20.04 (LTS) x64' },
@@ -113,7 +113,9 @@ export const IMAGES: ReadonlyMap<string, Image> = bySlug([
   { id: 171_245_877, slug: 'wordpress-20-04', distribution: 'Ubuntu', name: 'WordPress on Ubuntu' },
 ]);
 
-export const IMAGES_BY_ID: ReadonlyMap<number, Image> = new Map([...IMAGES.values()].map((image) => [image.id, image]));
+export const IMAGES_BY_ID: ReadonlyMap<number, Image> = new Map(
+  [...SANDBOX_IMAGES.values()].map((image) => [image.id, image]),
+);
 
 type Row = readonly [slug: string, memory: number, vcpus: number, disk: number, transfer: number, priceMonthly: number];
 

@@ -1,6 +1,6 @@
 import type { DropletSpec } from '../droplet-store.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
-import { DEFAULT_REGION, IMAGES, IMAGES_BY_ID, REGIONS, SIZES } from './catalogue.ts';
+import { DEFAULT_REGION, IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
 
 export interface DropletCreation {
   readonly names: readonly string[];
@@ -19,7 +19,7 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
   if (typeof decodedNames === 'string') return decodedNames;
   const size = given.get('size');
   if (size === undefined) return 'size is required.';
-  if (typeof size !== 'string' || !SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
+  if (typeof size !== 'string' || !SANDBOX_SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
   const image = decodeImage(given.get('image'));
   if (typeof image === 'string') return image;
   const sentRegion = given.get('region') ?? DEFAULT_REGION;
@@ -49,8 +49,8 @@ function isEmptyValue(key: string, value: unknown): boolean {
 
 /** A slug, or its letters alone (`nyc`), which mean the newest region of that place. */
 function findRegion(text: string): string | undefined {
-  if (REGIONS.has(text)) return text;
-  return [...REGIONS.keys()]
+  if (SANDBOX_REGIONS.has(text)) return text;
+  return [...SANDBOX_REGIONS.keys()]
     .filter((slug) => slug.replace(/\d+$/, '') === text)
     .toSorted()
     .at(-1);
@@ -74,7 +74,7 @@ function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'name
 function decodeImage(image: unknown): number | string {
   if (image === undefined) return 'image is required.';
   const known =
-    typeof image === 'number' ? IMAGES_BY_ID.get(image) : IMAGES.get(typeof image === 'string' ? image : '');
+    typeof image === 'number' ? IMAGES_BY_ID.get(image) : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 

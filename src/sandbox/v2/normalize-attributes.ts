@@ -1,12 +1,12 @@
 import { isJsonObject, parseJsonText } from '../http/json-text.ts';
-import { IMAGES, IMAGES_BY_ID, REGIONS, SIZES } from './catalogue.ts';
+import { IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
 
 /**
  * The body of a creation with the values that a server stores which knows several names for one thing: for a region the
  * newest of its place (nyc1: nyc3), for a size the first with the same memory and CPUs (1gb: s-1vcpu-1gb), for an image the
  * newest of its distribution. Values that are not in the catalogue stay, and so does a body that is not a JSON object.
  */
-export function normalizeAttributes(body: string): string {
+export function normalizeDropletAttributes(body: string): string {
   const { value, repeated = [] } = parseJsonText(body) ?? {};
   if (!isJsonObject(value) || repeated.length > 0) return body;
   const stored = Object.entries(value).map(([name, sent]) => [name, STORED.get(name)?.(sent) ?? sent]);
@@ -16,21 +16,22 @@ export function normalizeAttributes(body: string): string {
 function storedRegion(region: unknown): string | undefined {
   if (typeof region !== 'string' || region === '') return undefined;
   const place = region.replace(/\d+$/, '');
-  return [...REGIONS.keys()]
+  return [...SANDBOX_REGIONS.keys()]
     .filter((slug) => slug.replace(/\d+$/, '') === place)
     .toSorted()
     .at(-1);
 }
 
 function storedSize(slug: unknown): string | undefined {
-  const size = typeof slug === 'string' ? SIZES.get(slug) : undefined;
+  const size = typeof slug === 'string' ? SANDBOX_SIZES.get(slug) : undefined;
   if (size === undefined) return undefined;
-  return [...SIZES.values()].find(({ memory, vcpus }) => memory === size.memory && vcpus === size.vcpus)?.slug;
+  return [...SANDBOX_SIZES.values()].find(({ memory, vcpus }) => memory === size.memory && vcpus === size.vcpus)?.slug;
 }
 
 function storedImage(sent: unknown): number | undefined {
-  const image = typeof sent === 'number' ? IMAGES_BY_ID.get(sent) : IMAGES.get(typeof sent === 'string' ? sent : '');
-  return [...IMAGES.values()].find(({ distribution }) => distribution === image?.distribution)?.id;
+  const image =
+    typeof sent === 'number' ? IMAGES_BY_ID.get(sent) : SANDBOX_IMAGES.get(typeof sent === 'string' ? sent : '');
+  return [...SANDBOX_IMAGES.values()].find(({ distribution }) => distribution === image?.distribution)?.id;
 }
 
 const STORED: ReadonlyMap<string, (sent: unknown) => unknown> = new Map<string, (sent: unknown) => unknown>([

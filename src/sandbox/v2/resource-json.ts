@@ -1,9 +1,9 @@
 import type { SandboxDroplet, SandboxDropletAction } from '../records.ts';
-import { IMAGES_BY_ID, type Image, REGIONS, type Region, SIZES, type Size } from './catalogue.ts';
+import { IMAGES_BY_ID, type Image, type Region, SANDBOX_REGIONS, SANDBOX_SIZES, type Size } from './catalogue.ts';
 
 /** The droplet as JSON, at an instant of the virtual clock. */
 export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
-  const size = SIZES.get(droplet.size);
+  const size = SANDBOX_SIZES.get(droplet.size);
   const isActive = now >= droplet.activeAt;
   const members = {
     id: droplet.id,
@@ -109,12 +109,12 @@ function networks({ id, features }: SandboxDroplet): object {
 
 const HOURS_PER_MONTH = 672;
 const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'];
-const REGION_SLUGS = [...REGIONS.keys()];
-const SIZE_SLUGS = [...SIZES.keys()];
+const REGION_SLUGS = [...SANDBOX_REGIONS.keys()];
+const SIZE_SLUGS = [...SANDBOX_SIZES.keys()];
 
 // The catalogue never changes and is the largest part of every response.
-export const REGION_JSON = serializeAll(REGIONS, regionView);
-export const SIZE_JSON = serializeAll(SIZES, sizeView);
+export const REGION_JSON = serializeAll(SANDBOX_REGIONS, regionView);
+export const SIZE_JSON = serializeAll(SANDBOX_SIZES, sizeView);
 export const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);
 
 function serializeAll<Key, Item>(

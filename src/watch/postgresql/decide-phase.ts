@@ -1,7 +1,7 @@
 import type { WatchPhase } from '../status-sample.ts';
 
 /** Facts that decide the phase of one database. */
-export interface PhaseInput {
+export interface DatabasePhaseInput {
   /** undefined: the slot does not exist. */
   readonly slot: { readonly active: boolean; readonly lag: number } | undefined;
   /** A slot of the migration existed in this database before. */
@@ -20,7 +20,7 @@ export interface PhaseInput {
   readonly streamingLag: number;
 }
 
-export function decidePhase(input: PhaseInput): WatchPhase {
+export function decidePhase(input: DatabasePhaseInput): WatchPhase {
   const { slot } = input;
   if (slot === undefined) return input.hadSlot ? 'gone' : input.dumped ? 'copying' : 'waiting';
   if (input.stopped) return 'stalled';

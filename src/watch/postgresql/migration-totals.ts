@@ -1,5 +1,5 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { estimateSecondsLeft, type MovingRate } from '../moving-rate.ts';
+import { estimateSecondsLeft, type MovingAverageRate } from '../moving-rate.ts';
 import type { DatabaseSample, Violation, WatchPhase } from '../status-sample.ts';
 import type { MigrationEnd } from '../tracking-result.ts';
 import { pollsUntilDropped } from './rules/object-rules.ts';
@@ -15,7 +15,7 @@ export interface TrackedDatabase {
 }
 
 /** Databases that count in the totals. A database without a slot counts while none has one, or when it holds rows. */
-export function databasesWithWork(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
+export function databasesInTotals(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
   const begun = tracked.filter(({ phase }) => phase !== 'waiting');
   if (begun.length === 0) return tracked;
   return tracked.filter(
@@ -31,9 +31,9 @@ export function databaseLagBytes({ slot }: DatabaseTrackingState, server: Server
 export interface ProgressRates {
   readonly left: number;
   readonly lag: number;
-  readonly copyRate: MovingRate;
-  readonly writtenRate: MovingRate;
-  readonly confirmedRate: MovingRate;
+  readonly copyRate: MovingAverageRate;
+  readonly writtenRate: MovingAverageRate;
+  readonly confirmedRate: MovingAverageRate;
 }
 
 export function estimateEta(

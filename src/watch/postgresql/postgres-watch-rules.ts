@@ -1,5 +1,5 @@
 import type { WatchRule } from './rule-input.ts';
-import { applyRule } from './rules/apply-rule.ts';
+import { applyFailureRule } from './rules/apply-rule.ts';
 import { blockedCommitsRule, rollbackRule } from './rules/commit-rules.ts';
 import {
   changedConnectionSettingsWatchRule,
@@ -18,7 +18,7 @@ export const postgresWatchRules: readonly WatchRule[] = [
   replicationSettingsRule,
   slotRule,
   publicationRule,
-  applyRule,
+  applyFailureRule,
   copyRule,
   retainedWalRule,
   blockedCommitsRule,

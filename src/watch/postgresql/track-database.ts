@@ -4,7 +4,7 @@ import type { WatchPhase } from '../status-sample.ts';
 import { isTableSyncSender, isTableSyncSlot, publicationsInCommand, walSenderOf } from './choose-slots.ts';
 import { decidePhase } from './decide-phase.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
-import { markAllDone, sumCopiedBytes, trackTables } from './track-tables.ts';
+import { markAllTablesCopied, sumCopiedBytes, trackTables } from './track-tables.ts';
 import type { DatabaseTrackingState } from './tracking-state.ts';
 
 export interface DatabasePoll {
@@ -60,7 +60,7 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
   };
   if (slot === undefined || activeAt === undefined || isInitialCopyRunning(next, at, limits)) return next;
   const lag = slotLagBytes(slot, server);
-  return { ...next, copyFinished: true, tables: markAllDone(tables), peakLag: Math.max(next.peakLag, lag) };
+  return { ...next, copyFinished: true, tables: markAllTablesCopied(tables), peakLag: Math.max(next.peakLag, lag) };
 }
 
 /**

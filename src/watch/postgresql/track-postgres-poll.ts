@@ -1,13 +1,13 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
 import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
-import { updateRate } from '../moving-rate.ts';
+import { updateMovingRate } from '../moving-rate.ts';
 import type { Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type SlotChoice } from './choose-slots.ts';
 import { overallPhase } from './decide-phase.ts';
 import {
   databaseLagBytes,
-  databasesWithWork,
+  databasesInTotals,
   detectMigrationEnd,
   estimateEta,
   isInitialCopyFinished,
@@ -82,14 +82,18 @@ function trackFacts(
     const phase = databasePhase(one, server, stopped.has(one.name), limits);
     return { state: { ...one, percent: databasePercent(one, phase, databaseLagBytes(one, server)) }, phase };
   });
-  const counted = databasesWithWork(tracked);
+  const counted = databasesInTotals(tracked);
   const totals = counted.map(({ state }) => sumCopiedBytes(state.tables, state.facts?.tables ?? []));
   const [done, total] = [sumNumbers(totals.map((one) => one.done)), sumNumbers(totals.map((one) => one.total))];
   const lag = Math.max(0, ...counted.map(({ state }) => databaseLagBytes(state, server)));
   const phase = overallPhase(counted.map((one) => one.phase));
-  const copyRate = updateRate(previous.copyRate, done, server.at);
-  const writtenRate = updateRate(previous.writtenRate, server.walPosition ?? 0, server.at);
-  const confirmedRate = updateRate(previous.confirmedRate, Math.max(0, (server.walPosition ?? 0) - lag), server.at);
+  const copyRate = updateMovingRate(previous.copyRate, done, server.at);
+  const writtenRate = updateMovingRate(previous.writtenRate, server.walPosition ?? 0, server.at);
+  const confirmedRate = updateMovingRate(
+    previous.confirmedRate,
+    Math.max(0, (server.walPosition ?? 0) - lag),
+    server.at,
+  );
   const eta = estimateEta(phase, { left: total - done, lag, copyRate, writtenRate, confirmedRate });
   const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
   const start = tracking.migrationStart(firstSeen);

@@ -51,7 +51,7 @@ export function trackTables(before: TrackedTables, { tables, sizes, copies, copy
 const waitingState = { state: 'waiting', rowsDone: 0 } as const;
 
 /** Marks all tables as copied, once replication is past the initial copy. */
-export function markAllDone(tables: TrackedTables): TrackedTables {
+export function markAllTablesCopied(tables: TrackedTables): TrackedTables {
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
 

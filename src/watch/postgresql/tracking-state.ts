@@ -1,4 +1,4 @@
-import type { MovingRate } from '../moving-rate.ts';
+import type { MovingAverageRate } from '../moving-rate.ts';
 import type { DatabaseFacts, ServerFacts, SourceOutage, TableShape } from './server-facts.ts';
 import type { TrackedTables } from './track-tables.ts';
 
@@ -15,9 +15,9 @@ export interface PostgresTrackingState {
   /** When a slot of the migration was first seen, in milliseconds since the epoch. */
   readonly firstSeen: number | undefined;
   /** Rates in bytes per second: of the copy, of WAL written, of WAL confirmed. */
-  readonly copyRate: MovingRate | undefined;
-  readonly writtenRate: MovingRate | undefined;
-  readonly confirmedRate: MovingRate | undefined;
+  readonly copyRate: MovingAverageRate | undefined;
+  readonly writtenRate: MovingAverageRate | undefined;
+  readonly confirmedRate: MovingAverageRate | undefined;
   /** Consecutive polls with nothing left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;

@@ -1,5 +1,5 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { estimateSecondsLeft, type MovingRate } from '../moving-rate.ts';
+import { estimateSecondsLeft, type MovingAverageRate } from '../moving-rate.ts';
 import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
 import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
 
@@ -55,8 +55,8 @@ export interface RedisRates {
   readonly part: number;
   readonly bytesLeft: number;
   readonly lag: number;
-  readonly copyRate: MovingRate;
-  readonly catchUpRate: MovingRate;
+  readonly copyRate: MovingAverageRate;
+  readonly catchUpRate: MovingAverageRate;
   /** Bytes that the source writes per second. */
   readonly written: number;
 }

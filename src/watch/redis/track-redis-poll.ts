@@ -1,6 +1,6 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
 import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
-import { type MovingRate, updateRate } from '../moving-rate.ts';
+import { type MovingAverageRate, updateMovingRate } from '../moving-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { TrackingResult } from '../tracking-result.ts';
 import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from './full-syncs.ts';
@@ -27,8 +27,8 @@ export interface RedisTrackingState {
   /** Largest lag in bytes after the full synchronization. */
   readonly peakLag: number;
   readonly fullSyncs: FullSyncCount;
-  readonly copyRate: MovingRate | undefined;
-  readonly catchUpRate: MovingRate | undefined;
+  readonly copyRate: MovingAverageRate | undefined;
+  readonly catchUpRate: MovingAverageRate | undefined;
   /** Consecutive polls with nothing left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly reason: string } | undefined;
@@ -125,8 +125,8 @@ function trackFacts(
   const part = copyFinished ? 1 : copiedFraction(replica, facts, sentBefore);
   const peakLag = copyFinished ? Math.max(previous.peakLag, lag) : 0;
   const done = Math.round(part * facts.dataset);
-  const copyRate = updateRate(previous.copyRate, done, at);
-  const catchUpRate = updateRate(previous.catchUpRate, facts.offset - lag, at);
+  const copyRate = updateMovingRate(previous.copyRate, done, at);
+  const catchUpRate = updateMovingRate(previous.catchUpRate, facts.offset - lag, at);
   const oldest = window[0] ?? facts;
   const written = (facts.offset - oldest.offset) / Math.max(1, (at - oldest.at) / 1000);
   const eta = estimateRedisEta(phase, { part, bytesLeft: facts.dataset - done, lag, copyRate, catchUpRate, written });
@@ -136,7 +136,7 @@ function trackFacts(
   const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };
   const idlePolls = phase === 'streaming' && lag === 0 ? previous.idlePolls + 1 : 0;
   // A target retries its connection much more often than this, so the migration was stopped.
-  const hasEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
+  const hasMigrationEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
   return {
     state: {
@@ -168,7 +168,7 @@ function trackFacts(
       ...(phase === 'waiting' ? { notes: ['no replica of a migration is connected yet'] } : {}),
     },
     idlePolls,
-    ...(hasEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
+    ...(hasMigrationEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import type { TextMeasurer } from '../../cli/text-width.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
-import { phaseLabels, timeLeftText } from './status-text.ts';
+import { timeLeftText, watchPhaseLabels } from './status-text.ts';
 
 export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
@@ -62,7 +62,7 @@ function headerLines(
   width: number,
 ): readonly string[] {
   const { phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
-  const state = `${phaseLabels[phase]}  ${percent.toFixed(1)} %`;
+  const state = `${watchPhaseLabels[phase]}  ${percent.toFixed(1)} %`;
   const name = ruler.truncate(sanitizeReportLine(title), Math.max(8, width - state.length - 2));
   const pad = ' '.repeat(Math.max(2, width - ruler.measure(name) - state.length));
   const cells = Math.min(40, Math.max(10, width - 34));
@@ -122,7 +122,7 @@ function databaseLines(
   const spare = Math.max(0, room - databases.length);
   const each = expanded.length === 0 ? 0 : Math.max(0, Math.floor(spare / expanded.length));
   const lines = databases.flatMap((database) => {
-    const state = `${phaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
+    const state = `${watchPhaseLabels[database.phase].padEnd(11)} ${`${database.percent.toFixed(1)} %`.padStart(7)}`;
     const lagText = database.phase === 'waiting' ? '' : `  ${formatByteCount(database.lag_bytes)} behind`;
     const name = ruler.pad(ruler.truncate(sanitizeReportLine(database.name), nameWidth(width)), nameWidth(width));
     const row = `${paint.bold(name)} ${phaseColor(database.phase, paint)(state)}${ruler.truncate(lagText, Math.max(0, width - nameWidth(width) - 20))}`;
@@ -140,7 +140,9 @@ function withoutEmptyDatabases(databases: readonly DatabaseSample[]): readonly D
 /** `2 streaming, 1 copying`. */
 function phaseCounts(databases: readonly DatabaseSample[]): string {
   const phases = [...new Set(databases.map(({ phase }) => phase))];
-  return phases.map((one) => `${databases.filter(({ phase }) => phase === one).length} ${phaseLabels[one]}`).join(', ');
+  return phases
+    .map((one) => `${databases.filter(({ phase }) => phase === one).length} ${watchPhaseLabels[one]}`)
+    .join(', ');
 }
 
 function tableLines(

@@ -1,7 +1,7 @@
 import type { StatusSample, Violation, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 
-export const phaseLabels: Readonly<Record<WatchPhase, string>> = {
+export const watchPhaseLabels: Readonly<Record<WatchPhase, string>> = {
   waiting: 'waiting',
   copying: 'copying',
   catching_up: 'catching up',
@@ -20,7 +20,7 @@ export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string 
 export function statusSummaryLine(sample: StatusSample): string {
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
-    `${phaseLabels[phase]} ${percent.toFixed(1)} %`,
+    `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
     ...(total === 0 ? [] : [`${formatByteCount(done)} of ${formatByteCount(total)}`]),
     `${formatByteCount(lag)} behind`,
     timeLeftText(sample),

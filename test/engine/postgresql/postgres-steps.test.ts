@@ -6,7 +6,7 @@ import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/p
 import { querySingleValue, withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/object-names.ts';
 import { readSourceStatus } from '../../../src/engine/postgresql/replication-status.ts';
-import { assertPostgresCompatible, readServerIdentity } from '../../../src/engine/postgresql/server-identity.ts';
+import { readServerIdentity, requireCompatibleServers } from '../../../src/engine/postgresql/server-identity.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -37,14 +37,14 @@ test('a reason never contains a password', () => {
 
 test('servers are incompatible when the source is newer, has no logical replication, or is the target', () => {
   const server = { version: 170_004, system: '1', startedAt: 'a' };
-  expect(() => assertPostgresCompatible(server, { ...server, startedAt: 'b' })).not.toThrow();
+  expect(() => requireCompatibleServers(server, { ...server, startedAt: 'b' })).not.toThrow();
   const refused = [
     { source: server, target: server },
     { source: server, target: { version: 160_001, system: '2', startedAt: 'b' } },
     { source: { ...server, version: 90_624 }, target: { ...server, system: '2' } },
   ].map(({ source: from, target: to }) => {
     try {
-      assertPostgresCompatible(from, to);
+      requireCompatibleServers(from, to);
       return 'compatible';
     } catch (error) {
       return error instanceof MigrationError ? error.message : String(error);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DependencyPair, orderParts } from '../../../src/engine/schema/order-parts.ts';
-import type { PartKind, SchemaPart } from '../../../src/engine/schema/schema-part.ts';
+import { orderSchemaParts, type SchemaPartDependency } from '../../../src/engine/schema/order-parts.ts';
+import type { SchemaPart, SchemaPartKind } from '../../../src/engine/schema/schema-part.ts';
 
-const part = (id: string, kind: PartKind = 'table', needs: readonly string[] = []): SchemaPart => ({
+const part = (id: string, kind: SchemaPartKind = 'table', needs: readonly string[] = []): SchemaPart => ({
   id,
   kind,
   name: id,
@@ -13,10 +13,10 @@ const part = (id: string, kind: PartKind = 'table', needs: readonly string[] = [
 });
 const names = (
   parts: readonly SchemaPart[],
-  dependencies: readonly DependencyPair[] = [],
-  pieces: readonly DependencyPair[] = [],
+  dependencies: readonly SchemaPartDependency[] = [],
+  pieces: readonly SchemaPartDependency[] = [],
 ) => {
-  const result = orderParts(parts, dependencies, pieces);
+  const result = orderSchemaParts(parts, dependencies, pieces);
   return [result.kind, ...result.parts.map(({ id }) => id)];
 };
 
@@ -36,7 +36,7 @@ test('a part comes after what it needs, whatever its kind', () => {
 });
 
 test('who needs a piece needs the whole, however deep it lies', () => {
-  const pieces: readonly DependencyPair[] = [
+  const pieces: readonly SchemaPartDependency[] = [
     ['array', 'row'],
     ['row', 'z table'],
   ];
@@ -49,7 +49,7 @@ test('what is no part is there already, and a part does not wait for itself', ()
 });
 
 test('a circle is told with those in it and those that wait for it', () => {
-  const dependencies: readonly DependencyPair[] = [
+  const dependencies: readonly SchemaPartDependency[] = [
     ['a', 'b'],
     ['b', 'a'],
     ['c', 'a'],
@@ -69,15 +69,15 @@ test('of any parts without a circle each comes once, after all it needs, and the
     fc.property(schema, ({ count, edges, seed }) => {
       const dependencies = edges
         .filter(([one, other]) => one !== other)
-        .map(([one, other]): DependencyPair => [`p${Math.max(one, other)}`, `p${Math.min(one, other)}`]);
+        .map(([one, other]): SchemaPartDependency => [`p${Math.max(one, other)}`, `p${Math.min(one, other)}`]);
       const parts = [...Array(count).keys()].map((at) => part(`p${at}`));
-      const result = orderParts(parts, dependencies, []);
+      const result = orderSchemaParts(parts, dependencies, []);
       expect(result.kind).toBe('ordered');
       const at = new Map(result.parts.map(({ id }, index) => [id, index]));
       expect(at.size).toBe(count);
       for (const [from, to] of dependencies) expect(at.get(from)!).toBeGreaterThan(at.get(to)!);
       expect(
-        orderParts(
+        orderSchemaParts(
           seed.map((index) => parts[index]!),
           dependencies,
           [],

@@ -158,7 +158,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       return ran;
     },
     async item(profile = 'default') {
-      const text = await readItem(parts, profile, service);
+      const text = await readDropletOrAction(parts, profile, service);
       const record = text === undefined ? undefined : decodeRecord(text);
       if (text !== undefined && record === undefined) throw new Error('the item is damaged');
       if (record !== undefined) note(fixture, record);
@@ -181,7 +181,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
 }
 
 /** Without a process of its own, which would cost more than everything else that is looked at. */
-async function readItem(
+async function readDropletOrAction(
   { store, folders }: Parts,
   profile: string,
   service: SecretService | undefined,

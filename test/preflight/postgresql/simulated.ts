@@ -14,7 +14,7 @@ import { resultsForEffects } from '../../../src/preflight/postgresql/results-for
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
-import { type EvaluatedEffects, findingKey, type PlacedEffect } from '../../../src/preflight/simulated-fix.ts';
+import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../../../src/preflight/simulated-fix.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */
@@ -65,7 +65,7 @@ export function simulated(
     ),
     ...collected.findings,
   ];
-  const evaluate = (effects: readonly PlacedEffect[]): EvaluatedEffects =>
+  const evaluate = (effects: readonly EffectInDatabase[]): EvaluatedEffects =>
     evaluateEffects(postgresqlChecks, collected, source, chosen, effects);
   const simulation = simulateFixes(findings, 'continuous', evaluate);
   return {
@@ -80,7 +80,7 @@ export function simulated(
 function afterAll(
   before: readonly Finding[],
   simulatedFindings: readonly Finding[],
-  evaluate: (effects: readonly PlacedEffect[]) => EvaluatedEffects,
+  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
 ): readonly Finding[] {
   const effects = before.flatMap(({ fix, database: name }, at) => {
     if (simulatedFindings[at]?.fix?.simulated !== true) return [];

@@ -6,7 +6,7 @@ import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-check
 import { evaluateRedisEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
 import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
-import type { EvaluatedEffects, PlacedEffect } from '../../../src/preflight/simulated-fix.ts';
+import type { EffectInDatabase, EvaluatedEffects } from '../../../src/preflight/simulated-fix.ts';
 import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-command.ts';
@@ -76,7 +76,7 @@ export async function effectsEvaluator(
   recorded: Recorded,
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<(effects: readonly PlacedEffect[]) => EvaluatedEffects> {
+): Promise<(effects: readonly EffectInDatabase[]) => EvaluatedEffects> {
   const facts = sourceFacts(changes.facts);
   const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
   return (placed) => evaluateRedisEffects(checks, { facts, results }, preflightOptions(changes.options), placed);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { IMAGES, REGIONS, SIZES } from '../../../src/sandbox/v2/catalogue.ts';
-import { normalizeAttributes } from '../../../src/sandbox/v2/normalize-attributes.ts';
+import { SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from '../../../src/sandbox/v2/catalogue.ts';
+import { normalizeDropletAttributes } from '../../../src/sandbox/v2/normalize-attributes.ts';
 
 it.each([
   ['a region of the place', { region: 'nyc1' }, { region: 'nyc3' }],
@@ -11,23 +11,23 @@ it.each([
   ['values that are not in the catalogue', { region: 'moon', size: 1, image: null }, undefined],
   ['no attribute', { name: 'a' }, undefined],
 ])('%s', (_what, sent, stored) => {
-  expect(JSON.parse(normalizeAttributes(JSON.stringify({ name: 'a', ...sent })))).toEqual({
+  expect(JSON.parse(normalizeDropletAttributes(JSON.stringify({ name: 'a', ...sent })))).toEqual({
     name: 'a',
     ...(stored ?? sent),
   });
 });
 
 it.each(['', '[1]', '{"size":"1gb","size":"2gb"}', '{'])('the body %j stays as it is', (body) => {
-  expect(normalizeAttributes(body)).toBe(body);
+  expect(normalizeDropletAttributes(body)).toBe(body);
 });
 
 it('what is stored is stored as it is when it is sent again', () => {
-  for (const [size, region, image] of [...SIZES.keys()].map((slug, at) => [
+  for (const [size, region, image] of [...SANDBOX_SIZES.keys()].map((slug, at) => [
     slug,
-    [...REGIONS.keys()][at % REGIONS.size],
-    [...IMAGES.keys()][at % IMAGES.size],
+    [...SANDBOX_REGIONS.keys()][at % SANDBOX_REGIONS.size],
+    [...SANDBOX_IMAGES.keys()][at % SANDBOX_IMAGES.size],
   ])) {
-    const once = normalizeAttributes(JSON.stringify({ size, region, image }));
-    expect(normalizeAttributes(once)).toBe(once);
+    const once = normalizeDropletAttributes(JSON.stringify({ size, region, image }));
+    expect(normalizeDropletAttributes(once)).toBe(once);
   }
 });

@@ -6,7 +6,7 @@ import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-r
 import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
 import { withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
-import { assertPostgresCompatible, readServerIdentity } from '../../../src/engine/postgresql/server-identity.ts';
+import { readServerIdentity, requireCompatibleServers } from '../../../src/engine/postgresql/server-identity.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import { all, type MigrationPlan, type MigrationResult } from './migrate.ts';
@@ -26,7 +26,7 @@ export async function copy(plan: MigrationPlan): Promise<MigrationResult> {
   try {
     const found = await withEngineSession(door, ports, opening, (from) =>
       withEngineSession(to, ports, opening, async (session) => {
-        assertPostgresCompatible(await readServerIdentity(from), await readServerIdentity(session));
+        requireCompatibleServers(await readServerIdentity(from), await readServerIdentity(session));
         await copyRoles(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { decidePhase, overallPhase, type PhaseInput } from '../../../src/watch/postgresql/decide-phase.ts';
+import { type DatabasePhaseInput, decidePhase, overallPhase } from '../../../src/watch/postgresql/decide-phase.ts';
 import { progressPercent } from '../../../src/watch/progress-percent.ts';
 
-const streaming: PhaseInput = {
+const streaming: DatabasePhaseInput = {
   slot: { active: true, lag: 0 },
   hadSlot: true,
   wasActive: true,
@@ -13,7 +13,7 @@ const streaming: PhaseInput = {
   streamingLag: 100,
 };
 
-it.each<[string, Partial<PhaseInput>, string]>([
+it.each<[string, Partial<DatabasePhaseInput>, string]>([
   ['with a consumer that keeps up', {}, 'streaming'],
   ['a little behind', { slot: { active: true, lag: 100 } }, 'streaming'],
   ['far behind', { slot: { active: true, lag: 101 } }, 'catching_up'],

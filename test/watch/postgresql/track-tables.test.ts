@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import {
-  markAllDone,
+  markAllTablesCopied,
   sampleTables,
   sumCopiedBytes,
   type TrackedTables,
@@ -43,7 +43,7 @@ it.each([
 
 it('tables that are dropped are forgotten, and past the copy all are done', () => {
   expect(trackTables(first, { tables: [], sizes, copies: [], copying: false }).size).toBe(0);
-  expect(stateOf(markAllDone(first))).toBe('done');
+  expect(stateOf(markAllTablesCopied(first))).toBe('done');
 });
 
 it('fifty tables are shown, those being copied first, then the biggest', () => {

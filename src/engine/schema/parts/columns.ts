@@ -37,7 +37,7 @@ function notNullClause({ from, to }: ServerVersions): string {
 }
 
 /** NOT NULL that CREATE TABLE cannot state: of inherited columns where only the child has it, and NOT VALID ones. */
-export function lateNotNullStatements({ from }: ServerVersions): string {
+export function deferredNotNullStatements({ from }: ServerVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))

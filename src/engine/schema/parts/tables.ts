@@ -1,6 +1,11 @@
 import type { PartQuery, ServerVersions } from '../schema-part.ts';
 import { storageOptionsSql, textArrayConcat, userRelations } from '../sql-fragments.ts';
-import { columnDefinitionsSql, columnSettingStatements, identityStatements, lateNotNullStatements } from './columns.ts';
+import {
+  columnDefinitionsSql,
+  columnSettingStatements,
+  deferredNotNullStatements,
+  identityStatements,
+} from './columns.ts';
 
 /**
  * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
@@ -13,7 +18,7 @@ export const tableDefinitionsQuery: PartQuery = {
       ${textArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityStatements(),
-        lateNotNullStatements(versions),
+        deferredNotNullStatements(versions),
       )} AS statements
     FROM ${userRelations('rp')}`,
 };

@@ -1,8 +1,8 @@
 import { requoteName, requoteSignature } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type AddedMember, addedMembersQuery } from '../queries/added-members.ts';
 import { countText } from '../units.ts';
 
@@ -19,13 +19,13 @@ export const addedMembersCheck = databaseCheck({
     const more = {
       required: 'functions that the scripts of the extension create',
       detail: `A dump has no members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not name these functions. ${needed.length === 0 ? 'They are missing on the target without an error.' : `Objects that need them cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
-      objects: firstObjects(named).map(
+      objects: firstListedObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [removesRows(addedMembersQuery, named)],
+        effects: [removesResultRows(addedMembersQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Take them out of the extension. They stay as they are, and a dump then contains them.',

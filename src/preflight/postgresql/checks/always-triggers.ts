@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { applyTriggersQuery } from '../queries/triggers.ts';
 import { countText } from '../units.ts';
 
@@ -25,7 +25,7 @@ export const alwaysTriggersCheck = databaseCheck({
     const more = {
       required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
       detail: `On the target these triggers fire again for every copied row and every applied change. Rows that they write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
-      objects: firstObjects(applyTriggers).map(
+      objects: firstListedObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {
@@ -33,7 +33,7 @@ export const alwaysTriggersCheck = databaseCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
-        effects: [removesRows(applyTriggersQuery, applyTriggers)],
+        effects: [removesResultRows(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',

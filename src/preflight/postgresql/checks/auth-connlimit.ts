@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { pass, warn } from '../../finding.ts';
-import { changesResult, changesRole } from '../../fix-effect.ts';
+import { changesQueryResult, changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -51,7 +51,7 @@ export const authConnlimitCheck = serverCheck({
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
         effects: [
           ...(tight.some(({ database }) => database === undefined) ? [changesRole({ unlimited: true })] : []),
-          changesResult(databasesQuery, (all) =>
+          changesQueryResult(databasesQuery, (all) =>
             all.map((one) =>
               tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,
             ),

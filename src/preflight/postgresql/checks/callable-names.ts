@@ -1,8 +1,8 @@
 import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, unknown } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
 import { countText } from '../units.ts';
@@ -19,7 +19,7 @@ export const callableNamesCheck = databaseCheck({
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
     const observed = countText(named.length, 'column');
-    const objects = firstObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
+    const objects = firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
       required: 'regprocedure and regoperator, whose text form includes the argument types',
@@ -28,7 +28,7 @@ export const callableNamesCheck = databaseCheck({
         // The rewrite evaluates the CHECK constraints of the column as the role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
-        effects: [removesRows(regprocColumnsQuery, changed)],
+        effects: [removesResultRows(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,

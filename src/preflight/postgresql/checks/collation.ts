@@ -3,7 +3,7 @@ import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, info, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findDatabase } from '../find-database.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { collationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { type RestrictedFunction, restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
@@ -73,7 +73,7 @@ function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
     headline: 'A function sets a locale that the target may not provide',
     required: 'locales that the target provides',
     detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
-    objects: firstObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    objects: firstListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
       text: 'Ask the service which locales it provides, or remove the setting before the migration: ALTER FUNCTION … RESET ….',

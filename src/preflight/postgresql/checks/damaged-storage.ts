@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { countText } from '../units.ts';
 
@@ -23,7 +23,7 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
     detail: `Every read of such a table fails, so its rows cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
-    objects: firstObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
+    objects: firstListedObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
     fix: {
       by: 'the operator of the server',
       text: 'Make the files available again (a volume that is not mounted, a link below pg_tblspc), or restore them from a backup. Drop tables that are not needed.',

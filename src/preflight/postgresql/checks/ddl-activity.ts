@@ -1,6 +1,6 @@
 import { info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { extensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
 import { countText } from '../units.ts';
@@ -25,7 +25,7 @@ export const ddlActivityCheck = databaseCheck({
     return warn(observed, {
       required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
       detail: `DDL is not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
-      objects: firstObjects(recentDdl),
+      objects: firstListedObjects(recentDdl),
       fix: {
         by: 'the schema owner',
         text: 'Postpone schema changes and pause jobs that create tables until the migration has finished.',

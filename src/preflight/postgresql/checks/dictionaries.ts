@@ -1,6 +1,6 @@
 import { fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
 import { countText } from '../units.ts';
 
@@ -20,7 +20,9 @@ export const dictionariesCheck = databaseCheck({
     return fail(['continuous', 'dump'], countText(found.length, 'dictionary', 'dictionaries'), {
       required: 'files that every server provides, such as english.stop',
       detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
-      objects: firstObjects(found).map(({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`),
+      objects: firstListedObjects(found).map(
+        ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
+      ),
       fix: {
         by: 'the schema owner',
         text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop these dictionaries before the migration. If the target has files with these names, use --accept dictionaries.',

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteName } from '../../../postgresql/requote.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
-import { changesResult, changesRole, removesRows } from '../../fix-effect.ts';
+import { changesQueryResult, changesRole, removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
@@ -31,7 +31,7 @@ export const dumpPrivsCheck = databaseCheck({
     return fail(['dump'], `no access to ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
       detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
-      objects: firstObjects(names),
+      objects: firstListedObjects(names),
       fix: fixOf(closed.objects, closedLargeObjects, {
         database,
         member: role,
@@ -80,8 +80,8 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     sql: rights.map((right) => `GRANT ${right} TO ${role}`),
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
-      changesResult(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
-      removesRows(unreadableLargeObjectsQuery, objects),
+      changesQueryResult(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
+      removesResultRows(unreadableLargeObjectsQuery, objects),
     ],
     database,
     by: 'the owner of the objects, or a superuser',

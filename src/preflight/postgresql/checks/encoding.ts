@@ -1,7 +1,7 @@
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findDatabase } from '../find-database.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { databaseOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
@@ -27,7 +27,7 @@ export const encodingCheck = databaseCheck({
       return fail(['continuous', 'dump'], `${observed}; ${countText(rawTexts.length, 'schema text')} not valid UTF-8`, {
         required: 'a schema in valid UTF-8',
         detail: `The schema is read as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". Then nothing is copied.${unlistedNote(rawTexts)}`,
-        objects: firstObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+        objects: firstListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
         fix: {
           by: 'the owner of the schema',
           text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { changesResult, type FixEffect } from '../../fix-effect.ts';
+import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { raisesException } from '../function-body/raises-exception.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
 import { countText } from '../units.ts';
@@ -27,11 +27,11 @@ export const eventTriggersCheck = databaseCheck({
     const hint =
       conditional.length === 0
         ? ''
-        : ` ${firstObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
+        : ` ${firstListedObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
     return warn(countText(names.length, 'event trigger'), {
       required: 'none',
       detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger", continues, and the triggers are missing.${hint}${unlistedNote(names)}`,
-      objects: firstObjects(names),
+      objects: firstListedObjects(names),
       fix: {
         by: 'the schema owner',
         text: 'Make sure that the application works without them on the target, or drop them before the migration.',
@@ -54,7 +54,7 @@ function loginWriters(found: readonly EventTrigger[], database: string): CheckOu
     headline: 'An event trigger writes at every login',
     required: 'none that writes into a replicated table',
     detail: `After the restore they write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
-    objects: firstObjects(found.map(({ name }) => name)),
+    objects: firstListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),
@@ -71,7 +71,7 @@ function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABL
 }
 
 function disables(found: readonly EventTrigger[]): FixEffect {
-  return changesResult(eventTriggersQuery, (all) =>
+  return changesQueryResult(eventTriggersQuery, (all) =>
     all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
   );
 }
@@ -81,7 +81,7 @@ function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOu
     headline: 'An event trigger rejects DDL of the migration',
     required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
     detail: `They fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both fail.${unlistedNote(found)}`,
-    objects: firstObjects(found.map(({ name }) => name)),
+    objects: firstListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),

@@ -1,7 +1,7 @@
 import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { countText } from '../units.ts';
 
@@ -23,7 +23,7 @@ export const extFunctionsCheck = databaseCheck({
     const more = {
       required: 'a target with PostgreSQL 16 or newer, or no use',
       detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${unlistedNote(earthUses)}`,
-      objects: firstObjects(earthUses).map(({ name }) => name),
+      objects: firstListedObjects(earthUses).map(({ name }) => name),
       fix: {
         database,
         by: 'the owner of the tables',

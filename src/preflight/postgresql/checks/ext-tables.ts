@@ -1,6 +1,6 @@
 import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
 import { countText } from '../units.ts';
 
@@ -12,7 +12,7 @@ export const extensionTablesCheck = databaseCheck({
   queries: { filledTables: extensionTablesQuery },
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');
-    const objects = firstObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
+    const objects = firstListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = countText(filledTables.length, 'table');
     if (method === 'dump')
       return info(observed, { detail: 'A dump does not contain them; CREATE EXTENSION fills them.', objects });

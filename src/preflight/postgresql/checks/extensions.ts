@@ -1,6 +1,6 @@
 import { fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects } from '../object-list.ts';
+import { firstListedObjects } from '../object-list.ts';
 import { extensionsQuery, type InstalledExtension, isBuiltInExtension } from '../queries/extensions.ts';
 
 export const extensionsCheck = databaseCheck({
@@ -20,7 +20,7 @@ export const extensionsCheck = databaseCheck({
         }),
         headline: 'The extensions of the target are not known',
         detail: 'The schema cannot be restored if one of them is missing.',
-        objects: firstObjects(own).map(described),
+        objects: firstListedObjects(own).map(described),
       };
     }
     const missing = own.filter(({ name }) => !targetExtensions.includes(name.toLowerCase()));
@@ -28,7 +28,7 @@ export const extensionsCheck = databaseCheck({
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
       detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on it are missing too.`,
-      objects: firstObjects(missing).map(described),
+      objects: firstListedObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',

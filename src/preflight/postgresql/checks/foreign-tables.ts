@@ -1,6 +1,6 @@
 import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { countText } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const foreignTablesCheck = databaseCheck({
     if (foreign.length === 0) return pass('none');
     return info(countText(foreign.length, 'table'), {
       detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${unlistedNote(foreign)}`,
-      objects: firstObjects(foreign),
+      objects: firstListedObjects(foreign),
     });
   },
 });

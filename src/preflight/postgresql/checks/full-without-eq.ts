@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   columnsWithoutEqualityQuery,
@@ -37,7 +37,7 @@ export const fullWithoutEqCheck = databaseCheck({
     return fail(['continuous'], countText(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
-      objects: firstObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
+      objects: firstListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
       fix: replicaIdentityFix(found, unequal, database, serverVersionOf(facts)),
     });
   },
@@ -51,11 +51,11 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
     headline: 'A hash index does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
     detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: such a row is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
-    objects: firstObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    objects: firstListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${firstObjects(
+      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${firstListedObjects(
         indexes,
       )
         .map((index) => `DROP INDEX ${index}`)

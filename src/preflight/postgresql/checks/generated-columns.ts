@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail, info, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { detectVolatility } from '../function-body/volatility.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
@@ -21,7 +21,7 @@ export const generatedColumnsCheck = databaseCheck({
     const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
     return info(`${generated.length - virtual} stored, ${virtual} virtual`, {
       detail: `Generated columns are not replicated: the target computes them.${needed}${unlistedNote(generated)}`,
-      objects: firstObjects(generated).map(({ table, column }) => `${table}.${column}`),
+      objects: firstListedObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
@@ -51,7 +51,7 @@ function differingValues(volatile: readonly VolatileColumn[], database: string):
     headline: 'A generated column can have other values on the target',
     required: 'functions that return the same value for the same row',
     detail: `Generated columns are not replicated: the target computes them. These functions are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
-    objects: firstObjects(named).map(({ column, signature }) => `${column} (${signature})`),
+    objects: firstListedObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

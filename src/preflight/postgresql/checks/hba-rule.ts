@@ -3,11 +3,11 @@ import { allowRuleFix } from '../allow-rule-fix.ts';
 import { serverCheck } from '../check.ts';
 import { addressShares } from '../hba-address-shares.ts';
 import {
-  firstMatchingRule,
+  firstMatchingHbaRule,
   type HbaClient,
   hasHostName,
+  hbaRulesForOtherAddresses,
   prefixLengthOf,
-  rulesForOtherAddresses,
 } from '../hba-match.ts';
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
@@ -98,11 +98,11 @@ function evaluateClient(
       if (found.why !== undefined) (found.isOpen ? partly : rejected).push({ database, why: found.why });
       continue;
     }
-    const rule = firstMatchingRule(rules, caller, database);
+    const rule = firstMatchingHbaRule(rules, caller, database);
     // Only the server can resolve a host name or samenet; the connection succeeded, so such a rule matches.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
-        ? rulesForOtherAddresses(rules, caller, database).find(hasHostName)
+        ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHostName)
         : undefined;
     if (byHostName !== undefined) {
       lines.add(byHostName.line);
@@ -166,8 +166,8 @@ function obstacle({ method, line, options }: HbaRule): string | undefined {
 const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
 
 function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string): string {
-  const addresses = rulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
-  const encrypted = firstMatchingRule(rules, { ...caller, tls: !caller.tls }, database);
+  const addresses = hbaRulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
+  const encrypted = firstMatchingHbaRule(rules, { ...caller, tls: !caller.tls }, database);
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
   const from = addresses.length === 0 ? '' : `; it is allowed from ${addresses.join(', ')}`;

@@ -1,6 +1,6 @@
 import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { countText } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const identityColumnsCheck = databaseCheck({
     if (identity.length === 0) return pass('none');
     return info(countText(identity.length, 'column'), {
       detail: `The values are replicated, the values of the underlying sequences are not: set them at the cut-over, as for all sequences.${unlistedNote(identity)}`,
-      objects: firstObjects(identity),
+      objects: firstListedObjects(identity),
     });
   },
 });

@@ -1,9 +1,9 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteName } from '../../../postgresql/requote.ts';
 import { pass, warn } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
 import { countText } from '../units.ts';
 
@@ -22,7 +22,7 @@ export const invalidIndexCheck = databaseCheck({
     return warn(countText(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
       detail: `The index is the remains of a failed CREATE INDEX or REINDEX CONCURRENTLY, or is being built now. It is not migrated, without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
-      objects: firstObjects(invalidIndexes).map(
+      objects: firstListedObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
@@ -30,11 +30,11 @@ export const invalidIndexCheck = databaseCheck({
           ? {}
           : {
               sql: fixable.map((index) => fixStatement(index, isOld)),
-              effects: [removesRows(invalidIndexesQuery, fixable)],
+              effects: [removesResultRows(invalidIndexesQuery, fixable)],
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; names that end in _ccnew or _ccold are remains of a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove them and REINDEX, or DROP INDEX (${firstObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Being built now and not changed (check again afterwards): ${firstObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; names that end in _ccnew or _ccold are remains of a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove them and REINDEX, or DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Being built now and not changed (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
       },
     });
   },

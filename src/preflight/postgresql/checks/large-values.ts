@@ -1,6 +1,6 @@
 import { pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, countText } from '../units.ts';
@@ -17,7 +17,7 @@ export const largeValuesCheck = databaseCheck({
       ...unknown(`${countText(large.length, 'table')} with long values, and the rows were not read`),
       required: 'rows that are shorter than 1 GB as text, where bytea counts twice',
       detail: `A server cannot send a longer row, so its copy fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST tables of these tables are large enough for such a row, which does not mean that there is one.${ownerLengthQueries(large)}${unlistedNote(large)}`,
-      objects: firstObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
+      objects: firstListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',

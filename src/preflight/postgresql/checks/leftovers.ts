@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type Fix, fail, info, pass, warn } from '../../finding.ts';
-import { changesResult, removesRows } from '../../fix-effect.ts';
+import { changesQueryResult, removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../migration-publications.ts';
 import { publicationsQuery } from '../queries/publications.ts';
@@ -73,13 +73,13 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ...names.map(dropIdlePublication),
     ],
     effects: [
-      removesRows(
+      removesResultRows(
         slotsQuery,
         slots.filter(({ active }) => !active),
       ),
       ...(slots.some(({ active }) => active)
         ? []
-        : [changesResult(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
+        : [changesQueryResult(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
     text: 'Drop them if no migration is running. An active slot and its publication are not dropped: disconnect its consumer first.',

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { maxTransactionAge } from '../open-transactions.ts';
 import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
 import { countText, timeSpanText } from '../units.ts';
@@ -19,7 +19,7 @@ export const lockedTablesCheck = databaseCheck({
     const more = {
       required: `none older than ${timeSpanText(maxTransactionAge * 1000)}, and none of a prepared transaction`,
       detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${unlistedNote(tables)}`,
-      objects: firstObjects(locks.map(describeLock)),
+      objects: firstListedObjects(locks.map(describeLock)),
       fix: {
         by: 'the owner of the session, or a superuser',
         text: `Wait until the transaction ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,

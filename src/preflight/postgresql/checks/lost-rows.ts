@@ -1,6 +1,6 @@
 import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { danglingReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 import { countText } from '../units.ts';
 
@@ -20,7 +20,7 @@ export const lostRowsCheck = databaseCheck({
     return fail(['continuous', 'dump'], countText(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
       detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
-      objects: firstObjects(objects),
+      objects: firstListedObjects(objects),
       fix: {
         by: 'a superuser, after a backup of the data directory',
         text: 'Run pg_dump --schema-only to see where it fails. Drop these objects, re-create the missing objects (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',

@@ -1,6 +1,6 @@
 import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { countText } from '../units.ts';
 
@@ -16,7 +16,9 @@ export const matviewsCheck = databaseCheck({
     const [first] = matviews;
     return info(countText(matviews.length, 'materialized view'), {
       detail: `Their rows are not replicated: until it is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
-      objects: firstObjects(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
+      objects: firstListedObjects(matviews).map(({ name, populated }) =>
+        populated ? name : `${name} (not populated)`,
+      ),
       fix: {
         by: 'the operator of the cut-over',
         text: `On the target, after the copy, run REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ', likewise for the others'}.`,

@@ -1,6 +1,6 @@
 import { fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { nonImmutableCallsQuery } from '../queries/non-immutable-calls.ts';
 import { countText } from '../units.ts';
 
@@ -31,7 +31,7 @@ export const mutableCallsCheck = databaseCheck({
     return fail(['continuous', 'dump'], countText(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
       detail: `${made.length === 0 ? 'The functions were IMMUTABLE when these objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
-      objects: firstObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
+      objects: firstListedObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
   },

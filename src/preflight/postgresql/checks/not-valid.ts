@@ -1,9 +1,9 @@
 import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, alterOwner, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { RowScanResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
@@ -47,7 +47,7 @@ function violatedOutcome(
     fix: {
       sql: violated.map(dropConstraint),
       undoReview: violated.map(addConstraintNotValid),
-      effects: [removesRows(unvalidatedConstraintsQuery, violated)],
+      effects: [removesResultRows(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'Correct the rows, or drop the constraints until the cut-over.',
@@ -64,7 +64,7 @@ function uncheckedOutcome(
   const nested =
     drops.length === 0
       ? ''
-      : ` A domain constraint used in arrays cannot be validated: ${firstObjects(drops).join('; ')}.`;
+      : ` A domain constraint used in arrays cannot be validated: ${firstListedObjects(drops).join('; ')}.`;
   const fix = {
     // Validating calls the functions of the constraint as the role that runs the statement.
     review: unseen
@@ -85,7 +85,7 @@ function uncheckedOutcome(
 /** The `first` ones, then the others. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
-  return firstObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+  return firstListedObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
@@ -114,7 +114,7 @@ function nullableOutcome(
   }[rows];
   const more = {
     detail: `The restore adds NOT NULL to these columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
-    objects: firstObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    objects: firstListedObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits it',
     fix: {
@@ -122,7 +122,7 @@ function nullableOutcome(
       review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
-        ? { effects: [removesRows(nullableInheritedColumnsQuery, found)] }
+        ? { effects: [removesResultRows(nullableInheritedColumnsQuery, found)] }
         : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 import { countText } from '../units.ts';
 
@@ -23,7 +23,7 @@ export const partitionsCheck = databaseCheck({
       return { ...more, ...unknown(`${observed}, and their rows were not checked`) };
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
-    const objects = firstObjects(partitions).map(described);
+    const objects = firstListedObjects(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
     const observed = countText(partitions.length, 'partitioned table');
     if (growing.length === 0) {
@@ -48,7 +48,7 @@ function enumHashed(found: readonly PartitionedTable[], database: string): Check
     headline: 'A table is partitioned by the hash of an enum',
     required: 'no hash of an enum',
     detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
-    objects: firstObjects(found).map(described),
+    objects: firstListedObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -61,7 +61,7 @@ function objectIdentifierKeys(found: readonly PartitionedTable[], database: stri
     headline: 'A table is partitioned by an object identifier',
     required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
     detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain them belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
-    objects: firstObjects(found).map(described),
+    objects: firstListedObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition by LIST, or by the name as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -74,7 +74,7 @@ function exclusionConstraints(found: readonly PartitionedTable[], database: stri
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
     detail: `A dump creates the index of every partition separately, and none can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
-    objects: firstObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    objects: firstListedObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

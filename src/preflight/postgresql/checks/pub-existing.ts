@@ -1,7 +1,7 @@
 import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../migration-publications.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import { countText } from '../units.ts';
 
@@ -18,7 +18,7 @@ export const pubExistingCheck = databaseCheck({
     const all = own.filter(({ allTables }) => allTables).length;
     return info(countText(own.length, 'publication'), {
       detail: `Other subscribers receive changes of this database and must be moved to the target. Publications are restored on the target, their replication slots are not.${all === 0 ? '' : ' With FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
-      objects: firstObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
+      objects: firstListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },
 });

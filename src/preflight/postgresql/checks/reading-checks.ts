@@ -1,9 +1,9 @@
 import { pass, unknown } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,
@@ -26,11 +26,11 @@ export const readingChecksCheck = databaseCheck({
       ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       required: 'none that reads its own table, or a table whose CHECK reads this one',
       detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to it. If it requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If it requires their absence, it succeeds.${unlistedNote(found)}`,
-      objects: firstObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      objects: firstListedObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
         undoReview: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
-        effects: [removesRows(functionCallingConstraintsQuery, found)],
+        effects: [removesResultRows(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy them.',

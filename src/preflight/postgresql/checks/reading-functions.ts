@@ -2,7 +2,7 @@ import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
 import { tokenize } from '../function-body/tokenize.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { countText } from '../units.ts';
@@ -72,7 +72,7 @@ function differingColumns(found: readonly ReadingUse[], database: string): Check
     headline: 'A generated column is computed by a function that reads a table',
     required: 'functions that depend on their arguments only',
     detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. These functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
-    objects: firstObjects(found).map(described),
+    objects: firstListedObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -87,7 +87,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
   const repair =
     rebuild.length === 0
       ? ''
-      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${firstObjects(
+      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${firstListedObjects(
           rebuild,
         )
           .map((name) => `REINDEX INDEX ${name}`)
@@ -98,7 +98,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
     ),
     required: 'functions that depend on their arguments only',
     detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until they are: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". It never succeeds when a function reads the table that is copied.${repair}${unlistedNote(found)}`,
-    objects: firstObjects(found).map(described),
+    objects: firstListedObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -2,9 +2,9 @@ import { psqlStatement } from '../../../postgresql/psql-script.ts';
 import { requoteName } from '../../../postgresql/requote.ts';
 import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { incompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { incompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { incompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
@@ -45,7 +45,7 @@ export const removedTypesCheck = databaseCheck({
     const more = {
       required: 'only features of the target version',
       detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
-      objects: firstObjects(objects).map(
+      objects: firstListedObjects(objects).map(
         (object) =>
           `${object} (${named(object)
             .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
@@ -104,10 +104,10 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   return fail(['continuous', 'dump'], countText(removedUses.length, 'use'), {
     required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
     detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
-    objects: firstObjects(names),
+    objects: firstListedObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteName(table)} SET WITHOUT OIDS`),
-      effects: [removesRows(removedTypeUsesQuery, withOids)],
+      effects: [removesResultRows(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

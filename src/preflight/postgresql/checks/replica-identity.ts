@@ -1,7 +1,7 @@
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   columnsWithoutEqualityQuery,
@@ -46,7 +46,7 @@ export const replicaIdentityCheck = databaseCheck({
     const more = {
       required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
-      objects: firstObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
+      objects: firstListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
         incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),

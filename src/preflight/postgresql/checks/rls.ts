@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass } from '../../finding.ts';
 import { changesRole } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { countText } from '../units.ts';
 
@@ -18,7 +18,7 @@ export const rlsCheck = databaseCheck({
     return fail(['continuous', 'dump'], countText(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
       detail: `The policies of these tables apply to the role. COPY silently omits the hidden rows; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
-      objects: firstObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
+      objects: firstListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],

@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
-import { changesResult, type FixEffect } from '../../fix-effect.ts';
+import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { findUnresolvedNames, type UnresolvedName } from '../function-body/unresolved-names.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { functionUsesQuery } from '../queries/function-uses.ts';
 import { namedObjectsQuery } from '../queries/named-objects.ts';
@@ -32,7 +32,7 @@ export const searchPathCheck = databaseCheck({
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
       detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails for rows that reach such a name: the tables have no rows yet, or only some rows reach it.'}${unlistedNote(functions)}`,
-      objects: firstObjects(functions).map(
+      objects: firstListedObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),
       fix: {
@@ -59,7 +59,7 @@ export const searchPathCheck = databaseCheck({
 });
 
 function setsSearchPath(signatures: readonly string[]): FixEffect {
-  return changesResult(functionBodiesQuery, (all) =>
+  return changesQueryResult(functionBodiesQuery, (all) =>
     all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
   );
 }

@@ -1,6 +1,6 @@
 import { pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { countText } from '../units.ts';
@@ -18,7 +18,7 @@ export const secdefCheck = databaseCheck({
     return warn(countText(found.length, 'function'), {
       required: 'none',
       detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so their owner there has fewer privileges and they can fail.${unlistedNote(found)}`,
-      objects: firstObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
+      objects: firstListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
         text: 'Change the owner to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',

@@ -1,6 +1,6 @@
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { securityLabelProvidersQuery } from '../queries/security-label-providers.ts';
 
 export const securityLabelsCheck = databaseCheck({
@@ -19,7 +19,7 @@ export const securityLabelsCheck = databaseCheck({
     const more = {
       required: 'none, or a target that loads the label provider',
       detail: `A label can be restored only if the server has loaded its provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(named)}`,
-      objects: firstObjects(named).map(({ provider, object }) => `${object} (${provider})`),
+      objects: firstListedObjects(named).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',

@@ -1,8 +1,8 @@
 import { fail, pass, unknown } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerQueries } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,
@@ -25,11 +25,11 @@ export const sessionChecksCheck = databaseCheck({
     const more = {
       required: 'none in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails there on every attempt.${unlistedNote(named)}`,
-      objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
         undoReview: named.map(addConstraintNotValid),
-        effects: [removesRows(sessionDependentConstraintsQuery, named)],
+        effects: [removesResultRows(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy.',

@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
 import { effectiveSettings } from '../effective-settings.ts';
 import { dependsOnTimeZone } from '../function-body/time-zone.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerQueries } from '../owner-queries.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
@@ -44,11 +44,11 @@ export const settingChecksCheck = databaseCheck({
     const observed = `${countText(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'none, or default settings',
-      objects: firstObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
         undoReview: named.map(addConstraintNotValid),
-        effects: [removesRows(settingsDependentConstraintsQuery, named)],
+        effects: [removesResultRows(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop them until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or set them for the role that applies changes, then use --accept setting-checks.`,
@@ -110,7 +110,7 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
   const more = {
     required: 'functions with an explicit time zone',
     detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: they differ without an error, or fail with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
-    objects: firstObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
+    objects: firstListedObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
       text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,

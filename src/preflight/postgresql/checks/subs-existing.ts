@@ -1,6 +1,6 @@
 import { pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
 import { countText } from '../units.ts';
 
@@ -16,7 +16,7 @@ export const subsExistingCheck = databaseCheck({
     return warn(countText(own.length, 'subscription'), {
       required: 'none',
       detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data, changes are replicated in a loop.${unlistedNote(own)}`,
-      objects: firstObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
+      objects: firstListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
         by: 'the replication administrator',
         text: 'Create a subscription on the target if it is needed, and disable this one before the cut-over: ALTER SUBSCRIPTION … DISABLE.',

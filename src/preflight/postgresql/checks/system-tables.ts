@@ -1,7 +1,7 @@
 import { requoteName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
 import { countText } from '../units.ts';
@@ -22,7 +22,7 @@ export const systemTablesCheck = databaseCheck({
     return fail(['continuous'], observed, {
       required: 'none in information_schema, pg_catalog or another system schema',
       detail: `FOR ALL TABLES publishes these tables but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits them without an error.${unlistedNote(systemTables)}`,
-      objects: firstObjects(names),
+      objects: firstListedObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
         sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteName(name)} SET SCHEMA public`),
@@ -48,7 +48,7 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
   return fail(['continuous', 'dump'], `${countText(needed.length, 'object')} with dependent objects`, {
     required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
-    objects: firstObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    objects: firstListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
   });
 }
@@ -57,7 +57,7 @@ function omittedObjects(objects: readonly SystemSchemaObject[], database: string
   return warn(countText(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas without an error: they are missing on the target, and function bodies that refer to them fail there.${unlistedNote(objects)}`,
-    objects: firstObjects(objects).map(({ name }) => name),
+    objects: firstListedObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });
 }

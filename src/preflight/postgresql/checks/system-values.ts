@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { fail, pass, unknown } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerValueQueries } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
@@ -26,7 +26,7 @@ export const systemValuesCheck = databaseCheck({
     const more = {
       required: 'none with values',
       detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails there on every attempt.${unlistedNote(named)}`,
-      objects: firstObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+      objects: firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
           ? {}
@@ -35,7 +35,7 @@ export const systemValuesCheck = databaseCheck({
               undo: [`${settings} RESET lc_monetary`],
               effects: [
                 { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
-                removesRows(serverSpecificColumnsQuery, money),
+                removesResultRows(serverSpecificColumnsQuery, money),
               ],
             }),
         database,

@@ -1,6 +1,6 @@
 import { fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type TableOidUse, tableOidUsesQuery } from '../queries/table-oid-uses.ts';
 import { countText } from '../units.ts';
 
@@ -15,7 +15,7 @@ export const tableOidsCheck = databaseCheck({
     if (found.length === 0) return pass('none');
     const columns = found.filter(({ kind }) => kind === 'generated');
     const named = columns.length > 0 ? columns : found;
-    const objects = firstObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const objects = firstListedObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',

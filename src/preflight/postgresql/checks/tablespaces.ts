@@ -1,6 +1,6 @@
 import { pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
 import { countText } from '../units.ts';
@@ -23,7 +23,9 @@ export const tablespacesCheck = databaseCheck({
     return warn(spaces.join(', '), {
       required: 'pg_default',
       detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${countText(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have them: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
-      objects: firstObjects(placed).map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`),
+      objects: firstListedObjects(placed).map(
+        ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
+      ),
       fix: {
         by: 'the owner of the tables',
         text: 'Usually no action is needed. To be safe, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',

@@ -1,6 +1,6 @@
 import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
 import { countText } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const tempTablesCheck = databaseCheck({
     if (temporary.length === 0) return pass('none');
     return info(countText(temporary.length, 'table'), {
       detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${unlistedNote(temporary)}`,
-      objects: firstObjects(temporary),
+      objects: firstListedObjects(temporary),
     });
   },
 });

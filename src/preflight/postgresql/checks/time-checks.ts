@@ -1,8 +1,8 @@
 import { fail, pass } from '../../finding.ts';
-import { removesRows } from '../../fix-effect.ts';
+import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { countText } from '../units.ts';
 
@@ -21,11 +21,11 @@ export const timeChecksCheck = databaseCheck({
     return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
       required: 'none in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
-      objects: firstObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: firstListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),
         undoReview: found.map(addConstraintNotValid),
-        effects: [removesRows(timeDependentConstraintsQuery, found)],
+        effects: [removesResultRows(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. If every row stays in the future for the next two weeks, use --accept time-checks.',

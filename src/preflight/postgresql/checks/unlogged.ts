@@ -1,9 +1,9 @@
 import { requoteName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, warn } from '../../finding.ts';
-import { changesResult, type FixEffect } from '../../fix-effect.ts';
+import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { relationsQuery } from '../queries/relations.ts';
@@ -41,7 +41,7 @@ export const unloggedCheck = databaseCheck({
     if (tables.length === 0) return pass('none');
     const observed = countText(tables.length, 'table');
     if (options.method === 'dump') {
-      return info(observed, { detail: 'A dump contains their rows.', objects: firstObjects(tables) });
+      return info(observed, { detail: 'A dump contains their rows.', objects: firstListedObjects(tables) });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]);
@@ -63,7 +63,7 @@ export const unloggedCheck = databaseCheck({
     const more = {
       required: 'none',
       detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
-      objects: firstObjects(tables),
+      objects: firstListedObjects(tables),
       dataLoss: `the rows of ${countText(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
@@ -80,7 +80,7 @@ export const unloggedCheck = databaseCheck({
         ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once they are published, their UPDATE and DELETE fail without one.`}`,
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once they are published, their UPDATE and DELETE fail without one.`}`,
       },
     };
     return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
@@ -101,11 +101,14 @@ function staysUnlogged(table: string, stuck: readonly string[], references: read
 function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
   const logged = new Set(tables);
   return [
-    changesResult(relationsQuery, (all) => ({ ...all, unlogged: all.unlogged.filter((name) => !logged.has(name)) })),
-    changesResult(replicaIdentitiesQuery, (all) =>
+    changesQueryResult(relationsQuery, (all) => ({
+      ...all,
+      unlogged: all.unlogged.filter((name) => !logged.has(name)),
+    })),
+    changesQueryResult(replicaIdentitiesQuery, (all) =>
       all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
     ),
-    changesResult(unloggedReferencesQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+    changesQueryResult(unloggedReferencesQuery, (all) => all.filter(({ from }) => !logged.has(from))),
   ];
 }
 

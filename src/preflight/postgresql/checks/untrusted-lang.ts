@@ -1,6 +1,6 @@
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstObjects, unlistedNote } from '../object-list.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { restrictedFunctionsQuery, untrustedLanguagesQuery } from '../queries/restricted-functions.ts';
 import { isLibraryMissing } from '../target-libraries.ts';
 import { countText } from '../units.ts';
@@ -41,7 +41,7 @@ export const untrustedLangCheck = databaseCheck({
         headline: 'The target does not provide the library of a function',
         required: 'libraries that the target provides',
         detail: `The code of these functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${unlistedNote(missing)}`,
-        objects: firstObjects(missing).map(({ name, library }) => `${name} (${library})`),
+        objects: firstListedObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'the schema owner',
           text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add its extension to --target-extensions.',
@@ -51,7 +51,7 @@ export const untrustedLangCheck = databaseCheck({
     return warn(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
       detail: `Creating them needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without them and the objects that depend on them.${unlistedNote(functions)}`,
-      objects: firstObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
+      objects: firstListedObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'the schema owner',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',

@@ -2,7 +2,7 @@ import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.t
 import { nameInStringAt } from './names-in-strings.ts';
 import { type OperandPair, readOperands } from './operands.ts';
 import { createStatementContext, type QualifiedName } from './statement-context.ts';
-import { isKeywordToken, isSymbol, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
 /** A name in a function body at a place where only a relation, a function, a type or an operator can stand. */
 export interface NameReference {
@@ -75,7 +75,9 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
 
 /** The string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
-  return next === undefined || isSymbol(next, ';') || isKeywordToken(next, 'into') || isKeywordToken(next, 'using');
+  return (
+    next === undefined || isSymbolToken(next, ';') || isKeywordToken(next, 'into') || isKeywordToken(next, 'using')
+  );
 }
 
 /** A name with a database in front is left out, because no dump could contain it. */
@@ -94,7 +96,7 @@ function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string
 
 function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   const next = tokens[end + 1];
-  return isSymbol(tokens[end], '%') && (isKeywordToken(next, 'type') || isKeywordToken(next, 'rowtype'));
+  return isSymbolToken(tokens[end], '%') && (isKeywordToken(next, 'type') || isKeywordToken(next, 'rowtype'));
 }
 
 /** Names of WITH queries: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
@@ -104,11 +106,11 @@ function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
     if (!isKeywordToken(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>
-        isSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
+        isSymbolToken(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
     );
     if (!opens) continue;
     let name = at - 1;
-    if (isSymbol(tokens[name], ')')) while (name > 0 && !isSymbol(tokens[name + 1], '(')) name -= 1;
+    if (isSymbolToken(tokens[name], ')')) while (name > 0 && !isSymbolToken(tokens[name + 1], '(')) name -= 1;
     const named = tokens[name];
     if (named?.kind === 'word') names.add(named.text);
   }

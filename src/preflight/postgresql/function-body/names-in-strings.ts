@@ -1,5 +1,5 @@
 import type { QualifiedName } from './statement-context.ts';
-import { isKeywordToken, isSymbol, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
 /**
  * The name in a string that is resolved at run time: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS
@@ -9,26 +9,31 @@ export function nameInStringAt(tokens: readonly SqlToken[], at: number): Qualifi
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
   const word = lookupOf(tokens, at) ?? '';
-  const kind = kindByFunction[word] ?? (isSymbol(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
+  const kind = kindByFunction[word] ?? (isSymbolToken(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
   const inside = tokenize(token.text);
   const names = qualifiedNameAt(inside, 0);
   const next = inside[names.length * 2 - 1];
-  const isWhole = next === undefined || (kind === 'function' && isSymbol(next, '('));
+  const isWhole = next === undefined || (kind === 'function' && isSymbolToken(next, '('));
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
 /** The function or type that resolves the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
-  if (isSymbol(next, '::') || (isKeywordToken(next, 'as') && isSymbol(before, '(') && isKeywordToken(called, 'cast'))) {
+  if (
+    isSymbolToken(next, '::') ||
+    (isKeywordToken(next, 'as') && isSymbolToken(before, '(') && isKeywordToken(called, 'cast'))
+  ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
     // `nextval('a'::text)` resolves the name as well.
-    const isText = isSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbol(before, '(');
+    const isText = isSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbolToken(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
-  return isSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg') ? called.text : undefined;
+  return isSymbolToken(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
+    ? called.text
+    : undefined;
 }
 
 const textTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);

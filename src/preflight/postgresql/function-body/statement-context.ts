@@ -1,5 +1,5 @@
 import type { NamedObject } from '../queries/named-objects.ts';
-import { isKeywordToken, isSymbol, type SqlToken } from './tokenize.ts';
+import { isKeywordToken, isSymbolToken, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in a statement, which decides what kind of object it names. */
 export interface StatementContext {
@@ -57,8 +57,8 @@ export function createStatementContext(): StatementContext {
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
-      if (isSymbol(before, '::') || (top().isCast && isKeywordToken(before, 'as'))) return { kind: 'type', names };
-      if (isSymbol(tokens[end], '(') && !isKeywordToken(before, 'into')) {
+      if (isSymbolToken(before, '::') || (top().isCast && isKeywordToken(before, 'as'))) return { kind: 'type', names };
+      if (isSymbolToken(tokens[end], '(') && !isKeywordToken(before, 'into')) {
         const { text } = tokens[at]!;
         // WHEN NOT MATCHED THEN INSERT (a, b)
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
@@ -94,7 +94,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
       !isKeywordToken(tokens[at], 'set')
     );
   }
-  return level.isList && (isSymbol(before, ',') || isSymbol(before, '('));
+  return level.isList && (isSymbolToken(before, ',') || isSymbolToken(before, '('));
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
@@ -108,7 +108,10 @@ function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isKeywordToken(before, 'from') || isKeywordToken(before, 'join') || isSymbol(before, ',') || isSymbol(before, '(')
+    isKeywordToken(before, 'from') ||
+    isKeywordToken(before, 'join') ||
+    isSymbolToken(before, ',') ||
+    isSymbolToken(before, '(')
   );
 }
 

@@ -21,7 +21,7 @@ export function isKeywordToken(token: SqlToken | undefined, text: string): boole
   return token?.kind === 'word' && !token.quoted && token.text === text;
 }
 
-export function isSymbol(token: SqlToken | undefined, text: string): boolean {
+export function isSymbolToken(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
@@ -32,7 +32,7 @@ export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): read
     const token = tokens[at];
     if (token?.kind !== 'word') return names;
     names.push(token.text);
-    if (!isSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+    if (!isSymbolToken(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
   }
 }
 

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -25,7 +25,7 @@ const scriptLimit = 2 * 1024 ** 2;
 export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
   id: 'added-members',
   scope: 'database',
-  when: whenPresent('extensions'),
+  when: whenFeaturePresent('extensions'),
   sql: (version, { superuser }) =>
     version < 100_000 || !superuser
       ? undefined

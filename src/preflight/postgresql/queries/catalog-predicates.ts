@@ -1,5 +1,5 @@
 import {
-  clockFunctions,
+  clockReadingFunctions,
   firstNormalObjectId,
   oidsOfCatalogs,
   serverStateFunctions,
@@ -53,7 +53,7 @@ export const isSystemSchemaTableSql = `
 `;
 
 /** CURRENT_DATE and the like are nodes of their own (SQLValueFunction). */
-export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
+export const clockPattern = `:funcid (${clockReadingFunctions}) |SQLVALUEFUNCTION`;
 
 /** The numbers of SQLValueFunction are those of CURRENT_USER and the like (enum SQLValueFunctionOp). */
 export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;

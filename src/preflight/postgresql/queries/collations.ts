@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -16,7 +16,7 @@ export interface UserCollation {
 export const collationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
   id: 'collations',
   scope: 'database',
-  when: whenPresent('collations'),
+  when: whenFeaturePresent('collations'),
   sql: (version) =>
     version < 100_000
       ? undefined

@@ -1,7 +1,7 @@
 import { isNullField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnClockSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import {
@@ -27,7 +27,7 @@ export interface NullableInheritedColumn extends RowScan {
 export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInheritedColumn[]> = {
   id: 'nullable-inherited-columns',
   scope: 'database',
-  when: whenPresent('heirs'),
+  when: whenFeaturePresent('heirs'),
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -74,7 +74,7 @@ export interface TimeDependentConstraint {
 export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDependentConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
-  when: whenPresent('odd-constraints'),
+  when: whenFeaturePresent('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -112,7 +112,7 @@ export interface UnloggedReference {
 export const unloggedReferencesQuery: PostgresqlQuery<readonly UnloggedReference[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: whenPresent('relations'),
+  when: whenFeaturePresent('relations'),
   sql: () => `
     SELECT
       k.conrelid::regclass AS from_table,

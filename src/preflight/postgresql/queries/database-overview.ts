@@ -68,7 +68,7 @@ export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
 };
 
 /** A condition for `when`: the database has one of the features, or the overview is not known. */
-export function whenPresent(...wanted: readonly DatabaseFeature[]): (known: ReadQueryResult) => boolean {
+export function whenFeaturePresent(...wanted: readonly DatabaseFeature[]): (known: ReadQueryResult) => boolean {
   return (known) => {
     const seen = known(databaseOverviewQuery);
     return seen === undefined || wanted.some((thing) => seen.present.has(thing));

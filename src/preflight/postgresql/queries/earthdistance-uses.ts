@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
 import { functionUsesSql } from './function-uses-sql.ts';
@@ -33,7 +33,7 @@ const ofEarthdistance = `
 export const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
   id: 'earthdistance-uses',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: (version) => `
      ${functionDependentsCte(ofEarthdistance)}
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -12,7 +12,7 @@ export interface InstalledExtension {
 export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
   id: 'extensions',
   scope: 'database',
-  when: whenPresent('extensions'),
+  when: whenFeaturePresent('extensions'),
   sql: () => 'SELECT extname, extversion FROM pg_extension',
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'extname'), version: decodeText(row, 'extversion') })),
   absent: [],
@@ -37,7 +37,7 @@ export interface ExtensionTable {
 export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
   id: 'extension-tables',
   scope: 'database',
-  when: whenPresent('extensions'),
+  when: whenFeaturePresent('extensions'),
   sql: () => `
     SELECT c.oid::regclass AS name, e.extname
     FROM pg_depend d

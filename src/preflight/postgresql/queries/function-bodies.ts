@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -34,7 +34,7 @@ export interface FunctionBody {
 export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: (version) => `
     ${userFunctionDependentsCte}
     SELECT

@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 
@@ -23,7 +23,7 @@ export interface FunctionCallingConstraint {
 export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionCallingConstraint[]> = {
   id: 'function-calling-constraints',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: (version) => `
      ${userFunctionDependentsCte}
     SELECT DISTINCT

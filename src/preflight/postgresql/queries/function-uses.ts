@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 import { functionUsesSql } from './function-uses-sql.ts';
@@ -21,7 +21,7 @@ export interface FunctionUse {
 export const functionUsesQuery: PostgresqlQuery<readonly FunctionUse[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: (version) => `${userFunctionDependentsCte} ${functionUsesSql(version)}`,
   decode: (rows) =>
     rows.map((row) => ({

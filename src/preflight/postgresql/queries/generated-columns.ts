@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -24,7 +24,7 @@ export interface GeneratedColumn {
 export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',
   scope: 'database',
-  when: whenPresent('columns'),
+  when: whenFeaturePresent('columns'),
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)

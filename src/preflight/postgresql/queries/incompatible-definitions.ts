@@ -1,5 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
@@ -7,7 +7,7 @@ import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatib
 export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
-  when: whenPresent('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
+  when: whenFeaturePresent('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
   sql: (version) => {
     if (version < 120_000) return undefined;
     const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, languageOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
@@ -39,7 +39,7 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
 export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-functions',
   scope: 'database',
-  when: whenPresent('functions'),
+  when: whenFeaturePresent('functions'),
   sql: (version) => {
     const later = (one: { readonly since: number }) => one.since > version / 10_000;
     const object = `

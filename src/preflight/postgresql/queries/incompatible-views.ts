@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
@@ -12,7 +12,7 @@ import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatib
 export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-views',
   scope: 'database',
-  when: whenPresent('views', 'functions'),
+  when: whenFeaturePresent('views', 'functions'),
   sql: (version) => {
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],

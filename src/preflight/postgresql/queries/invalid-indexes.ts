@@ -1,6 +1,6 @@
 import { schemaOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -19,7 +19,7 @@ export interface InvalidIndex {
 export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
-  when: whenPresent('invalid-indexes'),
+  when: whenFeaturePresent('invalid-indexes'),
   sql: () => `
     SELECT
       i.indexrelid::regclass AS name,

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -50,7 +50,7 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
 export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> = {
   id: 'invalid-utf8-texts',
   scope: 'database',
-  when: whenPresent('any-bytes'),
+  when: whenFeaturePresent('any-bytes'),
   sql: () => `
     SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes
     FROM (

@@ -1,5 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -9,7 +9,7 @@ export const largeObjectCountLimit = 100_000;
 export const largeObjectsQuery: PostgresqlQuery<number> = {
   id: 'large-objects',
   scope: 'database',
-  when: whenPresent('large-objects'),
+  when: whenFeaturePresent('large-objects'),
   sql: () => `
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
@@ -23,7 +23,7 @@ export const largeObjectsQuery: PostgresqlQuery<number> = {
 export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
   id: 'unreadable-large-objects',
   scope: 'database',
-  when: whenPresent('large-objects'),
+  when: whenFeaturePresent('large-objects'),
   sql: (_version, { superuser }) =>
     superuser
       ? undefined

@@ -1,6 +1,6 @@
 import { schemaOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
@@ -15,7 +15,7 @@ export interface NamedObject {
 export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
   id: 'named-objects',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, w AS (
       SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word

@@ -5,7 +5,7 @@ import {
   oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -51,7 +51,7 @@ const generated = `
 export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]> = {
   id: 'non-immutable-calls',
   scope: 'database',
-  when: whenPresent('expressions', 'columns', 'relations'),
+  when: whenFeaturePresent('expressions', 'columns', 'relations'),
   sql: (version) =>
     version < 100_000
       ? undefined

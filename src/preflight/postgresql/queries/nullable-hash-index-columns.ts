@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import { isNullField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { replicaIdentityIndexSql } from './replica-identities.ts';
@@ -41,7 +41,7 @@ const earlier = `
 export const nullableHashIndexColumnsQuery: PostgresqlQuery<readonly NullableHashIndexColumn[]> = {
   id: 'nullable-hash-index-columns',
   scope: 'database',
-  when: whenPresent('relations'),
+  when: whenFeaturePresent('relations'),
   sql: (version) => `
     SELECT
       c.oid::regclass AS name,

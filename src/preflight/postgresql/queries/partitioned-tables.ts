@@ -2,7 +2,7 @@ import { firstGenbkiObjectId, typeOid } from '../../../postgresql/catalog-oids.t
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { copyBinaryFields, type PlainTable } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery, SearchRows } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
@@ -28,7 +28,7 @@ export interface PartitionedTable {
 export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
   id: 'partitioned-tables',
   scope: 'database',
-  when: whenPresent('relations'),
+  when: whenFeaturePresent('relations'),
   sql: (version) =>
     version < 100_000
       ? undefined

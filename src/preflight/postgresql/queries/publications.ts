@@ -1,5 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -11,7 +11,7 @@ export interface Publication {
 export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
   id: 'publications',
   scope: 'database',
-  when: whenPresent('publications'),
+  when: whenFeaturePresent('publications'),
   sql: (version) =>
     version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
   decode: (rows) =>

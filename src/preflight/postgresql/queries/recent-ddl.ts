@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -8,7 +8,7 @@ import { grantMonitorRole } from './grants.ts';
 export const recentDdlQuery: PostgresqlQuery<readonly string[]> = {
   id: 'recent-ddl',
   scope: 'database',
-  when: whenPresent('commit-times'),
+  when: whenFeaturePresent('commit-times'),
   sql: () => `
     SELECT c.oid::regclass AS name
     FROM pg_class c

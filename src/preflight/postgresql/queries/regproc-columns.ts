@@ -1,6 +1,6 @@
 import { regprocTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeList, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
@@ -33,7 +33,7 @@ const ambiguousNamesSql = (catalog: string, name: string, written: string, schem
 export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
   id: 'regproc-columns',
   scope: 'database',
-  when: whenPresent('callables'),
+  when: whenFeaturePresent('callables'),
   sql: (version) => `
     SELECT
       v.relid::regclass AS name,

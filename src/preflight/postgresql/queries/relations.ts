@@ -2,7 +2,7 @@ import { firstNormalObjectId, schemaOid, tablespaceOid } from '../../../postgres
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isNotPlainTableSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -30,7 +30,7 @@ export interface RowSecurityTable {
 export const relationsQuery: PostgresqlQuery<NotableRelations> = {
   id: 'relations',
   scope: 'database',
-  when: whenPresent('relations'),
+  when: whenFeaturePresent('relations'),
   sql: (_version, { superuser }) => `
     SELECT
       c.relkind AS kind,

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -43,7 +43,7 @@ const trustedOwnersSql = `
 export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdentity[]> = {
   id: 'replica-identities',
   scope: 'database',
-  when: whenPresent('relations', 'columns'),
+  when: whenFeaturePresent('relations', 'columns'),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -129,7 +129,7 @@ export interface ColumnWithoutEquality {
 export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithoutEquality[]> = {
   id: 'columns-without-equality',
   scope: 'database',
-  when: whenPresent('relations'),
+  when: whenFeaturePresent('relations'),
   sql: (version) => `
     WITH RECURSIVE used AS (
       SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod

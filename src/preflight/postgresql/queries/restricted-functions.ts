@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -27,7 +27,7 @@ const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
 export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFunction[]> = {
   id: 'restricted-functions',
   scope: 'database',
-  when: whenPresent('functions'),
+  when: whenFeaturePresent('functions'),
   sql: () => `
     SELECT
       p.oid::regprocedure AS name,
@@ -76,7 +76,7 @@ export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage
   id: 'untrusted-languages',
   scope: 'database',
   // A language belongs to an extension or has a handler function.
-  when: whenPresent('functions', 'extensions'),
+  when: whenFeaturePresent('functions', 'extensions'),
   sql: () => `
     SELECT
       l.lanname,

@@ -1,6 +1,6 @@
 import { schemaOid, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 
@@ -22,7 +22,7 @@ export interface SearchPathOperator {
 export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperator[]> = {
   id: 'search-path-operators',
   scope: 'database',
-  when: whenPresent('called-functions'),
+  when: whenFeaturePresent('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, b AS (
       SELECT p.prosrc, p.proargtypes

@@ -1,5 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -13,7 +13,7 @@ export interface SecurityLabelProvider {
 export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabelProvider[]> = {
   id: 'security-label-providers',
   scope: 'database',
-  when: whenPresent('labels'),
+  when: whenFeaturePresent('labels'),
   sql: () => `
     SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object
     FROM pg_seclabel l

@@ -1,6 +1,6 @@
 import { serverSpecificTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
@@ -25,7 +25,7 @@ const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::num
 export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
   id: 'server-specific-columns',
   scope: 'database',
-  when: whenPresent('callables'),
+  when: whenFeaturePresent('callables'),
   sql: (version) => `
     SELECT
       v.relid::regclass AS name,

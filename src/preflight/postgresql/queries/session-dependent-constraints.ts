@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnSessionSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
@@ -22,7 +22,7 @@ export interface SessionDependentConstraint {
 export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionDependentConstraint[]> = {
   id: 'session-dependent-constraints',
   scope: 'database',
-  when: whenPresent('odd-constraints'),
+  when: whenFeaturePresent('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,

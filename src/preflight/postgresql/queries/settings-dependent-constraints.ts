@@ -1,7 +1,7 @@
 import { dateTimeTypes } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { dependsOnSettingsSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
@@ -39,7 +39,7 @@ const mentionsDatesSql = `
 export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly SettingsDependentConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
-  when: whenPresent('odd-constraints'),
+  when: whenFeaturePresent('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,

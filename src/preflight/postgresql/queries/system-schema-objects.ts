@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -53,7 +53,7 @@ const lost = [
 export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
   id: 'system-schema-objects',
   scope: 'database',
-  when: whenPresent('system-objects'),
+  when: whenFeaturePresent('system-objects'),
   sql: () => `
     WITH a AS (${lost}),
     l AS (

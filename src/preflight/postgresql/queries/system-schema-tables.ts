@@ -1,7 +1,7 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isSystemSchemaTableSql } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -17,7 +17,7 @@ export interface SystemSchemaTable {
 export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
   id: 'system-schema-tables',
   scope: 'database',
-  when: whenPresent('system-tables'),
+  when: whenFeaturePresent('system-tables'),
   sql: () => `
     SELECT
       quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { tableOidPattern } from './catalog-predicates.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -17,7 +17,7 @@ export interface TableOidUse {
 export const tableOidUsesQuery: PostgresqlQuery<readonly TableOidUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
-  when: whenPresent('columns', 'odd-constraints'),
+  when: whenFeaturePresent('columns', 'odd-constraints'),
   sql: (version) => {
     const pattern = tableOidPattern(version);
     const checks = `

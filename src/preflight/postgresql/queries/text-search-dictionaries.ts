@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -16,7 +16,7 @@ export interface TextSearchDictionary {
 export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDictionary[]> = {
   id: 'text-search-dictionaries',
   scope: 'database',
-  when: whenPresent('dictionaries'),
+  when: whenFeaturePresent('dictionaries'),
   sql: () => `
     SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
     FROM pg_ts_dict o

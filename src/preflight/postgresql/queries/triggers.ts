@@ -1,6 +1,6 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -24,7 +24,7 @@ export interface ApplyTrigger {
 export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: whenPresent('functions'),
+  when: whenFeaturePresent('functions'),
   sql: () => `
     SELECT
       t.tgrelid::regclass AS name,
@@ -75,7 +75,7 @@ export interface EventTrigger {
 export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: whenPresent('functions'),
+  when: whenFeaturePresent('functions'),
   sql: () => `
     SELECT
       e.evtname,

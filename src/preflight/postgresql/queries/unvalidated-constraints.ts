@@ -1,6 +1,6 @@
 import { isNullField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 import {
@@ -37,7 +37,7 @@ export interface UnvalidatedConstraint extends RowScan {
 export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',
   scope: 'database',
-  when: whenPresent('odd-constraints'),
+  when: whenFeaturePresent('odd-constraints'),
   sql: (version) => {
     const arrays = domainHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `

@@ -1,5 +1,5 @@
 import type { PostgresqlQuery } from '../query.ts';
-import { whenPresent } from './database-overview.ts';
+import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
@@ -23,7 +23,7 @@ export interface WriteCounters {
 export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
   id: 'write-counters',
   scope: 'database',
-  when: whenPresent('relations', 'columns'),
+  when: whenFeaturePresent('relations', 'columns'),
   sql: (version, { superuser }) => {
     // Other roles may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
     const promoted =

@@ -1,9 +1,9 @@
 import { emptyInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { commandPermission, isBeforeAcl, isDenied } from '../command-permission.ts';
-import { disklessSyncOf } from '../diskless-sync.ts';
+import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
+import { usesDisklessSync } from '../diskless-sync.ts';
 import { aclGrantFix } from '../fixes.ts';
 import {
   type AclDryRunResult,
@@ -15,7 +15,7 @@ import {
 import { aclfileConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const aclPsyncCheck = redisCheck({
   id: 'acl-psync',
@@ -33,7 +33,7 @@ export const aclPsyncCheck = redisCheck({
     settings: optionalQuery(replicationConfigQuery),
   },
   evaluate({ psync: dryRun, sync, replconf, rules, file, info, settings }, facts) {
-    const knownInfo = resultOr(info, undefined);
+    const knownInfo = queryValueOr(info, undefined);
     const psync = probedPermission(facts) ?? commandPermission('psync', dryRun, rules);
     if (isBeforeAcl(info, psync)) return pass('Redis before 6.0 has no users: every client may run every command');
     const replconfPermission = commandPermission('replconf', replconf, rules);
@@ -43,25 +43,25 @@ export const aclPsyncCheck = redisCheck({
         user: facts.user,
         names: [...names, ...(mayReadInfo ? [] : ['info'])],
         isGuessed: !mayReadInfo && psync.kind !== 'known',
-        aclFile: resultOr(file, undefined)?.get('aclfile') ?? '',
+        aclFile: queryValueOr(file, undefined)?.get('aclfile') ?? '',
         info: knownInfo ?? emptyInfo,
         text: 'Grant the user the replication commands, or use another user.',
       });
-    const others = isDenied(replconfPermission) ? ['replconf'] : [];
-    if (isDenied(psync)) {
+    const others = isCommandDenied(replconfPermission) ? ['replconf'] : [];
+    if (isCommandDenied(psync)) {
       const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
       const syncPermission = commandPermission('sync', sync, rules);
       // Without REPLCONF a replica never finishes a copy that it began with SYNC.
       const canFallBack =
         mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
-      return canFallBack && !disklessSyncOf(settings, knownInfo).isDiskless
+      return canFallBack && !usesDisklessSync(settings, knownInfo).isDiskless
         ? syncOnly(psync, fix)
         : psyncDenied(psync, facts, fix);
     }
     if (!mayReadInfo) {
       return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
-    if (psync.kind !== 'known') return unansweredOutcome(psync);
+    if (psync.kind !== 'known') return outcomeWithoutResult(psync);
     return others.length === 0 ? pass(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
   },
 });

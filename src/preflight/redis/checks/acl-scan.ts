@@ -1,8 +1,8 @@
 import { emptyInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { commandPermission, isBeforeAcl, isDenied } from '../command-permission.ts';
+import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
 import { aclGrantFix } from '../fixes.ts';
 import {
   type AclDryRunResult,
@@ -16,7 +16,7 @@ import {
 import { aclfileConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const aclScanCheck = redisCheck({
   id: 'acl-scan',
@@ -48,17 +48,17 @@ export const aclScanCheck = redisCheck({
     const denied = permissions
       .filter(
         ({ name, permission }) =>
-          (isDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+          (isCommandDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
       )
       .map(({ name }) => name);
     const lacksKeys =
       refused.isAboutKeys ||
-      permissions.some(({ permission }) => isDenied(permission) && isAboutKeys(denialOf(permission)));
+      permissions.some(({ permission }) => isCommandDenied(permission) && isAboutKeys(denialOf(permission)));
     if (denied.length === 0 && !lacksKeys) {
       const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
       return unanswered === undefined
         ? pass(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
-        : unansweredOutcome(unanswered);
+        : outcomeWithoutResult(unanswered);
     }
     const notKnown = permissions.flatMap(({ name, permission }) =>
       permission.kind === 'known' || name === refused.command ? [] : [name],
@@ -71,10 +71,10 @@ export const aclScanCheck = redisCheck({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
         allKeys: lacksKeys,
-        keysBefore: resultOr(rules, undefined)?.keys,
+        keysBefore: queryValueOr(rules, undefined)?.keys,
         isGuessed: notKnown.length > 0,
-        aclFile: resultOr(values.file, undefined)?.get('aclfile') ?? '',
-        info: resultOr(info, emptyInfo),
+        aclFile: queryValueOr(values.file, undefined)?.get('aclfile') ?? '',
+        info: queryValueOr(info, emptyInfo),
         text: 'Grant the user the commands and all keys, or use another user.',
       }),
     });

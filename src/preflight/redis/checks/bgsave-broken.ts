@@ -2,10 +2,10 @@ import type { RedisInfo } from '../../../redis/info.ts';
 import { parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { estimateCopy } from '../copy-estimate.ts';
-import { disklessSyncOf } from '../diskless-sync.ts';
+import { usesDisklessSync } from '../diskless-sync.ts';
 import { configSetFix } from '../fixes.ts';
 import { dirConfigQuery, type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
@@ -23,7 +23,7 @@ export const bgsaveBrokenCheck = redisCheck({
   },
   evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
-    const { setting, isDiskless } = disklessSyncOf(settings, info);
+    const { setting, isDiskless } = usesDisklessSync(settings, info);
     const shortage = diskShortage(info, isDiskless, sourceDiskFree);
     const copy = probe?.kind === 'accepted' ? probe.copy : undefined;
     if (copy?.kind === 'failed') {
@@ -47,7 +47,7 @@ export const bgsaveBrokenCheck = redisCheck({
             fix: disklessFix(setting, info, 'Free space in the data folder of the server, or copy without the disk.'),
           });
     }
-    const directory = resultOr(folder, undefined)?.get('dir');
+    const directory = queryValueOr(folder, undefined)?.get('dir');
     const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
     const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
     if (isDiskless) {
@@ -95,7 +95,7 @@ function folderGone(fix: Fix): CheckOutcome {
 /** The path of the working directory is empty when it was removed; a server of its own kind may have none. */
 function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'dir'>>): boolean {
   const product = parseServerVersion(info)?.product;
-  return (product === 'redis' || product === 'valkey') && resultOr(folder, undefined)?.get('dir') === '';
+  return (product === 'redis' || product === 'valkey') && queryValueOr(folder, undefined)?.get('dir') === '';
 }
 
 /** Nothing shows that the server can fork and write the file. */

@@ -3,7 +3,7 @@ import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { bulkLengthConfigQuery } from '../queries/config.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** Bytes: the default of proto-max-bulk-len. */
 const defaultLimit = 512 * 2 ** 20;
@@ -16,7 +16,7 @@ export const bigKeysCheck = redisCheck({
   severity: { scan: 'warning' },
   queries: { settings: optionalQuery(bulkLengthConfigQuery) },
   evaluate({ settings }, { sample }) {
-    if (sample.kind !== 'known') return unansweredOutcome(sample, { mayBlock: [] });
+    if (sample.kind !== 'known') return outcomeWithoutResult(sample, { mayBlock: [] });
     const { keys, isAll } = sample.value;
     const sized = keys.flatMap((key) => (key.bytes === undefined ? [] : [{ ...key, bytes: key.bytes }]));
     if (keys.length > 0 && sized.length === 0) {

@@ -1,12 +1,12 @@
-import { type InfoLines, infoNumber } from '../../../redis/info.ts';
+import { infoNumber, type RedisInfoLines } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { redisAdministrator } from '../fixes.ts';
 import { clusterReadsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { type ClusterInfoField, type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const clusterSourceCheck = redisCheck({
   id: 'cluster-source',
@@ -28,14 +28,14 @@ export const clusterSourceCheck = redisCheck({
         : cluster.kind === 'known';
     if (!isCluster) {
       const isDisabled = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
-      return info.kind === 'known' || isDisabled ? pass('not in cluster mode') : unansweredOutcome(info);
+      return info.kind === 'known' || isDisabled ? pass('not in cluster mode') : outcomeWithoutResult(info);
     }
-    const state: InfoLines<ClusterInfoField> = resultOr(cluster, new Map<string, string>());
-    const isReadable = resultOr(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
+    const state: RedisInfoLines<ClusterInfoField> = queryValueOr(cluster, new Map<string, string>());
+    const isReadable = queryValueOr(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
     if (state.get('cluster_state') === 'fail' && !isReadable) return clusterDown(state);
     const shards = infoNumber(state, 'cluster_size');
     if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === slotCount) {
-      if (nodes.kind !== 'known') return unansweredOutcome(nodes);
+      if (nodes.kind !== 'known') return outcomeWithoutResult(nodes);
       if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
       if (nodes.value.isPrimary) return singleShard(nodes.value);
     }
@@ -85,7 +85,7 @@ function slotsMoving(slots: readonly string[]): CheckOutcome {
 }
 
 /** No key can be read, not even those of this shard. */
-function clusterDown(state: InfoLines<ClusterInfoField>): CheckOutcome {
+function clusterDown(state: RedisInfoLines<ClusterInfoField>): CheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
   return fail(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
     required: 'cluster_state:ok',

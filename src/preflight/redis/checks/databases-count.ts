@@ -4,7 +4,7 @@ import { optionalQuery } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { databasesConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** The number of databases of a managed cluster, and of every server by default. */
 export const targetDatabaseCount = 16;
@@ -31,7 +31,7 @@ export const databasesCountCheck = redisCheck({
         },
       });
     }
-    if (settings.kind !== 'known') return unansweredOutcome(settings);
+    if (settings.kind !== 'known') return outcomeWithoutResult(settings);
     const configured = Number(settings.value.get('databases') ?? targetDatabaseCount);
     if (configured <= targetDatabaseCount) return pass(`databases ${configured}`);
     return warn(`databases ${configured}, none with keys above ${targetDatabaseCount - 1}`, {

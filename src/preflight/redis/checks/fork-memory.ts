@@ -1,7 +1,7 @@
 import { infoNumber } from '../../../redis/info.ts';
 import { pass, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
 import { latencyMaximaQuery } from '../queries/server.ts';
@@ -18,7 +18,7 @@ export const forkMemoryCheck = redisCheck({
     const total = infoNumber(info, 'total_system_memory');
     const stopped = Math.max(
       (infoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
-      resultOr(latency, undefined)?.get('fork') ?? 0,
+      queryValueOr(latency, undefined)?.get('fork') ?? 0,
     );
     const observed = [
       used === undefined ? 'memory not reported' : `${formatBytes(used)} used`,

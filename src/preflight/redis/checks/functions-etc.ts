@@ -1,10 +1,10 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import { info as infoOutcome, pass, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
 import { functionCountQuery } from '../queries/server.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const functionsEtcCheck = redisCheck({
   id: 'functions-etc',
@@ -14,8 +14,8 @@ export const functionsEtcCheck = redisCheck({
   severity: { continuous: 'info', scan: 'warning' },
   queries: { info: infoQuery, functions: optionalQuery(functionCountQuery) },
   evaluate({ info, functions }, { sample }, { method }) {
-    if (functions.kind === 'denied' || functions.kind === 'failed') return unansweredOutcome(functions);
-    const count = resultOr(functions, 0);
+    if (functions.kind === 'denied' || functions.kind === 'failed') return outcomeWithoutResult(functions);
+    const count = queryValueOr(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
     const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
     const found = [

@@ -1,9 +1,9 @@
 import { emptyInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const loadingCheck = redisCheck({
   id: 'loading',
@@ -13,13 +13,13 @@ export const loadingCheck = redisCheck({
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: optionalQuery(infoQuery) },
   evaluate({ info }, { connection, probe }) {
-    const fields = resultOr(info, emptyInfo);
+    const fields = queryValueOr(info, emptyInfo);
     const notice = connection.kind === 'connected' ? connection.notice : undefined;
     const isLoading =
       fields.get('loading') === '1' ||
       fields.get('async_loading') === '1' ||
       [notice, probe].some((reply) => reply !== undefined && 'code' in reply && reply.code === 'LOADING');
-    if (!isLoading) return info.kind === 'known' ? pass('loaded') : unansweredOutcome(info);
+    if (!isLoading) return info.kind === 'known' ? pass('loaded') : outcomeWithoutResult(info);
     const done = fields.get('loading_loaded_perc');
     const left = fields.get('loading_eta_seconds');
     const observed = `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`;

@@ -1,6 +1,6 @@
 import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, info as infoOutcome, pass, unknown, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { databasesConfigQuery, type RedisConfigValues } from '../queries/config.ts';
@@ -20,7 +20,7 @@ export const managedBlockedCheck = redisCheck({
     info: optionalQuery(infoQuery),
   },
   evaluate({ settings, commands, info }, facts) {
-    const provider = providerOf(facts.host, resultOr(info, emptyInfo));
+    const provider = providerOf(facts.host, queryValueOr(info, emptyInfo));
     if (provider?.isSameService === true) return sameService(provider.name);
     const isHidden = isConfigHidden(settings);
     const hasNoPsync =

@@ -1,12 +1,12 @@
 import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { infoNumber } from '../../../redis/info.ts';
 import { fail, pass, skip, unknown, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
 import { maxclientsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const maxclientsCheck = redisCheck({
   id: 'maxclients',
@@ -30,15 +30,15 @@ export const maxclientsCheck = redisCheck({
       });
     }
     if (connection.kind === 'refused') return skip(`no session with the server: ${connection.message}`);
-    if (info.kind !== 'known') return unansweredOutcome(info);
+    if (info.kind !== 'known') return outcomeWithoutResult(info);
     const used = infoNumber(info.value, 'connected_clients');
-    const setting = resultOr(settings, undefined)?.get('maxclients');
+    const setting = queryValueOr(settings, undefined)?.get('maxclients');
     const limit = infoNumber(info.value, 'maxclients') ?? (setting === undefined ? undefined : Number(setting));
     if (used === undefined) return unknown('the server does not report connected_clients');
     if (limit === undefined) {
       return settings.kind === 'known'
         ? unknown('the server does not report maxclients')
-        : unansweredOutcome(settings, { mayBlock: [] });
+        : outcomeWithoutResult(settings, { mayBlock: [] });
     }
     const observed = `${used} of ${limit} connections`;
     if (used + neededConnections <= limit * 0.9) return pass(observed);

@@ -1,7 +1,7 @@
 import { infoNumber } from '../../../redis/info.ts';
 import { fail, info as infoOutcome, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { estimateCopy } from '../copy-estimate.ts';
 import { maxmemoryConfigQuery } from '../queries/config.ts';
@@ -18,7 +18,7 @@ export const maxmemoryCheck = redisCheck({
     const copy = estimateCopy(info);
     if (copy === undefined) return unknown('the server does not report its memory');
     const need = Math.ceil(copy.bytes * 1.1);
-    const config = resultOr(settings, undefined);
+    const config = queryValueOr(settings, undefined);
     const limit = infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
     const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
     const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;

@@ -1,11 +1,11 @@
 import { infoNumber } from '../../../redis/info.ts';
 import { pass, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix } from '../fixes.ts';
 import { minReplicasConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const minReplicasCheck = redisCheck({
   id: 'min-replicas',
@@ -17,13 +17,13 @@ export const minReplicasCheck = redisCheck({
   evaluate({ info, settings }) {
     // INFO has this field only when a number is set, also when CONFIG is hidden.
     const good = infoNumber(info, 'min_slaves_good_slaves');
-    const values = resultOr(settings, undefined);
+    const values = queryValueOr(settings, undefined);
     const name = (['min-replicas-to-write', 'min-slaves-to-write'] as const).find((one) => values?.has(one) === true);
     const value = Number(name === undefined ? 0 : values?.get(name));
     if (value === 0 && good === undefined) {
       return settings.kind === 'known'
         ? pass('min-replicas-to-write 0')
-        : unansweredOutcome(settings, { mayBlock: [] });
+        : outcomeWithoutResult(settings, { mayBlock: [] });
     }
     const setting = name ?? 'min-replicas-to-write';
     return warn(`${setting} ${name === undefined ? 'is set' : value}, connected replicas that count: ${good ?? 0}`, {

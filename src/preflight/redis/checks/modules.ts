@@ -1,12 +1,12 @@
 import { emptyInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { infoModulesQuery, infoQuery } from '../queries/info.ts';
 import { moduleListQuery } from '../queries/server.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const modulesCheck = redisCheck({
   id: 'modules',
@@ -20,13 +20,13 @@ export const modulesCheck = redisCheck({
     info: optionalQuery(infoQuery),
   },
   evaluate({ moduleList, infoModules, info }, facts, { targetExtensions = [] }) {
-    const version = parseServerVersion(resultOr(info, emptyInfo));
+    const version = parseServerVersion(queryValueOr(info, emptyInfo));
     const isBuiltIn = (name: string) =>
       version !== undefined &&
       builtInModules.some(
         (one) => one.name === name && one.product === version.product && isVersionAtLeast(version, one.major, 0),
       );
-    const loaded = [...new Set([...resultOr(moduleList, []), ...resultOr(infoModules, [])])].filter(
+    const loaded = [...new Set([...queryValueOr(moduleList, []), ...queryValueOr(infoModules, [])])].filter(
       (name) => !isBuiltIn(name),
     );
     const missing = loaded.filter((name) => !targetExtensions.includes(name.toLowerCase()));
@@ -40,7 +40,7 @@ export const modulesCheck = redisCheck({
     // INFO lists the modules since 5.0.
     const isListedInInfo = version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 5, 0));
     if (infoModules.kind === 'known' && isListedInInfo) return pass('no modules');
-    return unansweredOutcome(moduleList);
+    return outcomeWithoutResult(moduleList);
   },
 });
 

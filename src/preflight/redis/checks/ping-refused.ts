@@ -1,8 +1,8 @@
 import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator, toReview } from '../fixes.ts';
+import { configSetFix, fixForReview, redisAdministrator } from '../fixes.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -24,7 +24,7 @@ export const pingRefusedCheck = redisCheck({
       detail: `A replica sends PING first and accepts no such reply: \`Error reply to PING from master: '-${notice.code} …'\`. It retries without end.${
         notice.code === 'MISCONF' ? ' Every write of an application is refused with the same error.' : ''
       }`,
-      fix: fixOf(notice, resultOr(info, emptyInfo)),
+      fix: fixOf(notice, queryValueOr(info, emptyInfo)),
     });
   },
 });
@@ -52,5 +52,5 @@ function fixOf({ code, message }: { readonly code: string; readonly message: str
     info,
     'Find the reason in the server log (a full disk, a folder that is not writable, a failed fork) and correct it: PING succeeds after the next successful BGSAVE. Until then, writes can be allowed although saving fails; a crash then loses them.',
   );
-  return toReview(allowWrites);
+  return fixForReview(allowWrites);
 }

@@ -6,7 +6,7 @@ import { redisCheck, redisMethods } from '../check.ts';
 import { redisAdministrator } from '../fixes.ts';
 import { bindConfigQuery, protectedModeConfigQuery } from '../queries/config.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const protectedModeCheck = redisCheck({
   id: 'protected-mode',
@@ -27,8 +27,8 @@ export const protectedModeCheck = redisCheck({
     // The address that was used is decisive, unless the service connects over the internet.
     if (!isOverInternet) return pass('this connection was accepted');
     // Before 3.2 there is no protected mode, and the reply of CONFIG GET is empty.
-    if (mode.kind !== 'known') return unansweredOutcome(mode);
-    if (bind.kind !== 'known') return unansweredOutcome(bind);
+    if (mode.kind !== 'known') return outcomeWithoutResult(mode);
+    if (bind.kind !== 'known') return outcomeWithoutResult(bind);
     const addresses = bind.value.get('bind') ?? '';
     const setting = mode.value.get('protected-mode');
     if (isLoopbackOnly(addresses)) return boundToLoopback(addresses);

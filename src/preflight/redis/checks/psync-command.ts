@@ -1,9 +1,9 @@
 import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { disklessSyncOf } from '../diskless-sync.ts';
+import { usesDisklessSync } from '../diskless-sync.ts';
 import { configSetFix, removeRenameFix } from '../fixes.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
@@ -11,7 +11,7 @@ import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const psyncCommandCheck = redisCheck({
   id: 'psync-command',
@@ -26,17 +26,17 @@ export const psyncCommandCheck = redisCheck({
   },
   evaluate({ commands, info, settings }, facts) {
     if (isSentinel(info)) return skip(sentinelReason);
-    const names = resultOr(commands, undefined);
+    const names = queryValueOr(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
-    if (commands.kind !== 'known') return unansweredOutcome(commands);
+    if (commands.kind !== 'known') return outcomeWithoutResult(commands);
     const { value } = commands;
     if (value.has('psync')) return pass('PSYNC is available');
     if (value.has('sync')) {
-      const knownInfo = resultOr(info, undefined);
-      const { setting, isDiskless } = disklessSyncOf(settings, knownInfo);
+      const knownInfo = queryValueOr(info, undefined);
+      const { setting, isDiskless } = usesDisklessSync(settings, knownInfo);
       if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
       return warn('PSYNC is not available, SYNC is', {
         required: 'PSYNC',

@@ -7,7 +7,7 @@ import { removeRenameFix } from '../fixes.ts';
 import { knownCommandsQuery, type QueriedCommand } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** The commands of migration tools and of these checks. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
@@ -24,7 +24,7 @@ export const renamedCommandsCheck = redisCheck({
     if (commands.kind !== 'known') {
       return sample.kind === 'missing'
         ? scanCommandUnknown(sample.reason)
-        : unansweredOutcome(commands, { mayBlock: [] });
+        : outcomeWithoutResult(commands, { mayBlock: [] });
     }
     const known = commands.value;
     const version = info.kind === 'known' ? parseServerVersion(info.value) : undefined;

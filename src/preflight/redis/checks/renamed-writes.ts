@@ -4,7 +4,7 @@ import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { removeRenameFix } from '../fixes.ts';
 import { infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',
@@ -14,7 +14,7 @@ export const renamedWritesCheck = redisCheck({
   severity: { continuous: 'blocker' },
   queries: { info: optionalQuery(infoQuery) },
   evaluate({ info }, { renamed }) {
-    if (renamed.kind !== 'known') return unansweredOutcome(renamed, { mayBlock: [] });
+    if (renamed.kind !== 'known') return outcomeWithoutResult(renamed, { mayBlock: [] });
     const names = renamed.value.called.map((name) => name.toUpperCase());
     if (names.length === 0) return notCalled(renamed.value.uncalled, info);
     return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {

@@ -1,11 +1,11 @@
 import { infoNumber } from '../../../redis/info.ts';
 import { pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { writeRateText } from '../copy-estimate.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { memoryRoom } from '../memory-room.ts';
+import { freeRedisMemory } from '../memory-room.ts';
 import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -17,7 +17,7 @@ export const replBacklogCheck = redisCheck({
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, settings: optionalQuery(replicationConfigQuery) },
   evaluate({ info, settings }, facts) {
-    const setting = resultOr(settings, undefined)?.get('repl-backlog-size');
+    const setting = queryValueOr(settings, undefined)?.get('repl-backlog-size');
     const size = setting === undefined ? infoNumber(info, 'repl_backlog_size') : Number(setting);
     if (size === undefined) return unknown('the server does not report the size of the backlog');
     const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
@@ -30,7 +30,7 @@ export const replBacklogCheck = redisCheck({
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     // The backlog counts as used memory: one that does not fit makes a cache evict its keys.
     const allocated = infoNumber(info, 'repl_backlog_histlen') ?? 0;
-    const room = memoryRoom(info) ?? 0;
+    const room = freeRedisMemory(info) ?? 0;
     const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);
     return warn(observed, {
       required: `at least ${formatBytes(minute)}`,

@@ -2,11 +2,11 @@ import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { type CopyEstimate, estimateCopy, writeRateText } from '../copy-estimate.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { machineRoom } from '../memory-room.ts';
+import { freeMachineMemory } from '../memory-room.ts';
 import {
   outputBufferConfigQuery,
   type RedisConfigValues,
@@ -27,7 +27,7 @@ export const replicaOutputBufferCheck = redisCheck({
     const limit = parseReplicaLimit(limits.get('client-output-buffer-limit') ?? '');
     const copy = estimateCopy(info);
     if (limit === undefined || copy === undefined) return unknown('could not parse client-output-buffer-limit');
-    const hard = effectiveHardLimit(limit.hard, info, resultOr(settings, undefined));
+    const hard = effectiveHardLimit(limit.hard, info, queryValueOr(settings, undefined));
     const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
     if (hard === 0 && limit.soft === 0) return pass(`${observed}: no limit`);
     const need = estimateBuffer(hard, limit, copy, facts);
@@ -44,7 +44,7 @@ export const replicaOutputBufferCheck = redisCheck({
 /** Without a limit a stalled target would fill the memory of the machine. */
 function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): Fix {
   const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
-  const room = machineRoom(info);
+  const room = freeMachineMemory(info);
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
       by: redisAdministrator,

@@ -1,13 +1,13 @@
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, resultOr } from '../../query.ts';
+import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
-import { configSetFix, toReview } from '../fixes.ts';
+import { configSetFix, fixForReview } from '../fixes.ts';
 import { type RedisConfigValues, type ReplicationSetting, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const roleReplicaCheck = redisCheck({
   id: 'role-replica',
@@ -19,9 +19,9 @@ export const roleReplicaCheck = redisCheck({
   evaluate({ info, settings }, { connection, probe }) {
     const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
     const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
-    if (info.kind !== 'known' && !isLinkDown) return unansweredOutcome(info);
+    if (info.kind !== 'known' && !isLinkDown) return outcomeWithoutResult(info);
     // Both errors come from a replica, also when INFO is refused.
-    const fields: RedisInfo = resultOr(info, new Map([['role', 'slave']]));
+    const fields: RedisInfo = queryValueOr(info, new Map([['role', 'slave']]));
     if (isSentinel(info)) return sentinel();
     if (fields.get('role') !== 'slave') return pass('primary');
     const host = fields.get('master_host');
@@ -78,7 +78,7 @@ function secondsWithoutPing(
   settings: QueryResult<RedisConfigValues<ReplicationSetting>>,
 ): number | undefined {
   const elapsed = infoNumber(info, 'master_last_io_seconds_ago') ?? 0;
-  const values = resultOr(settings, undefined);
+  const values = queryValueOr(settings, undefined);
   const period = Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
   return elapsed > 2 * period ? elapsed : undefined;
 }
@@ -101,7 +101,7 @@ function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
     required: 'the primary, or replica-read-only yes',
     detail:
       'Writes to this replica are not replicated: the target receives those that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
-    fix: toReview(
+    fix: fixForReview(
       configSetFix(
         readOnlySetting(info),
         'yes',

@@ -1,11 +1,11 @@
 import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix } from '../fixes.ts';
 import { scriptReplicationConfigQuery } from '../queries/config.ts';
 import { commandCallsQuery, infoQuery } from '../queries/info.ts';
-import { unansweredOutcome } from '../unanswered-outcome.ts';
+import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** Redis 5 and 6 can replicate a script itself; 7.0 and later always replicate its changes, and so does Valkey. */
 export const scriptReplicationCheck = redisCheck({
@@ -24,10 +24,10 @@ export const scriptReplicationCheck = redisCheck({
     if (version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 7, 0)))
       return pass('always');
     // With CONFIG hidden the default is assumed, which few change.
-    if (setting.kind === 'failed' || setting.kind === 'denied') return unansweredOutcome(setting);
-    const value = resultOr(setting, undefined)?.get('lua-replicate-commands');
+    if (setting.kind === 'failed' || setting.kind === 'denied') return outcomeWithoutResult(setting);
+    const value = queryValueOr(setting, undefined)?.get('lua-replicate-commands');
     if (value !== 'no') return pass(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
-    const called = resultOr(calls, new Map<string, number>());
+    const called = queryValueOr(calls, new Map<string, number>());
     const count = (called.get('eval') ?? 0) + (called.get('evalsha') ?? 0);
     const fix = configSetFix(
       'lua-replicate-commands',

@@ -1,10 +1,10 @@
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { machineRoom } from '../memory-room.ts';
+import { freeMachineMemory } from '../memory-room.ts';
 import { maxmemoryConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 
@@ -20,14 +20,14 @@ export const sourceMemoryCheck = redisCheck({
     replication: optionalQuery(replicationConfigQuery),
   },
   evaluate({ info, memory, replication }, { rate }) {
-    const config = resultOr(memory, undefined);
+    const config = queryValueOr(memory, undefined);
     const limit = infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
     const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
     const used = infoNumber(info, 'used_memory');
     if (limit === 0) return pass('maxmemory unlimited');
     if (used === undefined) return unknown('the server does not report its memory');
     const size =
-      Number(resultOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
+      Number(queryValueOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
       (infoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
     // With a replica the backlog exists already, and grows to its size.
     const allocated = info.get('repl_backlog_active') === '1' ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
@@ -55,7 +55,7 @@ export const sourceMemoryCheck = redisCheck({
 function raiseMaxmemory(info: RedisInfo, limit: number, need: number): Fix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;
-  const machine = machineRoom(info);
+  const machine = freeMachineMemory(info);
   // All of maxmemory may be used one day, not only what is used now.
   const used = Math.max(infoNumber(info, 'used_memory') ?? 0, infoNumber(info, 'used_memory_rss') ?? 0);
   if (machine === undefined || raised > used + machine) {

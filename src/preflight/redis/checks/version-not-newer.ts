@@ -9,7 +9,7 @@ import {
   redisProductNames,
 } from '../../../redis/version.ts';
 import { type CheckOutcome, fail, type MigrationMethod, pass, unknown, warn } from '../../finding.ts';
-import { optionalQuery, resultOr } from '../../query.ts';
+import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { commandCallsQuery, infoQuery } from '../queries/info.ts';
 
@@ -37,7 +37,7 @@ export const redisVersionNotNewerCheck = redisCheck({
     const products = target.product !== undefined ? [target.product] : productsOf(target.major);
     const hasExpiringFields = parseKeyspace(info).some(({ subexpiry }) => subexpiry > 0);
     const called = new Set(
-      [...resultOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
+      [...queryValueOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
     );
     const problems = products.map((product) =>
       incompatibility({ source, family, hasExpiringFields, called }, { ...target, product }),

@@ -1,10 +1,10 @@
-import { type InfoLines, parseInfo } from '../../../redis/info.ts';
+import { parseInfo, type RedisInfoLines } from '../../../redis/info.ts';
 import type { RedisQuery } from '../query.ts';
 import { replyList, replyValueOf } from './reply.ts';
 
 export type ClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
 
-export const clusterInfoQuery: RedisQuery<InfoLines<ClusterInfoField>> = {
+export const clusterInfoQuery: RedisQuery<RedisInfoLines<ClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
   decode(reply) {

@@ -4,7 +4,7 @@ import { findSlot, type SeenSlot, samplesSince, type WatchRule, type WatchRuleIn
 import type { ServerFacts } from '../server-facts.ts';
 
 /** The target repeatedly fails to apply a change, does not apply, or is not connected. */
-export const applyRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
+export const applyFailureRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
 
 function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRuleInput): readonly Violation[] {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return [];
