@@ -9,12 +9,7 @@ import { createProgressReporter, type ProgressReporter } from './cli/progress.ts
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
-import {
-  type ProfileSettings,
-  profileReferenceFor,
-  resolveSettings,
-  type SettingOverrides,
-} from './config/settings.ts';
+import { type ProfileSettings, profileReference, resolveSettings, type SettingOverrides } from './config/settings.ts';
 import { globalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
@@ -132,7 +127,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       config: config(),
       profile,
     }),
-    profile: profileReferenceFor(profile, host.env, config()),
+    profile: profileReference(profile, host.env, config()),
   });
   const prompts = createPrompts({
     streams: { input: host.stdin, output: host.screen },

@@ -1,9 +1,14 @@
 import { CliError } from '../errors.ts';
-import { createAbortScope } from './abort-scope.ts';
-import type { BatchState, UncertainGroup } from './batch-state.ts';
-import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './droplet-group.ts';
-import { createGroupQueue, type GroupQueue, type GroupQueueOptions, recordUnsentGroups } from './group-queue.ts';
-import { createResponseDeadline } from './response-deadline.ts';
+import type { BatchState, UncertainGroup } from './ledger/batch-state.ts';
+import { createAbortScope } from './sending/abort-scope.ts';
+import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './sending/droplet-group.ts';
+import {
+  createGroupQueue,
+  type GroupQueue,
+  type GroupQueueOptions,
+  recordUnsentGroups,
+} from './sending/group-queue.ts';
+import { createResponseDeadline } from './sending/response-deadline.ts';
 
 /**
  * When no request of an earlier run can reach the server any more, in milliseconds: its process ended before this one began,

@@ -1,21 +1,21 @@
 import type { Api } from '../api/client.ts';
 import { CliError, type ExitCode } from '../errors.ts';
-import { reportBatchEnd } from './batch-end.ts';
 import { listenForInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
-import { startBatchReporter } from './batch-reporter.ts';
-import type { BatchState, NameResult } from './batch-state.ts';
-import { batchTimingsFor } from './batch-timings.ts';
-import { createDropletLookup } from './droplet-lookup.ts';
-import type { Ledger } from './ledger.ts';
-import { createSendLane, type SendLaneOptions } from './send-lane.ts';
-import { sendMissing } from './send-missing.ts';
-import { reportDuplicates } from './settle-tagged.ts';
-import { startSilenceNotice } from './silence-notice.ts';
+import type { BatchState, NameResult } from './ledger/batch-state.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { createDropletLookup } from './lookup/droplet-lookup.ts';
+import { reportDuplicates } from './lookup/settle-tagged.ts';
+import type { UserData } from './options/user-data.ts';
+import { reportBatchEnd } from './report/batch-end.ts';
+import { startBatchReporter } from './report/batch-reporter.ts';
+import { startSilenceNotice } from './report/silence-notice.ts';
+import { batchTimingsFor } from './sending/batch-timings.ts';
+import { createSendLane, type SendLaneOptions } from './sending/send-lane.ts';
+import { sendMissing } from './sending/send-missing.ts';
 import { endSingleCreation, isCreationProven, showLedgerPath } from './single-creation.ts';
-import type { UserData } from './user-data.ts';
-import { createWaitResults } from './wait-results.ts';
-import { waitUntilActive } from './wait-until-active.ts';
+import { createWaitResults } from './waiting/wait-results.ts';
+import { waitUntilActive } from './waiting/wait-until-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: Api;

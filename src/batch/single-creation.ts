@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { BatchIo } from './batch-io.ts';
-import type { NameResult } from './batch-state.ts';
-import type { Ledger } from './ledger.ts';
+import type { NameResult } from './ledger/batch-state.ts';
+import type { Ledger } from './ledger/ledger.ts';
 
 /** A plain creation of one name: its ledger is deleted once the result is proven, and its path is printed only if it stays. */
 export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {

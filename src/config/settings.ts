@@ -33,7 +33,7 @@ export function profileOption({ name, isDefault }: ProfileReference): readonly s
   return isDefault ? [] : ['--profile', name];
 }
 
-export function profileReferenceFor(
+export function profileReference(
   name: string,
   env: Environment,
   config: Pick<ConfigFile, 'current'>,
@@ -88,7 +88,7 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     );
   return {
     profileName,
-    profile: profileReferenceFor(profileName, input.env, input.config),
+    profile: profileReference(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // Every value was checked by the parser of its key, here or when the file was read.

@@ -6,7 +6,7 @@ const longest = 250;
 const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/databases.ts',
-  'src/batch/droplet-requests.ts',
+  'src/batch/sending/droplet-requests.ts',
   'src/commands/auth/token.ts',
   'src/db-source/read-source.ts',
   'src/engine/schema/libpq-environment.ts',

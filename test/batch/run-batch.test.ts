@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { reportBatchEnd } from '../../src/batch/batch-end.ts';
 import { listenForInterruption } from '../../src/batch/batch-interruption.ts';
-import { batchView } from '../../src/batch/batch-reporter.ts';
-import { readBatchNames, readDropletAttributes } from '../../src/batch/create-args.ts';
-import { dryRunRequests } from '../../src/batch/dry-run.ts';
-import { batchResumeCommand, profileOptionArgs } from '../../src/batch/resume-command.ts';
+import { readBatchNames, readDropletAttributes } from '../../src/batch/options/create-args.ts';
+import { reportBatchEnd } from '../../src/batch/report/batch-end.ts';
+import { batchView } from '../../src/batch/report/batch-reporter.ts';
+import { dryRunRequests } from '../../src/batch/report/dry-run.ts';
+import { batchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
-import { createWaitResults } from '../../src/batch/wait-results.ts';
+import { createWaitResults } from '../../src/batch/waiting/wait-results.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';

@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { Api, ApiRequest } from '../../src/api/client.ts';
-import { type BatchState, createBatchState } from '../../src/batch/batch-state.ts';
-import { defaultBatchTimings } from '../../src/batch/batch-timings.ts';
 import { createBatch } from '../../src/batch/create-batch.ts';
-import { createDropletLookup } from '../../src/batch/droplet-lookup.ts';
-import { type Ledger, possiblySentEvents } from '../../src/batch/ledger.ts';
+import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
+import { type Ledger, possiblySentEvents } from '../../src/batch/ledger/ledger.ts';
 import {
   type BatchEvent,
   decodeLedgerEvent,
   encodeLedgerEvent,
   type LedgerEvent,
-} from '../../src/batch/ledger-event.ts';
-import { createSendLane } from '../../src/batch/send-lane.ts';
-import { takeBaseline } from '../../src/batch/take-baseline.ts';
+} from '../../src/batch/ledger/ledger-event.ts';
+import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
+import { takeBaseline } from '../../src/batch/lookup/take-baseline.ts';
+import { defaultBatchTimings } from '../../src/batch/sending/batch-timings.ts';
+import { createSendLane } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { SendError } from '../../src/platform/http-sender.ts';

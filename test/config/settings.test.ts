@@ -4,7 +4,7 @@ import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
 import {
   nonEmptyVariable,
   profileOption,
-  profileReferenceFor,
+  profileReference,
   requireKnownProfile,
   resolveSettings,
 } from '../../src/config/settings.ts';
@@ -150,7 +150,7 @@ it.each([
   ['work', { CLOUDCTL_PROFILE: 'work' }, 'work', false],
   ['default', { CLOUDCTL_PROFILE: 'work' }, undefined, false],
 ] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
-  const profile = profileReferenceFor(name, env, { current });
+  const profile = profileReference(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
   expect(profileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });

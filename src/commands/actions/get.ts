@@ -1,8 +1,8 @@
 import { type Action, fetchAction } from '../../api/actions.ts';
 import type { Api } from '../../api/client.ts';
 import { batchIo } from '../../batch/batch-io.ts';
-import { batchTimingsFor } from '../../batch/batch-timings.ts';
-import { profileOptionArgs } from '../../batch/resume-command.ts';
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { batchTimingsFor } from '../../batch/sending/batch-timings.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
 import { printableInput } from '../../cli/printable-input.ts';

@@ -1,17 +1,17 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { batchIo } from '../../batch/batch-io.ts';
-import { deleteDroplets, prepareDeletion } from '../../batch/delete-droplets.ts';
-import { toDropletToDelete } from '../../batch/deletion-rows.ts';
-import { hasTag } from '../../batch/droplet-tags.ts';
+import { deleteDroplets, prepareDeletion } from '../../batch/deletion/delete-droplets.ts';
+import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
+import { hasTag } from '../../batch/lookup/droplet-tags.ts';
 import {
   chooseDroplet,
   type DropletReader,
   findDroplets,
   matchesAmong,
   readDroplets,
-} from '../../batch/find-droplets.ts';
-import { profileOptionArgs } from '../../batch/resume-command.ts';
+} from '../../batch/lookup/find-droplets.ts';
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { printableInput } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';

@@ -1,4 +1,4 @@
-import { chooseDroplet, findDroplets, isDropletId } from '../../batch/find-droplets.ts';
+import { chooseDroplet, findDroplets, isDropletId } from '../../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { printableInput } from '../../cli/printable-input.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';

@@ -1,4 +1,4 @@
-import type { BatchEvent } from '../../batch/ledger-event.ts';
+import type { BatchEvent } from '../../batch/ledger/ledger-event.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import { type Droplet, type DropletFilter, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { hasTag } from '../../batch/droplet-tags.ts';
+import { hasTag } from '../../batch/lookup/droplet-tags.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';

@@ -1,9 +1,9 @@
 import type { Api } from '../../api/client.ts';
 import { batchIo } from '../../batch/batch-io.ts';
-import type { BatchState } from '../../batch/batch-state.ts';
-import { createDropletLookup } from '../../batch/droplet-lookup.ts';
-import { batchPlanView, planBatch } from '../../batch/plan-batch.ts';
-import { createSendLane } from '../../batch/send-lane.ts';
+import type { BatchState } from '../../batch/ledger/batch-state.ts';
+import { createDropletLookup } from '../../batch/lookup/droplet-lookup.ts';
+import { batchPlanView, planBatch } from '../../batch/report/plan-batch.ts';
+import { createSendLane } from '../../batch/sending/send-lane.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';

@@ -1,11 +1,11 @@
-import { findCreatedDroplets } from '../../../batch/batch-droplets.ts';
 import { batchIo } from '../../../batch/batch-io.ts';
-import { deleteDroplets, prepareDeletion } from '../../../batch/delete-droplets.ts';
-import { openLedger } from '../../../batch/ledger.ts';
-import { ledgerTimestamp } from '../../../batch/ledger-event.ts';
-import { requireLedgerIdentity } from '../../../batch/ledger-identity.ts';
-import { profileOptionArgs } from '../../../batch/resume-command.ts';
-import { findLedger } from '../../../batch/stored-batches.ts';
+import { findCreatedDroplets } from '../../../batch/deletion/batch-droplets.ts';
+import { deleteDroplets, prepareDeletion } from '../../../batch/deletion/delete-droplets.ts';
+import { openLedger } from '../../../batch/ledger/ledger.ts';
+import { ledgerTimestamp } from '../../../batch/ledger/ledger-event.ts';
+import { requireLedgerIdentity } from '../../../batch/ledger/ledger-identity.ts';
+import { findLedger } from '../../../batch/ledger/stored-batches.ts';
+import { profileOptionArgs } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import { describeActor, readCurrentIdentity } from '../../../context/current-identity.ts';
 import type { Context } from '../../../context.ts';

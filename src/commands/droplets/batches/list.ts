@@ -1,4 +1,4 @@
-import { listStoredBatches, type StoredBatch } from '../../../batch/stored-batches.ts';
+import { listStoredBatches, type StoredBatch } from '../../../batch/ledger/stored-batches.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';

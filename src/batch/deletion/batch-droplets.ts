@@ -1,0 +1,64 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { usageError } from '../../errors.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { batchListTag } from '../ledger/batch-id.ts';
+import type { BatchState } from '../ledger/batch-state.ts';
+import { hasTag } from '../lookup/droplet-tags.ts';
+import { type DropletReader, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
+import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
+
+/** The droplets of the server with an id of the ledger, by id. */
+export async function readBatchDroplets(
+  state: BatchState,
+  reader: DropletReader,
+): Promise<ReadonlyMap<number, Droplet>> {
+  const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
+  if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
+    return findByIds(ids, reader);
+  const wanted = new Set(ids);
+  const tag = batchListTag(state.batch);
+  const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
+  return new Map(tagged.map((droplet) => [droplet.id, droplet]));
+}
+
+/**
+ * The droplets that the batch created, as the server has them. One that the server does not list may have been deleted, or the
+ * list lags: it has the name of the ledger. Throws a usage error when a droplet has another name: the ledger may have been
+ * edited, or belong to another server at the same address.
+ */
+export async function findCreatedDroplets(
+  state: BatchState,
+  reader: DropletReader,
+): Promise<readonly DropletToDelete[]> {
+  const rows = [...state.rows()].flatMap((row) => (row.status === 'created' ? [row] : []));
+  if (rows.length === 0) return [];
+  const listed = await readBatchDroplets(state, reader);
+  const left = rows.flatMap(({ id }) => (listed.has(id) ? [] : [id]));
+  // Without its tag a droplet is not among those with the tag of the batch.
+  const others = state.batch.mark && left.length > 0 ? await findByIds(left, reader) : listed;
+  const found = rows.map(({ id, name }) => ({ id, name, droplet: listed.get(id) ?? others.get(id) }));
+  const renamed = found.filter(
+    ({ name, droplet }) => droplet !== undefined && droplet.name.toLowerCase() !== name.toLowerCase(),
+  );
+  if (renamed.length > 0)
+    throw usageError(
+      `${renamed.length === 1 ? '1 droplet has' : `${renamed.length} droplets have`} another name than in the ledger`,
+      'check with `cloudctl droplets get ID` what they are; `cloudctl droplets delete ID` deletes a droplet of any name',
+      `${renamed
+        .slice(0, 20)
+        .map(({ id, name, droplet }) => `droplet ${id} is ${sanitizeLine(droplet?.name ?? '')} instead of ${name}`)
+        .join('; ')}; nothing was deleted`,
+    );
+  const { region } = state.batch.attributes;
+  return found.map(({ id, name, droplet }) => {
+    const shown = toDropletToDelete(droplet ?? { id, name, raw: {} });
+    return droplet === undefined ? { ...shown, region } : shown;
+  });
+}
+
+async function findByIds(ids: readonly number[], reader: DropletReader): Promise<ReadonlyMap<number, Droplet>> {
+  const found = await findDroplets(ids.map(String), reader);
+  return new Map(
+    [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
+  );
+}

@@ -1,0 +1,120 @@
+import { type LoginHints, readProblemBody } from '../../api/api-response.ts';
+import { CliError } from '../../errors.ts';
+import type { Clock } from '../../platform/host.ts';
+import type { BatchTimings } from '../sending/batch-timings.ts';
+import { outcomeOfFailure, outcomeOfResponse, type RequestOutcome } from '../sending/request-outcome.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+
+/** What happened to one droplet. */
+export type DeletionResult =
+  /** `already_gone`: another request deleted it after it was shown. */
+  | { readonly status: 'deleted'; readonly already_gone?: true }
+  | { readonly status: 'failed' | 'unknown'; readonly error: string };
+
+export interface DeletionDeps {
+  readonly lane: SendLane;
+  readonly clock: Clock;
+  readonly timings: BatchTimings;
+  readonly loginHints: LoginHints;
+  /** Aborted: nothing more is sent. */
+  readonly ending: AbortSignal;
+  /** Aborted: responses are no longer awaited. */
+  readonly ended: AbortSignal;
+  /** Something stopped the run: nothing more is sent. */
+  readonly isStopped: () => boolean;
+}
+
+export interface DropletDeletionEnd {
+  /** Undefined when no request was sent. */
+  readonly result: DeletionResult | undefined;
+  /** Every other request would fail, too. */
+  readonly stop?: CliError;
+}
+
+type DeletionOutcome =
+  | Exclude<RequestOutcome, { kind: 'created' }>
+  | { readonly kind: 'deleted' }
+  | { readonly kind: 'gone' };
+
+const maxSends = 5;
+
+/**
+ * Deletes one droplet by its id. A request without a clear result is sent again, which deletes nothing else. What is not
+ * clear after that is looked up: a droplet that does not exist is deleted.
+ */
+export async function deleteDropletById(id: number, deps: DeletionDeps): Promise<DropletDeletionEnd> {
+  const { lane, clock, timings, ending, isStopped } = deps;
+  let doubt: string | undefined;
+  let refused: string | undefined;
+  let stop: CliError | undefined;
+  for (let sends = 0; sends < maxSends && !ending.aborted && !isStopped(); ) {
+    try {
+      if (doubt !== undefined) await clock.sleep(timings.pollInterval * sends, ending);
+      await lane.waitForTurn(ending);
+    } catch (error) {
+      if (ending.aborted) break;
+      if (!(error instanceof CliError)) throw error;
+      stop = error;
+      break;
+    }
+    const outcome = await sendDeletion(id, deps);
+    if (outcome.kind === 'deleted') return { result: { status: 'deleted' } };
+    if (outcome.kind === 'gone')
+      return { result: { status: 'deleted', ...(doubt === undefined ? { already_gone: true } : {}) } };
+    if (outcome.kind === 'throttled') {
+      // Not processed: it does not count, and the lane waits before the next request.
+      refused = outcome.error;
+      continue;
+    }
+    sends += 1;
+    if (outcome.kind === 'uncertain') {
+      doubt = outcome.error;
+      continue;
+    }
+    refused = outcome.error;
+    stop = outcome.stop;
+    break;
+  }
+  const ended = stop === undefined ? {} : { stop };
+  if (doubt !== undefined) return { result: await settleDeletion(id, refused ?? doubt, deps), ...ended };
+  return { result: refused === undefined ? undefined : { status: 'failed', error: refused }, ...ended };
+}
+
+async function sendDeletion(id: number, { lane, loginHints, ended }: DeletionDeps): Promise<DeletionOutcome> {
+  const request = { method: 'DELETE', path: `/v2/droplets/${id}`, until: ended };
+  try {
+    const response = await lane.request(request);
+    if (response.status === 204) return { kind: 'deleted' };
+    // The page of a proxy, or a path that the server does not have, says nothing about the droplet.
+    if (response.status === 404 && readProblemBody(response).id === 'not_found') return { kind: 'gone' };
+    const outcome = outcomeOfResponse({ ...request, names: [] }, response, loginHints);
+    return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
+  } catch (error) {
+    if (ended.aborted) return { kind: 'uncertain', error: 'no response arrived before the interruption' };
+    if (!(error instanceof CliError)) throw error;
+    const outcome = outcomeOfFailure(error);
+    return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
+  }
+}
+
+const unexpectedResponse = 'could not parse the response';
+
+/** Looks up a droplet whose deletion was sent without a clear result. */
+async function settleDeletion(id: number, error: string, deps: DeletionDeps): Promise<DeletionResult> {
+  const { lane, ended } = deps;
+  const unknown = (reason: string): DeletionResult => ({ status: 'unknown', error: `${error}; ${reason}` });
+  try {
+    for (;;) {
+      await lane.waitForTurn(ended);
+      const response = await lane.request({ method: 'GET', path: `/v2/droplets/${id}`, until: ended });
+      if (response.status === 429) continue;
+      if (response.status === 404 && readProblemBody(response).id === 'not_found') return { status: 'deleted' };
+      if (response.status === 200) return unknown('the droplet still exists');
+      return unknown(`could not look it up: the server responded with ${response.status}`);
+    }
+  } catch (thrown) {
+    if (ended.aborted) return unknown('interrupted');
+    if (!(thrown instanceof CliError)) throw thrown;
+    return unknown(`could not look it up: ${thrown.message}`);
+  }
+}

@@ -1,0 +1,185 @@
+import type { LoginHints } from '../../api/api-response.ts';
+import type { Api } from '../../api/client.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { formatTable } from '../../cli/formats/table.ts';
+import type { RowPages } from '../../cli/write-list.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import { listenForInterruption } from '../batch-interruption.ts';
+import { type BatchIo, batchIo } from '../batch-io.ts';
+import { type RowStream, startRowStream } from '../report/row-stream.ts';
+import { batchTimingsFor } from '../sending/batch-timings.ts';
+import { createSendLane } from '../sending/send-lane.ts';
+import { type DeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
+import { countDroplets, reportDeletionEnd } from './deletion-end.ts';
+import { type DeletionRow, type DropletToDelete, deletionView, dropletToDeleteView } from './deletion-rows.ts';
+
+export interface DeleteDropletsOptions {
+  readonly loginHints: LoginHints;
+  /** Requests in flight. */
+  readonly concurrency: number;
+  /** The longest wait for the rate limit in milliseconds; a longer one ends the run. */
+  readonly maxWait: number;
+  /** Called before a wait for the rate limit. @param ms milliseconds */
+  readonly onPause: (ms: number) => Promise<void>;
+  /** Prints the droplets without deleting them. */
+  readonly isDryRun: boolean;
+  /** Who deletes, for the confirmation. */
+  readonly actor?: string;
+  /** Options that select the same profile and servers, quoted for a shell. */
+  readonly profileOptions: readonly string[];
+  /** Called for each droplet that is deleted. What it throws ends the run. */
+  readonly onDeleted?: (droplet: DropletToDelete) => void;
+}
+
+/**
+ * Shows the droplets, asks for a confirmation, deletes them by id, and prints one row for each. Resolves with 0 when every
+ * droplet is deleted, and with 5 when some are. Throws what stopped the run when none is, and `usage` without a terminal
+ * and without `--yes`.
+ */
+export async function deleteDroplets(
+  io: CommandIo,
+  api: Api,
+  droplets: readonly DropletToDelete[],
+  options: DeleteDropletsOptions,
+): Promise<ExitCode> {
+  const targets = [...new Map(droplets.map((droplet) => [droplet.id, droplet])).values()];
+  if (options.isDryRun) {
+    await io.output.list(targets, dropletToDeleteView);
+    return 0;
+  }
+  if (targets.length > 0) await confirmDeletion(io, targets, options.actor);
+  return runDeletion(batchIo(io), api, targets, options);
+}
+
+/** Checks, before any request, that the rows can be printed and the confirmation asked for. Throws `usage`. */
+export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
+  if (isDryRun) io.output.checkColumns(dropletToDeleteView);
+  else {
+    io.output.checkColumns(deletionView);
+    requireConfirmable(io);
+  }
+}
+
+/** Throws `usage` when the confirmation could not be asked for and was not given. */
+function requireConfirmable({ prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>): void {
+  if (prompts.interactive || globals.has('yes')) return;
+  throw usageError(
+    'cannot ask for a confirmation: standard input or standard error is not a terminal, or --no-input was given',
+    'see what would be deleted with `--dry-run`, then confirm with `--yes`',
+  );
+}
+
+async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[], actor?: string): Promise<void> {
+  requireConfirmable(io);
+  const isAsked = !io.globals.has('yes');
+  const lines = await listLines(targets);
+  // A person must see what is deleted, whatever the format.
+  if (isAsked) await io.output.show(lines);
+  else await batchIo(io).output.note(lines);
+  const who = actor === undefined ? '' : ` as ${actor}`;
+  if (await io.prompts.confirm({ message: `Delete ${countDroplets(targets.length)}${who}?` })) return;
+  throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete them' });
+}
+
+async function listLines(targets: readonly DropletToDelete[]): Promise<readonly string[]> {
+  const { columns } = dropletToDeleteView;
+  const table = await formatTable({
+    header: columns.map(({ name }) => name),
+    rows: targets.map((target) => columns.map(({ value }) => String(value(target) ?? ''))),
+  });
+  return ['Droplets to delete:', ...table.trimEnd().split('\n')];
+}
+
+async function runDeletion(
+  io: BatchIo,
+  api: Api,
+  targets: readonly DropletToDelete[],
+  options: DeleteDropletsOptions,
+): Promise<ExitCode> {
+  const { host, output, progress } = io;
+  const { clock } = host;
+  const { loginHints, maxWait: maxPause, onPause, concurrency, profileOptions } = options;
+  const timings = batchTimingsFor(host.env);
+  const interruption = listenForInterruption(host, timings.interruptLimit);
+  const { ending, ended } = interruption;
+  const rows = new Map<number, DeletionRow>();
+  let stopped: CliError | undefined;
+  let unexpected: { readonly error: unknown } | undefined;
+  const isStopped = (): boolean => stopped !== undefined || unexpected !== undefined;
+  const lane = createSendLane({ api, loginHints, clock, maxPause, onPause });
+  const deps: DeletionDeps = { lane, clock, timings, loginHints, ending, ended, isStopped };
+  const stream = output.format === 'ndjson' ? streamRows(io) : undefined;
+  const queue = targets.values();
+  const showProgress = progress.count('droplets deleted');
+  let deleted = 0;
+  const work = async (): Promise<void> => {
+    // The workers share the iterator.
+    for (const target of queue) {
+      if (isStopped() || ending.aborted) return;
+      const { result, stop } = await deleteDropletById(target.id, deps);
+      stopped ??= stop;
+      if (result === undefined) continue;
+      const row = { ...target, ...result };
+      rows.set(target.id, row);
+      if (result.status === 'deleted') options.onDeleted?.(target);
+      await stream?.push([row]);
+      if (result.status === 'deleted') showProgress(++deleted, targets.length);
+    }
+  };
+  const workSafely = (): Promise<void> =>
+    work().catch((error: unknown) => {
+      unexpected ??= { error };
+    });
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, targets.length) }, workSafely));
+    await progress.stop();
+    const notSent = `not sent: ${stopped?.message ?? 'interrupted'}`;
+    const complete = targets.map((target) => rows.get(target.id) ?? notSentRow(target, notSent));
+    const outputError = unexpected === undefined ? await printRows(io, stream, complete, rows) : unexpected;
+    if (outputError !== undefined && !(outputError.error instanceof CliError)) throw outputError.error;
+    const signal = interruption.receivedSignal();
+    const failure = outputError?.error instanceof CliError ? outputError.error : undefined;
+    return await reportDeletionEnd(io, { rows: complete, stopped, outputError: failure, signal, profileOptions });
+  } finally {
+    await progress.stop();
+    interruption.stop();
+  }
+}
+
+function notSentRow(target: DropletToDelete, error: string): DeletionRow {
+  return { ...target, status: 'failed', error };
+}
+
+/** Milliseconds between two writes of rows. */
+const flushInterval = 100;
+
+function streamRows({ output, host }: BatchIo): RowStream<DeletionRow> {
+  async function* pages(batches: AsyncIterable<readonly DeletionRow[]>): RowPages<DeletionRow> {
+    for await (const rows of batches) yield { rows: () => rows };
+  }
+  return startRowStream(
+    (batches: AsyncIterable<readonly DeletionRow[]>) => output.pages(pages(batches), deletionView),
+    {
+      pause: (over) => host.clock.sleep(flushInterval, over).catch(() => {}),
+    },
+  );
+}
+
+/** Prints the rows that were not printed yet. Resolves with the error of stdout. */
+async function printRows(
+  { output }: BatchIo,
+  stream: RowStream<DeletionRow> | undefined,
+  complete: readonly DeletionRow[],
+  printed: ReadonlyMap<number, DeletionRow>,
+): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    if (stream === undefined) await output.list(complete, deletionView);
+    else {
+      await stream.push(complete.filter(({ id }) => !printed.has(id)));
+      await stream.end();
+    }
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}

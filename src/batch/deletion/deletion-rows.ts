@@ -1,0 +1,49 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { isExactId } from '../../api/droplets.ts';
+import type { ListView } from '../../cli/columns.ts';
+import { CliError } from '../../errors.ts';
+import { isRecord, stringField } from '../../json.ts';
+import type { DeletionResult } from './delete-droplet-by-id.ts';
+
+/** A droplet as it is shown before it is deleted. */
+export interface DropletToDelete {
+  readonly id: number;
+  readonly name: string;
+  readonly region?: string | undefined;
+  /** ISO 8601. */
+  readonly created_at?: string | undefined;
+}
+
+export type DeletionRow = DropletToDelete & DeletionResult;
+
+/** The columns that identify a droplet: what the confirmation and `--dry-run` show. */
+export const dropletToDeleteView: ListView<DropletToDelete> = {
+  columns: [
+    { name: 'ID', value: (row) => row.id },
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Region', value: (row) => row.region },
+    { name: 'CreatedAt', value: (row) => row.created_at },
+  ],
+};
+
+export const deletionView: ListView<DeletionRow> = {
+  columns: [
+    { name: 'ID', value: (row) => row.id },
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'Error', value: (row) => (row.status === 'deleted' ? undefined : row.error) },
+    { name: 'Region', value: (row) => row.region, extra: true },
+    { name: 'CreatedAt', value: (row) => row.created_at, extra: true },
+    { name: 'AlreadyGone', value: (row) => row.status === 'deleted' && row.already_gone === true, extra: true },
+  ],
+};
+
+/** The droplet as it is shown. Throws for an id that is not exact: it could be that of another droplet. */
+export function toDropletToDelete({ id, name, raw }: Droplet): DropletToDelete {
+  if (!isExactId(id) || id < 1)
+    throw new CliError('api_error', `cannot delete the droplet "${name}": its id is not a whole number below 2^53`, {
+      detail: `the server returned the id ${id}`,
+    });
+  const region = isRecord(raw.region) ? stringField(raw.region, 'slug') : undefined;
+  return { id, name, region, created_at: stringField(raw, 'created_at') };
+}

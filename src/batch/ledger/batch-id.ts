@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { ParsedArgs } from '../../cli/command.ts';
+import { usageError } from '../../errors.ts';
+import { isRecord } from '../../json.ts';
+import { batchTag, type DropletAttributes, withAddedTag } from '../sending/droplet-requests.ts';
+import type { BatchEvent } from './ledger-event.ts';
+
+/** The id that `--batch-id` gives, in lower case, because services compare tags without case. */
+export function readBatchId(args: ParsedArgs): string | undefined {
+  const text = args.value('batch-id');
+  if (text === undefined) return undefined;
+  if (!/^[A-Za-z0-9_-]{1,40}$/.test(text))
+    throw usageError(
+      '--batch-id is not an id of 1 to 40 characters',
+      'use only letters, digits, `-` and `_`, as in `--batch-id nightly-2026`',
+    );
+  return text.toLowerCase();
+}
+
+/**
+ * The members of a batch that `--batch-id` gives: another machine with the same id, names and attributes gets the same ones.
+ * undefined when the tags of the attributes are not a list of strings.
+ */
+export function sharedBatch(
+  id: string,
+  names: readonly string[],
+  typed: DropletAttributes,
+): Pick<BatchEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
+  const content_hash = contentHash(names, typed);
+  const found = withAddedTag(typed, sharedBatchTag(id));
+  const attributes = found === undefined ? undefined : withAddedTag(found, contentTag(id, content_hash));
+  return attributes === undefined ? undefined : { id, content_hash, mark: true, attributes };
+}
+
+/** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
+export function exclusiveBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
+  if (!mark) return undefined;
+  return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
+}
+
+/** The tag by which the droplets of a batch are listed. With `--batch-id`, droplets of other names and attributes have it, too. */
+export function batchListTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
+  return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
+}
+
+/** How many tags `--mark` or `--batch-id` added to those of the user. */
+export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): number {
+  return content_hash === undefined ? 1 : 2;
+}
+
+/** Whether a tag is that of a batch, of `--mark` or of `--batch-id`. */
+export function isTagOfABatch(tag: string): boolean {
+  return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
+}
+
+function sharedBatchTag(id: string): string {
+  return `cloudctl:${id}`;
+}
+
+function contentTag(id: string, hash: string): string {
+  return `${sharedBatchTag(id)}:${hash}`;
+}
+
+/** The order of the names does not count: a list of files has another order on another machine. */
+function contentHash(names: readonly string[], attributes: DropletAttributes): string {
+  const content = canonicalJson({ names: [...names].sort(), attributes });
+  return createHash('sha256').update(content).digest('hex').slice(0, 12);
+}
+
+/** JSON with the members of every object in the order of their names. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isRecord(member)
+      ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : member,
+  );
+}

@@ -1,0 +1,250 @@
+import { type SkippedRow, skippedRow } from '../report/skipped-row.ts';
+import {
+  type AnnouncedEvent,
+  type BaselineEvent,
+  type BatchEvent,
+  deletedError,
+  type LedgerEvent,
+  parseLedgerTime,
+  type SendingEvent,
+} from './ledger-event.ts';
+import { indexNames } from './name-index.ts';
+
+/** The row that is printed for a name. */
+export type NameResult = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
+  | {
+      readonly name: string;
+      readonly status: 'created';
+      readonly id: number;
+      readonly action_id?: number;
+      /** Only after `--wait`. */
+      readonly public_ipv4?: string;
+    }
+  | SkippedRow
+  | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
+);
+
+/** Names of one request whose result is not known. */
+export interface UncertainGroup {
+  readonly group: number;
+  readonly names: readonly string[];
+  /** The server's time in milliseconds before the first request that may have created them. */
+  readonly sentAfter: number | undefined;
+  /** Our time in milliseconds of the last request for them. */
+  readonly sentAt: number | undefined;
+  /** They may be sent again once no droplet has them. */
+  readonly resend: boolean;
+  /** The error that an earlier run recorded. */
+  readonly error?: string;
+}
+
+/** An announced group as the event of its sending, and the boot of the machine that announced it. */
+export interface AnnouncedSending {
+  readonly boot: string;
+  readonly sending: SendingEvent;
+}
+
+export type BatchCounts = Readonly<Record<NameResult['status'] | 'missing', number>>;
+
+/**
+ * The state of a batch: its ledger, applied event by event. It uses a few bytes for each name and builds rows on demand,
+ * because a batch can have a million names.
+ */
+export interface BatchState {
+  readonly batch: BatchEvent;
+  readonly baseline: () => BaselineEvent | undefined;
+  apply(event: LedgerEvent): void;
+  readonly hasName: (name: string) => boolean;
+  /** The index of a name in `batch.names`; -1 for other names. */
+  readonly positionOf: (name: string) => number;
+  /** The row of the name at this index. @param notSent error of a name that was never sent */
+  rowAt(at: number, notSent?: string): NameResult;
+  rows(notSent?: string): Generator<NameResult>;
+  /** The name at this index was created or skipped. */
+  readonly isPresent: (at: number) => boolean;
+  readonly uncertainGroups: () => readonly UncertainGroup[];
+  /** Groups that were announced and have no later event. */
+  readonly announced: () => readonly AnnouncedSending[];
+  /** Names that are still to be created, in order: no droplet of this batch has them. */
+  readonly missing: () => readonly string[];
+  readonly counts: () => BatchCounts;
+  /** Whether a row of this batch has the id, or had it until its droplet was deleted: a list can lag. */
+  ownsId(id: number): boolean;
+  readonly nextGroup: () => number;
+}
+
+const [missing, uncertain, created, failed, skipped] = [0, 1, 2, 3, 4];
+
+export function createBatchState(batch: BatchEvent): BatchState {
+  const { names } = batch;
+  const { positionOf } = indexNames(names);
+  const states = new Uint8Array(names.length);
+  const ids = new Float64Array(names.length);
+  const actions = new Float64Array(names.length);
+  /** The last group with which each name was sent. */
+  const lastGroups = new Int32Array(names.length);
+  const errors = new Map<number, string>();
+  const uncertainGroups = new Map<number, UncertainGroup>();
+  const announced = new Map<number, AnnouncedEvent>();
+  const deletedIds = new Set<number>();
+  let baseline: BaselineEvent | undefined;
+  let groups = 0;
+
+  const setState = (name: string, state: number, error?: string): number | undefined => {
+    const at = positionOf(name);
+    if (at === -1) return undefined;
+    states[at] = state;
+    if (error === undefined) errors.delete(at);
+    else errors.set(at, error);
+    return at;
+  };
+  const settle = (group: number, settled: readonly string[], keepRest: boolean): void => {
+    const uncertainGroup = uncertainGroups.get(group);
+    if (uncertainGroup === undefined) return;
+    const isAll =
+      settled.length === uncertainGroup.names.length && settled.every((name, at) => name === uncertainGroup.names[at]);
+    const left = isAll ? [] : uncertainGroup.names.filter((name) => !settled.includes(name));
+    if (left.length === 0 || !keepRest) uncertainGroups.delete(group);
+    // A part of the request was carried out, so all of it was: the other names must not be sent again.
+    else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
+  };
+  const announce = (event: AnnouncedEvent): void => {
+    for (const { group } of event.groups) {
+      groups = Math.max(groups, group);
+      announced.set(group, event);
+    }
+  };
+  const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
+    number,
+    AnnouncedEvent,
+  ]): AnnouncedSending => {
+    const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
+    return { boot, sending: { event: 'sending', at, server_date, group, names } };
+  };
+  const markUncertain = (name: string, group: number, error?: string): void => {
+    const at = setState(name, uncertain, error);
+    if (at === undefined) return;
+    lastGroups[at] = group;
+    // A droplet that a name had may be one of several: none of them belongs to the batch for certain.
+    ids[at] = 0;
+  };
+  const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
+    const before = uncertainGroups.get(group);
+    const [sentAfter, sentAt] = [before?.sentAfter ?? parseLedgerTime(date), parseLedgerTime(at)];
+    uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
+    for (const name of sent) markUncertain(name, group);
+  };
+  /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
+  const currentNames = ({ group, names: sent, ...rest }: UncertainGroup): UncertainGroup => {
+    const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
+    return { ...rest, group, names: left };
+  };
+  const applyBaseline = (first: BaselineEvent): void => {
+    baseline = first;
+    if (batch.if_exists !== 'skip') return;
+    for (const [name, [id]] of Object.entries(first.existing)) {
+      const at = setState(name, skipped);
+      if (at !== undefined) ids[at] = id ?? 0;
+    }
+  };
+
+  const rowAt = (at: number, notSent = 'not sent'): NameResult => {
+    const name = names[at] ?? '';
+    const [id = 0, action = 0] = [ids[at], actions[at]];
+    switch (states[at]) {
+      case created:
+        return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
+      case skipped:
+        return skippedRow(name, id, baseline);
+      case uncertain:
+        return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
+      default:
+        return { name, status: 'failed', error: errors.get(at) ?? notSent };
+    }
+  };
+
+  return {
+    batch,
+    baseline: () => baseline,
+    apply(event) {
+      if ('group' in event) groups = Math.max(groups, event.group);
+      switch (event.event) {
+        case 'batch':
+          return;
+        case 'baseline':
+          // Only the first baseline counts: a later one would contain droplets of this batch.
+          return baseline === undefined ? applyBaseline(event) : undefined;
+        case 'announced':
+          return announce(event);
+        case 'sending':
+          announced.delete(event.group);
+          return startGroup(event);
+        case 'created': {
+          announced.delete(event.group);
+          for (const row of event.rows) {
+            const at = setState(row.name, created);
+            if (at === undefined) continue;
+            ids[at] = row.id;
+            actions[at] = row.action_id ?? 0;
+          }
+          const createdNames = event.rows.map(({ name }) => name);
+          return settle(event.group, createdNames, true);
+        }
+        case 'failed':
+          // The group was announced but never sent, so its names keep their state.
+          if (announced.delete(event.group)) return;
+          for (const name of event.names) setState(name, failed, event.error);
+          return settle(event.group, event.names, false);
+        case 'unknown': {
+          const { group, names: left, resend, error } = event;
+          uncertainGroups.set(group, {
+            group,
+            names: left,
+            sentAfter: uncertainGroups.get(group)?.sentAfter,
+            sentAt: uncertainGroups.get(group)?.sentAt,
+            resend,
+            error,
+          });
+          for (const name of left) markUncertain(name, group, error);
+          return;
+        }
+        case 'deleted':
+          for (const { name, id } of event.rows) {
+            deletedIds.add(id);
+            const at = positionOf(name);
+            if (states[at] !== created || ids[at] !== id) continue;
+            setState(name, missing, deletedError);
+            ids[at] = 0;
+          }
+          return;
+        default:
+          return event satisfies never;
+      }
+    },
+    hasName: (name) => positionOf(name) !== -1,
+    positionOf: positionOf,
+    rowAt,
+    *rows(notSent) {
+      for (let at = 0; at < names.length; at++) yield rowAt(at, notSent);
+    },
+    isPresent: (at) => states[at] === created || states[at] === skipped,
+    uncertainGroups: () => [...uncertainGroups.values()].map(currentNames).filter(({ names: left }) => left.length > 0),
+    announced: () => [...announced].map(announcedAs),
+    missing: () => names.filter((_, at) => states[at] === missing || states[at] === failed),
+    counts: () => {
+      const count = (state: number): number => states.reduce((sum, one) => sum + (one === state ? 1 : 0), 0);
+      return {
+        created: count(created),
+        skipped: count(skipped),
+        unknown: count(uncertain),
+        failed: count(failed),
+        missing: count(missing),
+      };
+    },
+    ownsId: (id) => ids.includes(id) || deletedIds.has(id),
+    nextGroup: () => {
+      groups += 1;
+      return groups;
+    },
+  };
+}

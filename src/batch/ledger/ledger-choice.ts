@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ParsedArgs } from '../../cli/command.ts';
+import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { usageError } from '../../errors.ts';
+import { readBatchId } from './batch-id.ts';
+import { ledgerPath } from './ledger.ts';
+import type { BatchEvent } from './ledger-event.ts';
+import { isLedgerStarted } from './ledger-file.ts';
+
+/** Which ledger a run uses: one to resume, or one to create. */
+export interface LedgerChoice {
+  /** An existing ledger: of `--resume`, or of `--ledger` when the file has one. */
+  readonly resumed: string | undefined;
+  /** Where `--ledger` creates the ledger. */
+  readonly created: string | undefined;
+}
+
+/** Throws a usage error for options that contradict each other. */
+export function readLedgerChoice(args: ParsedArgs): LedgerChoice {
+  const resumed = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
+  const file = requireNonEmptyValue(args, 'ledger', 'batch.jsonl');
+  if (readBatchId(args) !== undefined) {
+    const other = ['resume', 'ledger', 'mark'].find((option) => args.has(option));
+    if (other !== undefined) throw usageError(`--batch-id and --${other} exclude each other`, hints[other]);
+  }
+  if (resumed !== undefined && file !== undefined)
+    throw usageError(
+      '--ledger and --resume exclude each other',
+      'use `--ledger`: it resumes the batch when the file exists',
+    );
+  if (args.has('plan') && args.has('dry-run'))
+    throw usageError(
+      '--plan and --dry-run exclude each other',
+      'use `--plan` to ask the server what exists, or `--dry-run` to print the requests offline',
+    );
+  if (file === undefined) return { resumed, created: undefined };
+  if (isLedgerStarted(file)) return { resumed: file, created: undefined };
+  // A new ledger takes the place of an empty file. Through a link, such as /dev/stdout, that file can be in use.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw usageError(
+      '--ledger is a symbolic link to a file that is not a ledger',
+      'use the path of a new file, as in `--ledger batch.jsonl`',
+      file,
+    );
+  return { resumed: undefined, created: resolve(file) };
+}
+
+const hints: Readonly<Record<string, string>> = {
+  resume: 'use `--batch-id` with the names and attributes: it finds the droplets of the batch without a ledger',
+  ledger: 'use `--batch-id` to continue on any machine, or `--ledger` to continue where the file is',
+  mark: 'omit `--mark`: `--batch-id` tags every droplet',
+};
+
+/** The ledger of a batch with `--batch-id`; another profile or server has another one. */
+export function sharedLedgerPath(stateFolder: string, { id, profile, base_url }: BatchEvent): string {
+  const server = createHash('sha256')
+    .update(JSON.stringify([profile, base_url]))
+    .digest('hex')
+    .slice(0, 8);
+  return ledgerPath(stateFolder, `id-${id}-${server}`);
+}

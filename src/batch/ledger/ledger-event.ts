@@ -1,0 +1,249 @@
+import { isExactId } from '../../api/droplets.ts';
+import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../../json.ts';
+import type { Clock } from '../../platform/host.ts';
+import { decodeUserDataDigest } from '../options/user-data.ts';
+import type { DropletAttributes } from '../sending/droplet-requests.ts';
+
+/** One line of a ledger. `at` is the local time, `server_date` the last Date header before it, both in ISO 8601. */
+export type LedgerEvent =
+  | BatchEvent
+  | BaselineEvent
+  | AnnouncedEvent
+  | SendingEvent
+  | CreatedEvent
+  | FailedEvent
+  | DeletedEvent
+  | UnknownOutcomeEvent;
+
+export const existingNameChoices = ['fail', 'skip', 'create'] as const;
+export type ExistingNamePolicy = (typeof existingNameChoices)[number];
+
+/** The first line: the batch. The attributes include the tags of `--mark` and `--batch-id`. */
+export interface BatchEvent {
+  readonly event: 'batch';
+  readonly v: 1;
+  readonly id: string;
+  readonly at: string;
+  readonly profile: string;
+  readonly base_url: string;
+  /** UUID of the account, if known. */
+  readonly account?: string;
+  /** UUID of the team, or `personal`, if known. */
+  readonly team?: string;
+  /** Origin of the authorization server; absent with CLOUDCTL_ACCESS_TOKEN. */
+  readonly auth_url?: string;
+  readonly client_id?: string;
+  readonly if_exists: ExistingNamePolicy;
+  readonly mark: boolean;
+  /** With `--batch-id`: a hash of names and attributes; `id` is then the given one. */
+  readonly content_hash?: string;
+  readonly attributes: DropletAttributes;
+  readonly names: readonly string[];
+}
+
+/** The droplets that had one of the names before the batch. `differences`: how the first one of a name differs from the batch. */
+export interface BaselineEvent {
+  readonly event: 'baseline';
+  readonly at: string;
+  readonly server_date?: string | undefined;
+  readonly existing: Readonly<Record<string, readonly number[]>>;
+  readonly differences?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Groups that will be sent next, synced before any of them. Their `sending` lines then need no sync: while the machine keeps
+ * running, a written line survives the process. An announced group without a `sending` line was not sent.
+ */
+export interface AnnouncedEvent {
+  readonly event: 'announced';
+  readonly at: string;
+  /** Boot id of the machine. After a reboot, all announced groups are uncertain. */
+  readonly boot: string;
+  readonly server_date?: string | undefined;
+  readonly groups: readonly AnnouncedNames[];
+}
+
+export interface AnnouncedNames {
+  readonly group: number;
+  readonly names: readonly string[];
+}
+
+/** Synced or announced before its request is sent. */
+export interface SendingEvent {
+  readonly event: 'sending';
+  readonly at: string;
+  readonly group: number;
+  readonly server_date?: string | undefined;
+  readonly names: readonly string[];
+}
+
+export interface CreatedRow {
+  readonly name: string;
+  readonly id: number;
+  readonly action_id?: number | undefined;
+}
+
+/** `adopted`: found by a lookup instead of a response. */
+export interface CreatedEvent {
+  readonly event: 'created';
+  readonly at: string;
+  readonly group: number;
+  readonly adopted?: true;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** The droplets were not created. */
+export interface FailedEvent {
+  readonly event: 'failed';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+}
+
+/** `droplets batches delete` deleted the droplets. */
+export interface DeletedEvent {
+  readonly event: 'deleted';
+  readonly at: string;
+  readonly rows: readonly CreatedRow[];
+}
+
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+export const deletedError = 'deleted by `droplets batches delete`';
+
+/** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
+export interface UnknownOutcomeEvent {
+  readonly event: 'unknown';
+  readonly at: string;
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly error: string;
+  readonly resend: boolean;
+}
+
+/** The last formatted second of a clock: thousands of events share one. */
+const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
+
+/** The time of the clock in ISO 8601, UTC, with milliseconds. */
+export function ledgerTimestamp(clock: Clock): string {
+  const now = Math.trunc(clock.now());
+  const second = Math.floor(now / 1000);
+  let formatted = formattedSeconds.get(clock);
+  if (formatted?.second !== second) {
+    formatted = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
+    formattedSeconds.set(clock, formatted);
+  }
+  return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
+}
+
+/** Milliseconds of a time in a ledger. */
+export function parseLedgerTime(date: string | undefined): number | undefined {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function encodeLedgerEvent(event: LedgerEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** undefined for a line that is not an event of this version. */
+export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
+  const json = parseJson(line);
+  if (!json.ok || !isRecord(json.value)) return undefined;
+  const record = json.value;
+  const at = stringField(record, 'at');
+  if (at === undefined) return undefined;
+  if (record.event === 'batch') return decodeBatch(record, at);
+  if (record.event === 'baseline') {
+    const { existing, differences: texts } = record;
+    if (!isRecord(existing) || !isIdLists(existing)) return undefined;
+    return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
+  }
+  if (record.event === 'announced') return decodeAnnounced(record, at);
+  if (record.event === 'deleted') return isRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
+  const group = numberField(record, 'group');
+  return group === undefined ? undefined : decodeGroupEvent(record, at, group);
+}
+
+function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undefined {
+  const boot = stringField(record, 'boot');
+  const { groups } = record;
+  if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
+  return { event: 'announced', at, boot, ...dateOf(record), groups };
+}
+
+function decodeGroupEvent(record: JsonRecord, at: string, group: number): LedgerEvent | undefined {
+  const { event, names, rows, resend } = record;
+  if (event === 'created') {
+    if (!isRows(rows)) return undefined;
+    return { event, at, group, ...(record.adopted === true ? { adopted: true } : {}), rows };
+  }
+  if (!isStringArray(names)) return undefined;
+  if (event === 'sending') return { event, at, group, ...dateOf(record), names };
+  const error = stringField(record, 'error');
+  if (error === undefined) return undefined;
+  if (event === 'failed') return { event, at, group, names, error };
+  return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
+}
+
+function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
+  const id = stringField(record, 'id');
+  const profile = stringField(record, 'profile');
+  const base_url = stringField(record, 'base_url');
+  const if_exists = existingNameChoices.find((one) => one === record.if_exists);
+  const attributes = decodeAttributes(record.attributes);
+  const { v, mark, names } = record;
+  if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
+  if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
+  const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
+  const texts = optional.map((key) => [key, stringField(record, key)]);
+  const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
+  return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
+}
+
+function decodeAttributes(json: unknown): DropletAttributes | undefined {
+  if (!isRecord(json) || !isRecord(json.extra)) return undefined;
+  const size = stringField(json, 'size');
+  const image = stringField(json, 'image') ?? numberField(json, 'image');
+  const region = stringField(json, 'region');
+  const user_data = decodeUserDataDigest(json.user_data);
+  if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
+    return undefined;
+  return {
+    ...{ size, image, ...(region === undefined ? {} : { region }), extra: json.extra },
+    ...(user_data === undefined ? {} : { user_data }),
+  };
+}
+
+function dateOf(record: JsonRecord): { readonly server_date?: string } {
+  const date = stringField(record, 'server_date');
+  return date === undefined ? {} : { server_date: date };
+}
+
+function isStringArray(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecord(value) && isStringArray(Object.values(value));
+}
+
+function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
+  return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+}
+
+function isAnnouncedGroup(value: unknown): value is AnnouncedNames {
+  return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
+}
+
+const isRows = (rows: unknown): rows is readonly CreatedRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
+
+function isCreatedRow(value: unknown): value is CreatedRow {
+  if (
+    !isRecord(value) ||
+    stringField(value, 'name') === undefined ||
+    !isExactId(numberField(value, 'id') ?? Number.NaN)
+  )
+    return false;
+  return value.action_id === undefined || typeof value.action_id === 'number';
+}

@@ -1,0 +1,157 @@
+import { closeSync, existsSync, fdatasync, fstatSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { CliError } from '../../errors.ts';
+
+/** Writes the lines of a ledger. After a failed write every function throws that error. */
+export interface LedgerFile {
+  /**
+   * Appends a line. A line that can wait is written with the next one, or at the end of this turn of the event loop. This
+   * halves the number of writes.
+   */
+  append(line: string, canWait: boolean): void;
+  /** Writes the lines that were held back. Throws also when the file was deleted or replaced. */
+  flush(): void;
+  /** Resolves when everything written is synced to the disk. Rejects also when the file was deleted or replaced. */
+  sync(): Promise<void>;
+  /** Writes and syncs as far as possible, and closes the file. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds until a line is synced that no caller waits for: what a power failure can lose. */
+const syncDelayMs = 20;
+
+/** Opens an existing file for appending. */
+export function openLedgerFile(path: string): LedgerFile {
+  const descriptor = openSync(path, 'a', 0o600);
+  const opened = fstatSync(descriptor, { bigint: true });
+  const sync = coalesce(
+    () => new Promise<void>((done, fail) => fdatasync(descriptor, (error) => (error ? fail(error) : done()))),
+  );
+  let broken: CliError | undefined;
+  let closing: Promise<void> | undefined;
+  /** Lines that are written with the next one. */
+  let held = '';
+  let syncTimer: NodeJS.Timeout | undefined;
+
+  const fail = (error: unknown): never => {
+    // A part of the line may be written, so nothing may follow it.
+    broken ??= ledgerWriteError(path, error);
+    throw broken;
+  };
+  // What is written to a deleted file cannot be read by the run that resumes the batch.
+  const requireSameFile = (): void => {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev) fail(ledgerLostError(path));
+  };
+  const syncSoon = (): void => {
+    syncTimer = undefined;
+    // The next write reports the failure.
+    sync()
+      .catch(fail)
+      .catch(() => {});
+  };
+  const flush = (): void => {
+    if (broken !== undefined) throw broken;
+    const text = held;
+    held = '';
+    try {
+      if (text !== '') writeAll(descriptor, text);
+    } catch (error) {
+      fail(error);
+    }
+    syncTimer ??= setTimeout(syncSoon, syncDelayMs);
+  };
+  const endOfTurn = (): void => {
+    try {
+      flush();
+    } catch {
+      // The next write or flush reports the failure.
+    }
+  };
+  const close = (): Promise<void> => {
+    closing ??= Promise.resolve()
+      .then(flush)
+      .then(sync)
+      .catch(() => {})
+      .then(() => {
+        broken ??= ledgerWriteError(path, new Error('the file is closed'));
+        clearTimeout(syncTimer);
+        closeSync(descriptor);
+      });
+    return closing;
+  };
+  return {
+    append(line, canWait) {
+      const isHeld = canWait && broken === undefined;
+      if (isHeld && held === '') setImmediate(endOfTurn);
+      held += line;
+      if (isHeld) return;
+      flush();
+      requireSameFile();
+    },
+    flush() {
+      flush();
+      requireSameFile();
+    },
+    async sync() {
+      if (broken !== undefined) throw broken;
+      requireSameFile();
+      await sync().catch(fail);
+    },
+    close,
+  };
+}
+
+/**
+ * Whether the file is a ledger that can be resumed. Without a complete first line nothing was sent, so a new ledger may take the
+ * place of an empty file, or of the start of that line. Opening any other file says what is wrong with it.
+ */
+export function isLedgerStarted(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    if (!statSync(path).isFile()) return true;
+    const text = readFileSync(path, 'utf8');
+    return text.includes('\n') || !(text === '' || text.startsWith('{"event":"batch"'));
+  } catch {
+    return true;
+  }
+}
+
+export function ledgerWriteError(path: string, error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CliError('internal', `could not write the ledger: ${reason}`, {
+    detail: path,
+    hint: 'free disk space, or set CLOUDCTL_STATE_DIR to another folder',
+    cause: error,
+  });
+}
+
+function ledgerLostError(path: string): CliError {
+  return new CliError('internal', 'the ledger was deleted or replaced during the run', {
+    detail: path,
+    hint: 'check the names with `cloudctl droplets list`',
+  });
+}
+
+/** Calls during a run share the next run, because the current one may have started before their data was written. */
+function coalesce(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        running = work();
+        return running;
+      });
+    return next;
+  };
+}
+
+function writeAll(descriptor: number, text: string): void {
+  const written = writeSync(descriptor, text);
+  if (written === Buffer.byteLength(text)) return;
+  const bytes = Buffer.from(text, 'utf8');
+  for (let done = written; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+}

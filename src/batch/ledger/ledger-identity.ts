@@ -1,0 +1,78 @@
+import { type LoginHints, toApiError } from '../../api/api-response.ts';
+import type { Api } from '../../api/client.ts';
+import { CliError } from '../../errors.ts';
+import { compareIdentities, describeIdentity, type Identity } from '../../identity.ts';
+import type { BatchState } from './batch-state.ts';
+import type { BatchEvent } from './ledger-event.ts';
+
+/** The members of a ledger's first line that say who started the batch. */
+export function ledgerIdentityFields({ authOrigin, clientId, accountUuid, team }: Identity): Partial<BatchEvent> {
+  const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export function ledgerIdentity({ account, team, auth_url, base_url, client_id }: BatchEvent): Identity {
+  return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
+}
+
+export interface LedgerIdentityProof {
+  readonly api: Api;
+  readonly state: BatchState;
+  /** Who would continue the batch. */
+  readonly current: Identity;
+  /** How to become the one that started the batch. */
+  readonly loginHint: string;
+  readonly loginHints: LoginHints;
+  /** `--skip-account-check` was given: only a difference that is known stops the batch. */
+  readonly isSkipped: boolean;
+}
+
+/**
+ * Proves that a resumed batch continues in the account that began it: elsewhere its lookups would find no droplet of the batch,
+ * and all names would be created again. When one side is not known, a droplet that the ledger names proves it.
+ * Throws `needs_login` otherwise.
+ */
+export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise<void> {
+  const { api, state, current, isSkipped } = proof;
+  const recorded = ledgerIdentity(state.batch);
+  const comparison = compareIdentities(recorded, current);
+  if (comparison === 'different') throw otherIdentityError(proof, recorded);
+  if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
+  for (const id of recentIds(state)) {
+    const response = await api.request({ method: 'GET', path: `/v2/droplets/${id}` });
+    if (response.status >= 200 && response.status < 300) return;
+    // Only these say that this account has no such droplet; during an outage nothing is proven.
+    if (response.status !== 404 && response.status !== 403)
+      throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
+  }
+  throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
+    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; no droplet of the ledger could be read`,
+    hint: 'with another account all names would be created again; if it is the same account, add `--skip-account-check`',
+  });
+}
+
+function otherIdentityError({ current, loginHint }: LedgerIdentityProof, recorded: Identity): CliError {
+  return new CliError('needs_login', 'the ledger belongs to another account or team', {
+    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}`,
+    hint: loginHint,
+  });
+}
+
+function wasAnythingSent(state: BatchState): boolean {
+  const { created, unknown } = state.counts();
+  // The baseline lists the droplets of the account that began.
+  const hasBegun = state.baseline() !== undefined;
+  return hasBegun || created + unknown + state.uncertainGroups().length + state.announced().length > 0;
+}
+
+/** The newest are the least likely to be deleted. */
+function recentIds(state: BatchState): readonly number[] {
+  const ids: number[] = [];
+  for (let at = state.batch.names.length - 1; at >= 0 && ids.length < maxReadIds; at--) {
+    const row = state.rowAt(at);
+    if (row.status === 'created') ids.push(row.id);
+  }
+  return ids;
+}
+
+const maxReadIds = 3;

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { CliError } from '../../errors.ts';
+import { type BatchState, createBatchState } from './batch-state.ts';
+import { decodeLedgerEvent } from './ledger-event.ts';
+
+/** The content of a ledger file. */
+export interface LedgerContent {
+  /** The state after the complete lines. */
+  readonly state: BatchState;
+  /** Bytes of the complete lines. */
+  readonly length: number;
+  /** Bytes of the file: more when its last line is incomplete. */
+  readonly size: number;
+}
+
+/** Reads a ledger without its lock. Throws `config_invalid` for a file that is none. */
+export function readLedger(path: string): LedgerContent {
+  const bytes = readFileSync(path);
+  const end = bytes.lastIndexOf(0x0a) + 1;
+  let state: BatchState | undefined;
+  let number = 0;
+  for (let from = 0; from < end; ) {
+    const to = bytes.indexOf(0x0a, from);
+    const event = decodeLedgerEvent(bytes.toString('utf8', from, to));
+    number += 1;
+    from = to + 1;
+    if (event === undefined || (event.event === 'batch') !== (number === 1)) throw damagedLedgerError(path, number);
+    if (event.event === 'batch') state = createBatchState(event);
+    else state?.apply(event);
+  }
+  if (state === undefined) throw damagedLedgerError(path, 1);
+  return { state, length: end, size: bytes.length };
+}
+
+/** The state of a ledger; undefined when it is missing, cannot be read or is damaged. */
+export function readLedgerIfValid(path: string): BatchState | undefined {
+  try {
+    return existsSync(path) ? readLedger(path).state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function damagedLedgerError(path: string, line: number): CliError {
+  return new CliError('config_invalid', `the ledger is damaged: line ${line} is not an event`, {
+    detail: `${path}:${line}`,
+    hint: 'correct the line, or delete it if you know its content',
+  });
+}

@@ -1,0 +1,132 @@
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { printableInput } from '../../cli/printable-input.ts';
+import { usageError } from '../../errors.ts';
+import { type HeldLock, tryAcquireLock } from '../../platform/file-lock.ts';
+import { listFolder } from '../../platform/files.ts';
+import { isFinished } from '../run-batch.ts';
+import type { BatchCounts, BatchState } from './batch-state.ts';
+import { ledgerLockPath, ledgerPath } from './ledger.ts';
+import { deletedError } from './ledger-event.ts';
+import { readLedgerIfValid } from './read-ledger.ts';
+
+/** A ledger in the state folder. Only `id`, `state` and `path` are known of a damaged one. */
+export interface StoredBatch extends Partial<BatchCounts> {
+  readonly id: string;
+  /** `deleted`: its droplets were deleted with `droplets batches delete`. */
+  readonly state: 'running' | 'finished' | 'unfinished' | 'deleted' | 'damaged';
+  readonly path: string;
+  /** ISO 8601. */
+  readonly started?: string;
+  readonly profile?: string;
+  readonly names?: number;
+}
+
+/** The batches whose ledgers are in the state folder, newest first; damaged ones last. */
+export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
+  return ledgerFiles(stateFolder)
+    .map(describeBatch)
+    .toSorted((left, right) => (right.started ?? '').localeCompare(left.started ?? ''));
+}
+
+/** The path of the ledger that an argument names, by batch id or as a file. Throws a usage error when there is none. */
+export function findLedger(stateFolder: string, text: string): string {
+  // A file in the current folder can have the name of a batch.
+  const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return first;
+  if (first === undefined && statSync(text, { throwIfNoEntry: false })?.isFile() === true) return resolve(text);
+  throw usageError(
+    first === undefined
+      ? `no ledger has the batch id or path "${printableInput(text)}"`
+      : `${found.length} ledgers have the batch id "${printableInput(text)}"`,
+    first === undefined ? 'list the batches with `cloudctl droplets batches list`' : 'pass the path of one of them',
+    first === undefined ? undefined : found.join(', '),
+  );
+}
+
+function ledgersWithId(stateFolder: string, id: string): readonly string[] {
+  const named = ledgerPath(stateFolder, id);
+  if (isFile(named)) return [named];
+  return ledgerFiles(stateFolder).filter((path) => readLedgerIfValid(path)?.batch.id === id.toLowerCase());
+}
+
+/** Deletes the ledgers of batches that ended before the time: not those that are running, unfinished or damaged. */
+export function deleteOldLedgers(stateFolder: string, endedBefore: number): void {
+  for (const path of ledgerFiles(stateFolder)) {
+    try {
+      if (lstatSync(path).mtimeMs < endedBefore) pruneLedger(path, endedBefore);
+    } catch {
+      // Another process deleted it, or it cannot be deleted: a new batch does not depend on it.
+    }
+  }
+}
+
+function pruneLedger(path: string, endedBefore: number): void {
+  if (!isPrunable(path)) return;
+  const lock = tryAcquireLock(ledgerLockPath(path));
+  if (lock === undefined) return;
+  try {
+    // Another process may have continued the batch before this one had the lock.
+    if (lstatSync(path).mtimeMs >= endedBefore || !isPrunable(path)) return;
+    rmSync(path, { force: true });
+    rmSync(ledgerLockPath(path), { force: true });
+  } finally {
+    lock.release();
+  }
+}
+
+function isPrunable(path: string): boolean {
+  const state = readLedgerIfValid(path);
+  return state !== undefined && (isFinished(state) || isDeleted(state));
+}
+
+function describeBatch(path: string): StoredBatch {
+  const state = readLedgerIfValid(path);
+  const isRunning = isLocked(path);
+  if (state === undefined) return { id: basename(path, extension), state: isRunning ? 'running' : 'damaged', path };
+  const { id, at, profile, names } = state.batch;
+  const described = { id, path, started: at, profile, names: names.length, ...state.counts() };
+  if (isRunning) return { ...described, state: 'running' };
+  if (isFinished(state)) return { ...described, state: 'finished' };
+  return { ...described, state: isDeleted(state) ? 'deleted' : 'unfinished' };
+}
+
+/** Every droplet of the batch was deleted with it, and nothing else is left to do. */
+function isDeleted(state: BatchState): boolean {
+  let deleted = 0;
+  for (const row of state.rows()) {
+    if (row.status === 'failed' && row.error === deletedError) deleted += 1;
+    else if (row.status !== 'skipped') return false;
+  }
+  return deleted > 0;
+}
+
+/** Whether a process runs the batch. */
+function isLocked(path: string): boolean {
+  let lock: HeldLock | undefined;
+  try {
+    const lockPath = ledgerLockPath(path);
+    if (!existsSync(lockPath)) return false;
+    lock = tryAcquireLock(lockPath);
+    return lock === undefined;
+  } catch {
+    return false;
+  } finally {
+    lock?.release();
+  }
+}
+
+const extension = '.jsonl';
+
+function ledgerFiles(stateFolder: string): readonly string[] {
+  const folder = dirname(ledgerPath(stateFolder, 'any'));
+  return listFolder(folder)
+    .filter((name) => name.endsWith(extension))
+    .map((name) => join(folder, name))
+    .filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,148 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { isRecord, type JsonRecord, stringField } from '../../json.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { exclusiveBatchTag, isTagOfABatch } from '../ledger/batch-id.ts';
+import type { BatchState } from '../ledger/batch-state.ts';
+import type { DropletAttributes } from '../sending/droplet-requests.ts';
+import { tagsOf } from './droplet-tags.ts';
+
+/** What a droplet must match to count as created by an uncertain request. */
+export interface CandidateCriteria {
+  readonly attributes: DropletAttributes;
+  /** The tag of this batch. If it is set, droplets are recognized by this tag, and their creation time is not compared. */
+  readonly mark: string | undefined;
+  /** The server's time in milliseconds before the request. */
+  readonly sentAfter: number | undefined;
+  /** Ids of droplets that had the name before the batch. */
+  readonly existing: (name: string) => readonly number[];
+  /** Whether a row of this batch has the id. */
+  readonly belongsToBatch: (id: number) => boolean;
+}
+
+/** @param sentAfter the server's time in milliseconds before the names may have been sent first */
+export function candidateCriteria(
+  { batch, baseline, ownsId }: BatchState,
+  sentAfter: number | undefined,
+): CandidateCriteria {
+  const { attributes } = batch;
+  const existing = baseline()?.existing ?? {};
+  return {
+    attributes,
+    mark: exclusiveBatchTag(batch),
+    sentAfter,
+    existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
+    belongsToBatch: ownsId,
+  };
+}
+
+/** A droplet that this batch may have created. */
+export interface CandidateDroplet {
+  readonly id: number;
+  /** `created_at` in milliseconds; NaN without one. */
+  readonly createdAt: number;
+}
+
+/** Both times are whole seconds, and the clocks of the server's machines differ a little. */
+const clockToleranceMs = 5_000;
+
+/** The droplets with this name that the batch may have created. A field that the server does not return excludes nothing. */
+export function findCandidates(
+  name: string,
+  droplets: readonly Droplet[],
+  criteria: CandidateCriteria,
+): readonly CandidateDroplet[] {
+  return droplets
+    .filter(
+      (droplet) => droplet.name === name && mayBeOurs(droplet, criteria) && !isOlderThanRequest(droplet, criteria),
+    )
+    .map(({ id, raw }) => ({ id, createdAt: createdAt(raw) }));
+}
+
+/**
+ * Ids of droplets that match but are older than the request. They did not exist before the batch. Either another user created
+ * them, or the clock of the Date header is ahead of the clock of `created_at`. So they are not adopted, but the name is not
+ * sent again either.
+ */
+export function findOlderDroplets(
+  name: string,
+  droplets: readonly Droplet[],
+  criteria: CandidateCriteria,
+): readonly number[] {
+  return droplets
+    .filter((droplet) => droplet.name === name && mayBeOurs(droplet, criteria) && isOlderThanRequest(droplet, criteria))
+    .map(({ id }) => id);
+}
+
+/** A droplet of this name that appeared since the request, with other attributes than those that were sent. */
+export interface DifferentDroplet {
+  readonly id: number;
+  /** Such as `region nyc3 instead of nyc`. */
+  readonly difference: string;
+}
+
+/**
+ * Droplets that appeared since the request and differ from it. A server may store other values than it received (a region
+ * prefix, an alias of a size), so they may be those of the request: they are not adopted, and the name is not sent again.
+ */
+export function findDifferentDroplets(
+  name: string,
+  droplets: readonly Droplet[],
+  criteria: CandidateCriteria,
+): readonly DifferentDroplet[] {
+  if (criteria.mark !== undefined) return [];
+  return droplets
+    .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
+    .filter(({ raw }) => !tagsOf(raw).some(isTagOfABatch))
+    .flatMap(({ id, raw }) => {
+      const difference = describeDifference(raw, criteria.attributes);
+      return difference === '' ? [] : [{ id, difference }];
+    });
+}
+
+function isNew({ id, name }: Droplet, criteria: CandidateCriteria): boolean {
+  return !criteria.belongsToBatch(id) && !criteria.existing(name).includes(id);
+}
+
+function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boolean {
+  if (criteria.belongsToBatch(id)) return false;
+  if (criteria.mark !== undefined) return tagsOf(raw).includes(criteria.mark);
+  if (criteria.existing(name).includes(id)) return false;
+  return describeDifference(raw, criteria.attributes) === '';
+}
+
+/** How a droplet differs from the attributes, such as `region nyc3 instead of nyc`; empty when it agrees with them. */
+export function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
+  const compared = [
+    ['region', region, [slugOf(raw.region)]],
+    ['size', size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]],
+    ['image', image, imageIdentifiers(raw, image)],
+  ] as const;
+  return compared
+    .filter(([, sent, returned]) => !isCompatible(sent, returned))
+    .map(([what, sent, returned]) => `${what} ${sanitizeLine(String(returned[0]))} instead of ${sent}`)
+    .join(', ');
+}
+
+/** With the tag of `--mark` times are not compared. */
+function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateCriteria): boolean {
+  return mark === undefined && sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
+}
+
+/** A slug is compared with the slug of the image, a number with its id. */
+function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
+  if (!isRecord(raw.image)) return [];
+  return [typeof image === 'number' ? raw.image.id : raw.image.slug];
+}
+
+function isCompatible(sent: string | number | undefined, returned: readonly unknown[]): boolean {
+  const known = returned.filter((one) => one !== undefined && one !== null);
+  return sent === undefined || known.length === 0 || known.includes(sent);
+}
+
+function createdAt(raw: JsonRecord): number {
+  return Date.parse(stringField(raw, 'created_at') ?? '');
+}
+
+function slugOf(value: unknown): string | undefined {
+  return isRecord(value) ? stringField(value, 'slug') : undefined;
+}

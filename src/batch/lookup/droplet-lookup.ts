@@ -1,0 +1,132 @@
+import type { Droplet } from '../../api/droplets.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+import { hasTag } from './droplet-tags.ts';
+import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
+import { createSharedScan, type DropletLookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
+
+export interface LookupQuery {
+  readonly names: readonly string[];
+  readonly has: (name: string) => boolean;
+  /** Only droplets with this tag, compared without case. */
+  readonly tag?: string | undefined;
+}
+
+/** Looks droplets up by name, with whichever needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages. */
+export interface DropletLookup {
+  find(query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
+}
+
+const maxConcurrentLookups = 4;
+
+export function createDropletLookup(lane: SendLane): DropletLookup {
+  /** False after a response with a droplet of another name: the server ignores `?name=`. */
+  let isNameFilterSupported = true;
+  /** False after a response with a droplet without the tag: the server ignores `?tag_name=`. */
+  let isTagFilterSupported = true;
+  /** Names that are being looked up with `?name=`. */
+  let namesInProgress = 0;
+  const limited = limitConcurrency(maxConcurrentLookups);
+  const fullScan = createSharedScan(lane, undefined);
+  const tagScans = new Map<string, SharedScan>();
+
+  const byName = async (names: readonly string[], signal: AbortSignal): Promise<DropletLookupResult | undefined> => {
+    const droplets = new Map<string, readonly Droplet[]>();
+    const queue = [...names];
+    let [conclusive, hasTotal] = [true, true];
+    const work = async (): Promise<void> => {
+      for (let name = queue.shift(); name !== undefined && isNameFilterSupported; name = queue.shift()) {
+        const wantedName = name;
+        const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
+        const page = await limited(() => fetchDropletPage(lane, path, signal));
+        // The public API compares names without case.
+        const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
+        if (page.droplets.some(isOther)) isNameFilterSupported = false;
+        hasTotal &&= page.total !== undefined;
+        conclusive &&= page.total === new Set(page.droplets.map(({ id }) => id)).size;
+        const found = page.droplets.filter((droplet) => droplet.name === wantedName);
+        droplets.set(name, found);
+      }
+    };
+    namesInProgress += names.length;
+    try {
+      await Promise.all(Array.from({ length: Math.min(maxConcurrentLookups, names.length) }, work));
+    } finally {
+      namesInProgress -= names.length;
+    }
+    return isNameFilterSupported ? { conclusive, hasTotal, droplets } : undefined;
+  };
+
+  /** Requests for these names with `?name=`. */
+  const costByName = (count: number): number =>
+    isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
+
+  const findAll = async (query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult> => {
+    const { names } = query;
+    // Without the number of pages one request is enough for one name, and the first page decides for more.
+    if (costByName(names.length) < (fullScan.pages() ?? 2)) {
+      const result = await byName(names, signal);
+      if (result !== undefined) return result;
+    }
+    const isWorthwhile = (left: number, count: number): boolean => left <= costByName(count);
+    const scan = (): Promise<ScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
+    let scanned = await scan();
+    // For far more names than pages a second scan is less than the names.
+    const isScanCheap = costByName(names.length) > 2 * (fullScan.pages() ?? Number.POSITIVE_INFINITY);
+    if (typeof scanned === 'object' && !scanned.conclusive && isNameFilterSupported && isScanCheap)
+      scanned = await scan();
+    if (typeof scanned === 'object' && (scanned.conclusive || !isNameFilterSupported)) return scanned;
+    // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
+    const result = await byName(names, signal);
+    if (result !== undefined) return result;
+    return typeof scanned === 'object' ? scanned : findAll(query, signal);
+  };
+
+  /** undefined when other requests are fewer, or the server ignores the tag. */
+  const findByTag = async (
+    query: LookupQuery,
+    tag: string,
+    signal: AbortSignal,
+  ): Promise<DropletLookupResult | undefined> => {
+    const scan = tagScans.get(tag) ?? createSharedScan(lane, tag);
+    tagScans.set(tag, scan);
+    const costWithoutTag = (count: number): number =>
+      Math.min(costByName(count), fullScan.pages() ?? Number.POSITIVE_INFINITY);
+    if (!isTagFilterSupported || costWithoutTag(query.names.length) < (scan.pages() ?? 2)) return undefined;
+    const isWorthwhile = (left: number, count: number): boolean => left <= costWithoutTag(count);
+    const found = await scan.find({ ...query, isWorthwhile }, signal);
+    if (found === 'unfiltered') isTagFilterSupported = false;
+    return typeof found === 'object' && found.conclusive ? found : undefined;
+  };
+
+  return {
+    async find(query, signal) {
+      const { tag } = query;
+      if (tag === undefined) return findAll(query, signal);
+      return (await findByTag(query, tag, signal)) ?? onlyTagged(await findAll(query, signal), tag);
+    },
+  };
+}
+
+function onlyTagged(result: DropletLookupResult, tag: string): DropletLookupResult {
+  const tagged = [...result.droplets].map(
+    ([name, droplets]) => [name, droplets.filter((one) => hasTag(one, tag))] as const,
+  );
+  return { ...result, droplets: new Map(tagged) };
+}
+
+/** Runs at most `max` pieces of work at a time. */
+function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = max;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,140 @@
+import type { Api } from '../../api/client.ts';
+import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
+import { listTotal } from '../../api/list-page.ts';
+import { createRateLimitRetry, type Pause } from '../../api/rate-limit-retry.ts';
+import { printableInput } from '../../cli/printable-input.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { isRecord } from '../../json.ts';
+
+export interface DropletReader {
+  readonly api: Api;
+  /** Waits for the rate limit. */
+  readonly pause: Pause;
+  readonly onProgress?: (read: number, total: number | undefined) => void;
+}
+
+/** The droplets that an argument can mean. */
+export interface DropletMatches {
+  /** The droplet whose id the argument is. */
+  readonly withId: Droplet | undefined;
+  readonly withName: readonly Droplet[];
+}
+
+/** The droplets of the filter that match. Throws `incomplete_list` unless every droplet was read. */
+export async function readDroplets(
+  { api, pause, onProgress }: DropletReader,
+  filter: DropletFilter,
+  matches: (droplet: Droplet) => boolean,
+): Promise<readonly Droplet[]> {
+  const droplets: Droplet[] = [];
+  // The first page waits for the rate limit, too: nothing was printed that a later run would repeat.
+  const waiting: Api = {
+    ...api,
+    success: (request) =>
+      api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitRetry(pause) }),
+  };
+  for await (const { items } of listDroplets(waiting, filter, { matches, pause, onProgress }))
+    for (const droplet of items()) droplets.push(droplet);
+  return droplets;
+}
+
+/** Finds the droplets that have the texts as id or name, with the fewest requests. */
+export async function findDroplets(
+  texts: readonly string[],
+  reader: DropletReader,
+): Promise<ReadonlyMap<string, DropletMatches>> {
+  const wanted = [...new Set(texts)];
+  const lookups = wanted.reduce((sum, text) => sum + (isDropletId(text) ? 2 : 1), 0);
+  if (lookups <= 2 || lookups <= (await countPages(reader))) return lookUpEach(wanted, reader);
+  const names = new Set(wanted);
+  const all = await readDroplets(reader, {}, ({ id, name }) => names.has(name) || names.has(String(id)));
+  return new Map(wanted.map((text) => [text, matchesAmong(text, all)]));
+}
+
+/** The matches of a text among droplets that were read. */
+export function matchesAmong(text: string, droplets: readonly Droplet[]): DropletMatches {
+  return {
+    withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,
+    withName: droplets.filter(({ name }) => name === text),
+  };
+}
+
+/**
+ * The one droplet that the text means; undefined when there is none. Throws a usage error when there are several.
+ * @param method of the request that the hint repeats with an id
+ */
+export function chooseDroplet(
+  text: string,
+  { withId, withName }: DropletMatches,
+  method: 'GET' | 'DELETE',
+): Droplet | undefined {
+  const typed = printableInput(text);
+  const others = withName.filter(({ id }) => id !== withId?.id);
+  const [first] = others;
+  if (withId !== undefined && first !== undefined)
+    throw usageError(
+      `"${typed}" is the id of one droplet and the name of another`,
+      `select the first with \`cloudctl api ${method} /v2/droplets/${withId.id}\`, and the other by its id, ${first.id}`,
+      `droplet ${withId.id} has the name "${printableInput(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
+    );
+  if (others.length > 1)
+    throw usageError(
+      `${others.length} droplets have the name "${typed}"`,
+      `pass the id of one of them, such as \`${first?.id}\``,
+      `ids: ${others.map(({ id }) => id).join(', ')}`,
+    );
+  return withId ?? first;
+}
+
+/** An id as the API writes it. Other numbers, such as 007, are names. */
+export function isDropletId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/** One small request: the list is read whole only if that needs fewer requests than the lookups. */
+async function countPages({ api, pause }: DropletReader): Promise<number> {
+  const page = await api.json({
+    method: 'GET',
+    path: '/v2/droplets?page=1&per_page=1',
+    rateLimitRetry: createRateLimitRetry(pause),
+  });
+  const total = isRecord(page) ? listTotal(page) : undefined;
+  // Without a total the number of pages is not known.
+  return total === undefined ? Number.POSITIVE_INFINITY : Math.ceil(total / pageSize);
+}
+
+const pageSize = 200;
+const concurrentLookups = 4;
+
+async function lookUpEach(
+  texts: readonly string[],
+  reader: DropletReader,
+): Promise<ReadonlyMap<string, DropletMatches>> {
+  const found = new Map<string, DropletMatches>();
+  const queue = texts.values();
+  const work = async (): Promise<void> => {
+    for (const text of queue) {
+      const withName = await readDroplets(reader, { name: text }, ({ name }) => name === text);
+      found.set(text, { withName, withId: isDropletId(text) ? await readDroplet(text, reader) : undefined });
+      reader.onProgress?.(found.size, texts.length);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrentLookups }, work));
+  return found;
+}
+
+/** The droplet with this id; undefined when there is none. */
+async function readDroplet(id: string, { api, pause }: DropletReader): Promise<Droplet | undefined> {
+  const path = `/v2/droplets/${id}`;
+  try {
+    const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
+    const droplet = isRecord(json) ? decodeDroplet(json.droplet) : undefined;
+    if (droplet !== undefined && String(droplet.id) === id) return droplet;
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+  throw new CliError('api_error', `could not parse the response of GET ${path}: it is not droplet ${id}`, {
+    hint: 'check base_url with `cloudctl config list`',
+  });
+}

@@ -1,0 +1,158 @@
+import { CliError } from '../../errors.ts';
+import type { Clock } from '../../platform/host.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { BatchTimings } from '../sending/batch-timings.ts';
+import type { RequestOutcome } from '../sending/request-outcome.ts';
+import { candidateCriteria, findCandidates, findDifferentDroplets, findOlderDroplets } from './candidate-droplets.ts';
+import type { DropletLookup } from './droplet-lookup.ts';
+import { type GroupLookup, nextUncertainStep, type UncertainStep } from './uncertain-step.ts';
+
+export interface ResolveUncertainDeps {
+  readonly lookup: DropletLookup;
+  readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
+  readonly clock: Clock;
+  readonly timings: BatchTimings;
+  /** Aborted: no further request is sent. */
+  readonly ending: AbortSignal;
+  /** Aborted: responses are no longer awaited. */
+  readonly ended: AbortSignal;
+}
+
+/** The names of a request whose response is late, incomplete or lost. */
+export interface UncertainNames {
+  readonly group: number;
+  readonly names: readonly string[];
+  readonly uncertainSince: number;
+  readonly closedAt: number | undefined;
+  /** The late response, while the connection is open. */
+  readonly response: Promise<RequestOutcome> | undefined;
+  readonly error: string;
+  readonly sends: number;
+}
+
+export type UncertainResolution =
+  /** The result is recorded, or the run has ended. */
+  | { readonly kind: 'over' }
+  /** The late response arrived. */
+  | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
+  /** No droplet exists. */
+  | { readonly kind: 'absent' };
+
+/** Looks the names up until `nextUncertainStep` decides, the late response arrives, or the run ends. */
+export async function resolveUncertain(
+  uncertain: UncertainNames,
+  deps: ResolveUncertainDeps,
+): Promise<UncertainResolution> {
+  const { clock, ledger, ending, ended, timings } = deps;
+  const lookups: GroupLookup[] = [];
+  let current = uncertain;
+  for (;;) {
+    // A later run can repeat lookups, so an interrupted run waits only for a response.
+    if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
+    const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
+    const step = nextUncertainStep(
+      { ...current, resend, marked: ledger.state.batch.mark, lookups },
+      clock.now(),
+      timings,
+    );
+    if (step.kind === 'send') return { kind: 'absent' };
+    if (step.kind === 'adopt' || step.kind === 'unknown') {
+      recordStep(step, current, deps);
+      return { kind: 'over' };
+    }
+    const until = step.kind === 'look-up' ? step.at : step.until;
+    const wait = ending.aborted ? timings.interruptLimit : until - clock.now();
+    const outcome = await responseWithin(
+      current.response,
+      wait,
+      clock,
+      current.response === undefined ? ending : ended,
+    );
+    if (outcome !== undefined && outcome.kind !== 'uncertain')
+      return { kind: 'answered', outcome, names: current.names };
+    if (outcome !== undefined) recordMustNotResend({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined)
+      current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
+    else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
+  }
+}
+
+/** Records that the request was carried out at least in part: no run may send it again. */
+export function recordMustNotResend(
+  { id, names }: { readonly id: number; readonly names: readonly string[] },
+  { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
+  { ledger, clock }: Pick<ResolveUncertainDeps, 'ledger' | 'clock'>,
+): void {
+  if (isDone === true)
+    ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
+}
+
+/** The response, if it arrives within `ms` and before the signal; otherwise undefined. */
+async function responseWithin<T>(
+  response: Promise<T> | undefined,
+  ms: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const timeout = new AbortController();
+  const end = (): void => timeout.abort();
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  const elapsed = clock.sleep(Math.max(0, ms), timeout.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await (response === undefined ? elapsed : Promise.race([response, elapsed]));
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+function recordStep(
+  step: Extract<UncertainStep, { kind: 'adopt' | 'unknown' }>,
+  { group, names, error }: UncertainNames,
+  { ledger, clock }: ResolveUncertainDeps,
+): void {
+  const rows = [...step.ids].map(([name, id]): CreatedRow => ({ name, id }));
+  const at = ledgerTimestamp(clock);
+  if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
+  if (step.kind === 'adopt') return;
+  const left = names.filter((name) => !step.ids.has(name));
+  // An earlier run may have recorded the same reason.
+  const reason = error.includes(step.error) ? error : `${error}; ${step.error}`;
+  ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
+}
+
+async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<GroupLookup> {
+  const { names } = uncertain;
+  const at = deps.clock.now();
+  const criteria = candidateCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);
+  try {
+    const { conclusive, droplets } = await deps.lookup.find(
+      { names, has: (name) => names.includes(name) },
+      deps.ending,
+    );
+    const found = names.map((name) => [name, findCandidates(name, droplets.get(name) ?? [], criteria)] as const);
+    const byName = <T>(find: (name: string) => readonly T[]): ReadonlyMap<string, readonly T[]> =>
+      new Map(names.map((name) => [name, find(name)] as const).filter(([, some]) => some.length > 0));
+    return {
+      at,
+      conclusive,
+      found: new Map(found),
+      olderDroplets: byName((name) => findOlderDroplets(name, droplets.get(name) ?? [], criteria)),
+      differentDroplets: byName((name) => findDifferentDroplets(name, droplets.get(name) ?? [], criteria)),
+    };
+  } catch (error) {
+    // Server errors are retried. An ended session, or the rate limit, stops the batch.
+    const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;
+    if (stops && !deps.ending.aborted) throw error;
+    return { at, conclusive: false, found: new Map() };
+  }
+}
+
+function uncertainGroupOf(group: number, { ledger }: ResolveUncertainDeps) {
+  return ledger.state.uncertainGroups().find((uncertainGroup) => uncertainGroup.group === group);
+}

@@ -1,0 +1,77 @@
+import { type ApiResponse, toApiError } from '../../api/api-response.ts';
+import { type Droplet, decodeDroplet, isExactId } from '../../api/droplets.ts';
+import { listTotal, nextPagePath } from '../../api/list-page.ts';
+import { CliError } from '../../errors.ts';
+import { isRecord, parseJson } from '../../json.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+
+export interface DropletPage {
+  readonly droplets: readonly Droplet[];
+  /** `meta.total` */
+  readonly total: number | undefined;
+  /** Path and query of the next page. */
+  readonly next: string | undefined;
+}
+
+export const dropletPageSize = 200;
+
+/** Every page of a list of droplets, within the rate limit. The caller decides whether the pages are complete. */
+export async function* scanDropletPages(
+  lane: SendLane,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<DropletPage> {
+  const visited = new Set<string>();
+  let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
+  // A link to a page that was read before would never end.
+  while (at !== undefined && !visited.has(at)) {
+    visited.add(at);
+    const page: DropletPage = await fetchDropletPage(lane, at, signal);
+    yield page;
+    at = page.next;
+  }
+}
+
+/** A page that is not valid is requested again, like a response with 502. */
+export async function fetchDropletPage(lane: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await requestPage(lane, path, signal);
+    const page = decodePage(response, lane, path);
+    if (page !== undefined) return page;
+    if (attempt < maxAttempts) continue;
+    throw new CliError('api_error', 'could not parse the response of GET /v2/droplets', {
+      detail: `status ${response.status}, ${response.contentType()}`,
+      hint: 'check base_url with `cloudctl config list`',
+      status: response.status,
+      requestId: response.requestId(),
+    });
+  }
+}
+
+const maxAttempts = 3;
+
+async function requestPage(lane: SendLane, path: string, signal: AbortSignal): Promise<ApiResponse> {
+  let response: ApiResponse;
+  do {
+    await lane.waitForTurn(signal);
+    response = await lane.request({ method: 'GET', path, until: signal });
+    // The lane waits until the rate limit allows another request.
+  } while (response.status === 429);
+  if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
+  return response;
+}
+
+function decodePage(response: ApiResponse, lane: SendLane, path: string): DropletPage | undefined {
+  const json = parseJson(response.text());
+  const body = json.ok && isRecord(json.value) ? json.value : undefined;
+  const items = body?.droplets;
+  const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
+  if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
+    return undefined;
+  return { droplets, total: listTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
+}
+
+function decodeExactDroplet(json: unknown): Droplet | undefined {
+  const droplet = decodeDroplet(json);
+  return droplet === undefined || !isExactId(droplet.id) ? undefined : droplet;
+}

@@ -1,0 +1,179 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { CliError } from '../../errors.ts';
+import { earlierRunEnd } from '../create-batch.ts';
+import type { BatchState } from '../ledger/batch-state.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+import type { DropletLookup } from './droplet-lookup.ts';
+import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
+import {
+  addTaggedDroplet,
+  findTaggedDroplets,
+  noTaggedDroplets,
+  otherBatchError,
+  type TaggedDroplets,
+  type TaggedLookup,
+} from './tagged-droplets.ts';
+import { baselineEvent, findConclusiveLookup } from './take-baseline.ts';
+
+export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
+  readonly ledger: Ledger;
+  readonly lane: SendLane;
+  readonly lookup: DropletLookup;
+  /** Called with the names of droplets that were found. */
+  readonly onAdopted: (names: readonly string[]) => Promise<void>;
+  /** Called before the names that no droplet has are looked up again. @param ms milliseconds until the last lookup */
+  readonly onDoubt: (names: number, ms: number) => Promise<void>;
+}
+
+/** A batch with `--batch-id` before anything is sent. */
+export interface TaggedBatch {
+  /** Records the baseline, and adopts the droplets of the batch. */
+  begin(): Promise<void>;
+  /**
+   * Any machine may have sent the missing names: resolves when two lookups, some time apart, show that no droplet has them.
+   * Names whose droplets appear are adopted.
+   */
+  resolveMissing(): Promise<void>;
+  /** When a last lookup can find what an earlier run on another machine sent, in milliseconds. */
+  readonly lastLookupAt: () => number;
+}
+
+/** Droplets that are younger than this show that another run may just have ended, in milliseconds of the server's clock. */
+const recentMs = 600_000;
+
+export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
+  const { ledger, lane, lookup, clock, timings, ending } = deps;
+  const { state } = ledger;
+  const startedAt = clock.now();
+  /** False when a lookup by name found a droplet that the lookup by tag had not shown. */
+  let isTagFilterTrusted = true;
+  let hasRecent = false;
+
+  const findByName = async (names: readonly string[], tagged: TaggedDroplets) => {
+    const droplets = await findConclusiveLookup(() => lookup.find({ names, has: state.hasName }, ending));
+    const untagged = new Map<string, readonly Droplet[]>();
+    for (const [name, found] of droplets.droplets) {
+      const left = found.filter((droplet) => !addTaggedDroplet(state, tagged, droplet));
+      if (left.length > 0) untagged.set(name, left);
+    }
+    return untagged;
+  };
+  const find = async (): Promise<TaggedDroplets> => {
+    const { droplets } = await findConclusiveLookup(() => findTaggedDroplets(lane, state, ending));
+    if (!isTagFilterTrusted) await findByName(state.missing(), droplets);
+    return droplets;
+  };
+  const adopt = async (tagged: TaggedDroplets): Promise<void> => {
+    if (tagged.foreign.length > 0) throw otherBatchError(state, tagged.foreign);
+    const serverTime = Date.parse(lane.serverTime() ?? '');
+    hasRecent ||= tagged.newest > serverTime - recentMs;
+    await deps.onAdopted(recordTagged(tagged, deps));
+  };
+  return {
+    async begin() {
+      const tagged = await find();
+      const isNew = state.baseline() === undefined;
+      try {
+        await adopt(tagged);
+        if (!isNew) return;
+        const before = noTaggedDroplets();
+        const untagged = await findByName(state.missing(), before);
+        isTagFilterTrusted = before.own.size === 0;
+        await adopt(before);
+        await ledger.commit(baselineEvent(untagged, { ...deps, batch: state.batch }));
+      } catch (error) {
+        // Nothing was sent.
+        if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
+        throw error;
+      }
+    },
+    async resolveMissing() {
+      const missing = state.missing().length;
+      if (missing === 0) return;
+      const endedAt = earlierRunEnd(ledger.replaced ?? state, { clock, timings });
+      const first = endedAt + timings.settleDelay - clock.now();
+      await deps.onDoubt(missing, first + timings.lookupInterval);
+      for (const wait of [first, timings.lookupInterval]) {
+        await clock.sleep(Math.max(0, wait), ending);
+        await adopt(await find());
+        if (state.missing().length === 0) return;
+      }
+    },
+    lastLookupAt: () => (hasRecent ? startedAt + timings.orphanLimit : startedAt),
+  };
+}
+
+export interface DuplicatesReport {
+  readonly names: readonly string[];
+  /** The server lists droplets of the batch by their tag. */
+  readonly hasTagged: boolean;
+}
+
+/**
+ * Looks for droplets of the batch that have the same name, after everything was sent. Their names become `unknown`, with the
+ * ids, and are never sent again.
+ */
+export async function reportDuplicates(
+  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
+): Promise<DuplicatesReport> {
+  const { state } = deps.ledger;
+  const { droplets } = await findTaggedAtEnd(deps);
+  const several = [...droplets.own]
+    .map(([at, ids]) => [at, withRowId(state, at, ids)] as const)
+    .filter(([, ids]) => ids.length > 1);
+  recordTagged({ ...droplets, own: new Map(several) }, deps);
+  return { names: several.map(([at]) => state.batch.names[at] ?? ''), hasTagged: droplets.own.size > 0 };
+}
+
+const maxAttempts = 4;
+
+/** Repeated after an error, because the batch is complete except for this lookup. */
+async function findTaggedAtEnd({
+  ledger,
+  lane,
+  clock,
+  timings,
+  ending,
+}: Parameters<typeof reportDuplicates>[0]): Promise<TaggedLookup> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await findConclusiveLookup(() => findTaggedDroplets(lane, ledger.state, ending));
+    } catch (error) {
+      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
+      if (isFinal || ending.aborted) throw error;
+      await clock.sleep(timings.lookupInterval, ending);
+    }
+  }
+}
+
+/** Also the id that the row has: a list that lags may not show the newer droplet of the name. */
+function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
+  const row = state.rowAt(at);
+  return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
+}
+
+/** Records the droplets of the batch that a lookup found; returns the names whose row has changed. */
+function recordTagged(
+  { own }: Pick<TaggedDroplets, 'own'>,
+  { ledger, clock }: Pick<TaggedBatchDeps, 'ledger' | 'clock'>,
+): readonly string[] {
+  const { state } = ledger;
+  const at = ledgerTimestamp(clock);
+  const rows: CreatedRow[] = [];
+  const repeated: string[] = [];
+  for (const [position, ids] of own) {
+    const row = state.rowAt(position);
+    const [id = 0] = ids;
+    // What was sent without a complete response is looked up with the group of its request.
+    if (row.status === 'unknown') continue;
+    if (ids.length > 1) {
+      const error = `several droplets match (${row.name}: ${ids.join(', ')})`;
+      ledger.record({ event: 'unknown', at, group: state.nextGroup(), names: [row.name], error, resend: false });
+      repeated.push(row.name);
+    } else if (row.id !== id || row.status !== 'created') rows.push({ name: row.name, id });
+  }
+  if (rows.length > 0) ledger.record({ event: 'created', at, group: state.nextGroup(), adopted: true, rows });
+  return [...rows.map(({ name }) => name), ...repeated];
+}

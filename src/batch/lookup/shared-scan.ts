@@ -1,0 +1,81 @@
+import type { Droplet } from '../../api/droplets.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+import { hasTag } from './droplet-tags.ts';
+import { scanDropletPages } from './scan-droplets.ts';
+
+/** The droplets with some names, as one lookup found them. */
+export interface DropletLookupResult {
+  /** The lookup read every droplet, so a name without a droplet has none. */
+  readonly conclusive: boolean;
+  /** The server returned `meta.total`. Without it no lookup is conclusive. */
+  readonly hasTotal: boolean;
+  readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
+}
+
+export interface ScanQuery {
+  readonly names: readonly string[];
+  readonly has: (name: string) => boolean;
+  /** Called after the first page. @param left further pages @param count names of all lookups that share the scan */
+  readonly isWorthwhile: (left: number, count: number) => boolean;
+}
+
+/** What a scan found; `stopped` when other requests are fewer, `unfiltered` when the server ignores `?tag_name=`. */
+export type ScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
+
+/** Reads all pages of a list of droplets, once for all lookups that wait for it. */
+export interface SharedScan {
+  /** Pages of the list as the server returned them; undefined before the first page. */
+  readonly pages: () => number | undefined;
+  find(query: ScanQuery, signal: AbortSignal): Promise<ScanOutcome>;
+}
+
+/** @param tag only droplets with this tag; without it all droplets of the account */
+export function createSharedScan(lane: SendLane, tag: string | undefined): SharedScan {
+  const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
+  let pages: number | undefined;
+  let waiting: ScanQuery[] = [];
+  let scanning: Promise<unknown> = Promise.resolve();
+  let next: Promise<ScanOutcome> | undefined;
+
+  /** Conclusive when the first and the last page have the same total, and as many droplets were read. */
+  const scan = async (queries: readonly ScanQuery[], signal: AbortSignal): Promise<ScanOutcome> => {
+    const ids = new Set<number>();
+    const droplets = new Map<string, Droplet[]>();
+    const totals: (number | undefined)[] = [];
+    const isWanted = (name: string): boolean => queries.some(({ has }) => has(name));
+    for await (const page of scanDropletPages(lane, path, signal)) {
+      totals.push(page.total);
+      for (const droplet of page.droplets) {
+        if (tag !== undefined && !hasTag(droplet, tag)) return 'unfiltered';
+        if (ids.has(droplet.id)) continue;
+        ids.add(droplet.id);
+        if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
+      }
+      if (totals.length > 1 || page.total === undefined || page.next === undefined) continue;
+      // The page as the server returned it: it may limit `per_page`.
+      pages = Math.ceil(page.total / Math.max(1, page.droplets.length));
+      const [left, count] = [pages - 1, queries.reduce((sum, { names }) => sum + names.length, 0)];
+      if (!queries.every(({ isWorthwhile }) => isWorthwhile(left, count))) return 'stopped';
+    }
+    const total = totals.at(-1);
+    if (total !== undefined) pages = totals.length;
+    const hasTotal = total !== undefined;
+    return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
+  };
+
+  return {
+    pages: () => pages,
+    /** Lookups that start while a scan runs share the next scan: the running one may have passed their droplets. */
+    async find(query, signal) {
+      waiting.push(query);
+      next ??= scanning.then(() => {
+        const queries = waiting;
+        [waiting, next] = [[], undefined];
+        const one = scan(queries, signal);
+        scanning = one.catch(() => undefined);
+        return one;
+      });
+      return next;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { stringField } from '../../json.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { batchListTag, exclusiveBatchTag } from '../ledger/batch-id.ts';
+import type { BatchState } from '../ledger/batch-state.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+import { describeDifference } from './candidate-droplets.ts';
+import { tagsOf } from './droplet-tags.ts';
+import { scanDropletPages } from './scan-droplets.ts';
+
+/** A droplet with the same `--batch-id` and another name, or created with other attributes. */
+export interface ForeignDroplet {
+  readonly id: number;
+  readonly name: string;
+  readonly difference: string;
+}
+
+/** The droplets with a tag of the batch. */
+export interface TaggedDroplets {
+  /** Ids of the droplets of this batch, by the position of their name: usually one each. */
+  readonly own: Map<number, readonly number[]>;
+  readonly foreign: ForeignDroplet[];
+  /** When the newest droplet of the batch was created, by the server's clock, in milliseconds. */
+  newest: number;
+}
+
+export interface TaggedLookup {
+  readonly conclusive: boolean;
+  readonly hasTotal: boolean;
+  readonly droplets: TaggedDroplets;
+}
+
+type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
+
+/**
+ * Reads the droplets with a tag of the batch with `?tag_name=`. A server that ignores the filter returns all droplets, which
+ * are a complete list, too: the tags are compared here. A server that refuses the filter is read without it.
+ */
+export async function findTaggedDroplets(
+  lane: SendLane,
+  state: TaggedState,
+  signal: AbortSignal,
+): Promise<TaggedLookup> {
+  try {
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchListTag(state.batch))}`, signal);
+  } catch (error) {
+    const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
+    if (!isRefused) throw error;
+    return scanTagged(lane, state, '', signal);
+  }
+}
+
+/** Only ids are kept, because a batch may have a million names. */
+async function scanTagged(
+  lane: SendLane,
+  state: TaggedState,
+  filter: string,
+  signal: AbortSignal,
+): Promise<TaggedLookup> {
+  const ids = new Set<number>();
+  const droplets = noTaggedDroplets();
+  const totals: (number | undefined)[] = [];
+  for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
+    totals.push(page.total);
+    for (const droplet of page.droplets) {
+      if (!ids.has(droplet.id)) addTaggedDroplet(state, droplets, droplet);
+      ids.add(droplet.id);
+    }
+  }
+  const total = totals.at(-1);
+  const hasTotal = total !== undefined;
+  return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
+}
+
+export function noTaggedDroplets(): TaggedDroplets {
+  return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
+}
+
+/** Adds a droplet if it has a tag of the batch; returns whether it has. */
+export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
+  const { id, name, raw } = droplet;
+  const tags = tagsOf(raw);
+  if (!tags.includes(batchListTag(state.batch))) return false;
+  const at = state.positionOf(name);
+  if (at === -1 || !tags.includes(exclusiveBatchTag(state.batch) ?? '')) {
+    tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
+    return true;
+  }
+  const found = tagged.own.get(at) ?? [];
+  if (!found.includes(id)) tagged.own.set(at, [...found, id]);
+  const createdAt = Date.parse(stringField(raw, 'created_at') ?? '');
+  if (createdAt > tagged.newest) tagged.newest = createdAt;
+  return true;
+}
+
+/** How the droplet differs from the batch, as far as it can be known. */
+function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet): string {
+  if (!hasName(name)) return 'the name is not in this batch';
+  const difference = describeDifference(raw, batch.attributes);
+  if (difference !== '') return difference;
+  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchListTag(batch)}:`));
+  const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
+  return `created with other names or attributes (${found} instead of ${exclusiveBatchTag(batch)})`;
+}
+
+/** The error for a `--batch-id` under which other droplets exist. */
+export function otherBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
+  const listed = foreign.slice(0, 10).map(({ id, name, difference }) => `${sanitizeLine(name)} (${id}): ${difference}`);
+  const more = foreign.length > listed.length ? [`and ${foreign.length - listed.length} more`] : [];
+  return usageError(
+    `--batch-id ${batch.id} belongs to a batch with other names or attributes`,
+    'use the names and attributes of that batch, or another id',
+    [...listed, ...more].join('; '),
+  );
+}

@@ -1,0 +1,72 @@
+import type { Droplet } from '../../api/droplets.ts';
+import { CliError } from '../../errors.ts';
+import type { Clock } from '../../platform/host.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type BaselineEvent, type BatchEvent, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { SendLane } from '../sending/send-lane.ts';
+import { describeDifference } from './candidate-droplets.ts';
+import type { DropletLookup } from './droplet-lookup.ts';
+import type { DropletLookupResult } from './shared-scan.ts';
+
+export interface BaselineDeps {
+  readonly ledger: Pick<Ledger, 'commit' | 'state'>;
+  readonly lane: SendLane;
+  readonly lookup: DropletLookup;
+  readonly clock: Clock;
+  readonly ending: AbortSignal;
+}
+
+const maxAttempts = 3;
+
+/** Records the droplets that have one of the names before anything is sent. Synced when it resolves; a resumed batch keeps its baseline. */
+export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
+  const { batch, baseline, hasName } = ledger.state;
+  const known = baseline();
+  if (known !== undefined) return known;
+  const { droplets } = await findConclusiveLookup(() => lookup.find({ names: batch.names, has: hasName }, ending));
+  const event = baselineEvent(droplets, { clock, lane, batch });
+  await ledger.commit(event);
+  return event;
+}
+
+export function baselineEvent(
+  droplets: ReadonlyMap<string, readonly Droplet[]>,
+  { clock, lane, batch }: Pick<BaselineDeps, 'clock' | 'lane'> & { readonly batch: BatchEvent },
+): BaselineEvent {
+  const existing = [...droplets].filter(([, found]) => found.length > 0);
+  return {
+    event: 'baseline',
+    at: ledgerTimestamp(clock),
+    server_date: lane.serverTime(),
+    existing: Object.fromEntries(existing.map(([name, found]) => [name, found.map(({ id }) => id)])),
+    ...(batch.if_exists === 'skip' ? { differences: differencesOf(existing, batch) } : {}),
+  };
+}
+
+function differencesOf(existing: readonly (readonly [string, readonly Droplet[]])[], { attributes }: BatchEvent) {
+  const texts = existing.map(([name, [first]]) => [name, describeDifference(first?.raw ?? {}, attributes)] as const);
+  return Object.fromEntries(texts.filter(([, difference]) => difference !== ''));
+}
+
+/** The first conclusive lookup. Throws `incomplete_list` when there is none. */
+export async function findConclusiveLookup<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
+  find: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const found = await find();
+    if (!found.hasTotal) throw missingTotalError();
+    if (found.conclusive) return found;
+  }
+  throw new CliError('incomplete_list', 'could not read which names are in use', {
+    detail: `the list of droplets changed during each of ${maxAttempts} readings`,
+    hint: 'run the command again',
+  });
+}
+
+/** Without the total it is not known whether a list is complete, however often it is read. */
+function missingTotalError(): CliError {
+  return new CliError('incomplete_list', 'could not read which names are in use', {
+    detail: 'the response of GET /v2/droplets has no `meta.total`',
+    hint: 'check that base_url is the resource API: `cloudctl api GET /v2/droplets`',
+  });
+}

@@ -1,0 +1,119 @@
+import type { ListView } from '../../cli/columns.ts';
+import type { RowPages } from '../../cli/write-list.ts';
+import type { BatchIo } from '../batch-io.ts';
+import type { NameResult } from '../ledger/batch-state.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { rowAfterWait, type WaitResults } from '../waiting/wait-results.ts';
+import { crossesTenPercentStep, progressBarLine, progressText } from './batch-progress.ts';
+import { startRowStream } from './row-stream.ts';
+
+export const batchView: ListView<NameResult> = {
+  columns: [
+    { name: 'Name', value: (row) => row.name },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'ID', value: (row) => ('id' in row ? row.id : undefined) },
+    { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
+    { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
+    { name: 'PublicIPv4', value: (row) => (row.status === 'created' ? row.public_ipv4 : undefined) },
+    { name: 'Ledger', value: (row) => row.ledger, extra: true },
+  ],
+};
+
+/** Prints the rows and the progress of a batch while it runs. */
+export interface BatchReporter {
+  /** Reports names whose result is final in this run. The caller waits for the promise, if there is one. */
+  settled(names: readonly string[]): Promise<void> | undefined;
+  /** Reports droplets that `--wait` awaits no longer. */
+  awaited(names: readonly string[]): Promise<void> | undefined;
+  /** Prints the rows that were not printed yet. @param notSent error of the names that were never sent */
+  end(notSent: string): Promise<void>;
+}
+
+/** Prints rows as they become known for ndjson, and all at the end in the other formats; progress goes to stderr. */
+export async function startBatchReporter(
+  { output, progress, host }: BatchIo,
+  { state, path }: Pick<Ledger, 'state' | 'path'>,
+  /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
+  results?: WaitResults,
+  /** Whether the ledger stays after the run when this is the result of its only name. */
+  isLedgerKept: (row: NameResult) => boolean = () => true,
+): Promise<BatchReporter> {
+  const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
+  let notSentError = '';
+  const printedRow = (row: NameResult): NameResult => {
+    const printed = results === undefined ? row : rowAfterWait(row, results);
+    return isLedgerKept(printed) ? { ...printed, ledger: path } : printed;
+  };
+  function* allRows(notSent: string): Generator<NameResult> {
+    for (const row of state.rows(notSent)) yield printedRow(row);
+  }
+  // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
+  async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<NameResult> {
+    for await (const positions of batches)
+      yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };
+  }
+  const stream =
+    output.format === 'ndjson'
+      ? startRowStream((batches: AsyncIterable<readonly number[]>) => output.pages(rowPages(batches), batchView), {
+          pause,
+        })
+      : undefined;
+  const total = state.batch.names.length;
+  const printed = new Uint8Array(stream === undefined ? 0 : total);
+  const startedAt = host.clock.now();
+  const createdBefore = state.counts().created;
+  let created = createdBefore;
+  const print = (positions: readonly number[]): Promise<void> | undefined => {
+    if (stream === undefined || positions.length === 0) return undefined;
+    for (const at of positions) printed[at] = 1;
+    return stream.push(positions);
+  };
+  const printWhere = async (isWanted: (at: number) => boolean): Promise<void> => {
+    let positions: number[] = [];
+    for (let at = 0; at < total; at++) {
+      if (!isWanted(at)) continue;
+      positions.push(at);
+      if (positions.length < 100) continue;
+      await print(positions);
+      positions = [];
+    }
+    await print(positions);
+  };
+  const showProgress = (previous: number): Promise<void> | undefined => {
+    if (!host.stderr.isTTY && !crossesTenPercentStep(previous, created, total)) return undefined;
+    const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
+    return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(progressText(state));
+  };
+  const isAwaited = (at: number): boolean => results !== undefined && state.rowAt(at).status === 'created';
+  await printWhere((at) => state.isPresent(at) && !isAwaited(at));
+  await showProgress(created);
+  return {
+    settled(names) {
+      const positions: number[] = [];
+      const previous = created;
+      for (const name of names) {
+        const at = state.positionOf(name);
+        const isPresent = state.isPresent(at);
+        if (isPresent) created += 1;
+        // A name without an error of its own was not sent. The reason is known only at the end, so its row waits.
+        const row = isPresent ? undefined : state.rowAt(at, '');
+        if (isPresent ? !isAwaited(at) : row === undefined || !('error' in row) || row.error !== '') positions.push(at);
+      }
+      const printing = print(positions);
+      const showing = showProgress(previous);
+      if (printing === undefined || showing === undefined) return printing ?? showing;
+      return Promise.all([printing, showing]).then(() => {});
+    },
+    awaited: (names) => print(names.map((name) => state.positionOf(name))),
+    async end(notSent) {
+      await progress.stop();
+      if (stream === undefined) return output.list(allRows(notSent), batchView);
+      notSentError = notSent;
+      await printWhere((at) => printed[at] === 0);
+      await stream.end();
+    },
+  };
+}
+
+/** Milliseconds between two writes of rows. A reader does not notice it, and it saves most of the system calls. */
+const flushIntervalMs = 100;

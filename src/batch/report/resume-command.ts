@@ -1,0 +1,33 @@
+import type { ParsedArgs } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { type ProfileReference, profileOption } from '../../config/settings.ts';
+import { type UserData, userDataOption } from '../options/user-data.ts';
+
+/**
+ * The command that resumes a batch. It repeats the options that shape requests, because the server may not accept larger
+ * groups or more requests at a time.
+ */
+export function batchResumeCommand(
+  ledgerPath: string,
+  args: ParsedArgs,
+  profileOptions: readonly string[],
+  userData?: Pick<UserData, 'file'>,
+): string {
+  const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout'].flatMap((option) => {
+    const value = args.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const wait = args.has('wait') ? ['--wait'] : [];
+  const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
+  const options = [...sizes, ...wait, ...file, ...profileOptions];
+  return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
+}
+
+/** Options with which another command selects the same profile and servers, quoted for a shell. */
+export function profileOptionArgs(globals: ParsedArgs, profile: ProfileReference): readonly string[] {
+  const urls = ['auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  return [...profileOption(profile), ...urls];
+}

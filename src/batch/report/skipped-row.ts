@@ -1,0 +1,32 @@
+import type { BaselineEvent } from '../ledger/ledger-event.ts';
+
+/** The row of a name that `--if-exists skip` leaves out. `difference`: how its droplet differs from the batch. */
+export interface SkippedRow {
+  readonly name: string;
+  readonly status: 'skipped';
+  readonly id?: number;
+  readonly difference?: string;
+}
+
+/** @param id 0 when it is not known */
+export function skippedRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedRow {
+  const differences = baseline?.differences ?? {};
+  const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
+  return {
+    name,
+    status: 'skipped',
+    ...(id === 0 ? {} : { id }),
+    ...(difference === undefined ? {} : { difference }),
+  };
+}
+
+/** A sentence with the differences of skipped droplets; undefined when there are none. */
+export function skippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
+  const found = [...rows].filter(
+    (row): row is SkippedRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
+  );
+  if (found.length === 0) return undefined;
+  const listed = found.slice(0, 20).map(({ name, id, difference }) => `${name} (${id}): ${difference}`);
+  const more = found.length > listed.length ? `; and ${found.length - listed.length} more` : '';
+  return `Skipped droplets that differ from the options: ${listed.join('; ')}${more}.`;
+}

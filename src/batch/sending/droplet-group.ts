@@ -1,0 +1,160 @@
+import type { LoginHints } from '../../api/api-response.ts';
+import { CliError } from '../../errors.ts';
+import type { UncertainGroup } from '../ledger/batch-state.ts';
+import { ledgerTimestamp, type SendingEvent } from '../ledger/ledger-event.ts';
+import {
+  type ResolveUncertainDeps,
+  recordMustNotResend,
+  resolveUncertain,
+  type UncertainNames,
+} from '../lookup/resolve-uncertain.ts';
+import type { UserData } from '../options/user-data.ts';
+import type { AbortScope } from './abort-scope.ts';
+import { createDropletRequest } from './droplet-requests.ts';
+import { outcomeOfFailure, outcomeOfResponse, type RequestOutcome } from './request-outcome.ts';
+import type { ResponseDeadline } from './response-deadline.ts';
+import type { SendLane } from './send-lane.ts';
+
+export interface DropletGroupDeps extends ResolveUncertainDeps {
+  readonly lane: SendLane;
+  readonly lateResponses: ResponseDeadline;
+  /** Aborts the request of the worker. */
+  readonly abortScope: AbortScope;
+  readonly loginHints: LoginHints;
+  /** Called when lookups found no droplet of a request, and its names are sent again. */
+  readonly onSentAgain?: () => void;
+  readonly userData?: UserData | undefined;
+  /** Something stopped the batch: nothing more is sent, but names that were sent are still looked up. */
+  readonly isStopped: () => boolean;
+}
+
+export interface DropletGroup {
+  readonly id: number;
+  readonly names: readonly string[];
+  /** The ledger announced the group, so its `sending` event need not be synced. */
+  readonly isAnnounced: boolean;
+}
+
+type GroupNames = Pick<DropletGroup, 'id' | 'names'>;
+
+/**
+ * Creates the droplets of a group. Resolves when the result of every name is recorded, or the run has ended, with the error
+ * that stops the batch.
+ */
+export async function createDropletGroup(group: DropletGroup, deps: DropletGroupDeps): Promise<CliError | undefined> {
+  const { clock, ledger, lane, ending, abortScope } = deps;
+  let uncertainNames: UncertainNames | undefined;
+  let sends = 0;
+  let { isAnnounced } = group;
+  for (;;) {
+    let outcome: RequestOutcome | undefined;
+    let names = group.names;
+    if (uncertainNames === undefined) {
+      // A group that waits for the rate limit is not sent, so the ledger has no event of it yet.
+      const wait = lane.waitForTurn(ending);
+      if (wait !== undefined) await wait;
+      const sending = sendingEvent(group, deps);
+      if (isAnnounced) ledger.record(sending);
+      else await ledger.commit(sending);
+      const response = sendGroup(group, deps);
+      isAnnounced = false;
+      sends += 1;
+      outcome = await deps.lateResponses.withinLimit(response);
+      if (outcome === undefined) {
+        uncertainNames = { ...uncertainNamesOf(group, names, sends, clock.now()), response, closedAt: undefined };
+        // From here on the response could change nothing.
+        const resolution = await resolveUncertain(uncertainNames, deps).finally(abortScope.abort);
+        if (resolution.kind === 'over') return undefined;
+        if (resolution.kind === 'answered') ({ outcome, names } = resolution);
+      }
+    } else {
+      const resolution = await resolveUncertain(uncertainNames, deps);
+      if (resolution.kind === 'over') return undefined;
+    }
+    uncertainNames = undefined;
+    if (outcome === undefined || outcome.kind === 'throttled') {
+      // The server did not process the request: it is sent again, unless the batch stops.
+      if (outcome?.kind === 'throttled') sends -= 1;
+      if (outcome !== undefined || deps.isStopped()) recordFailed(group, outcome?.error ?? notFoundText, deps);
+      if (deps.isStopped() || deps.ending.aborted) return undefined;
+      if (outcome === undefined) deps.onSentAgain?.();
+      continue;
+    }
+    if (outcome.kind === 'failed') {
+      recordFailed(group, outcome.error, deps);
+      return outcome.stop;
+    }
+    const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
+    if (left.length === 0) return undefined;
+    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain it';
+    if (outcome.kind === 'uncertain') recordMustNotResend(group, outcome, deps);
+    uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
+  }
+}
+
+/**
+ * Looks up the names of a request that an earlier process sent. Resolves with true when the result is recorded, and with false
+ * when no droplet exists.
+ * @param endedAt milliseconds, when the earlier process and its kernel have certainly stopped to send it
+ */
+export async function settleUncertainGroup(
+  { group, names, error = noResponse }: Pick<UncertainGroup, 'group' | 'names' | 'error'>,
+  endedAt: number,
+  deps: ResolveUncertainDeps,
+): Promise<boolean> {
+  const sent = uncertainNamesOf({ id: group, names }, names, 1, deps.clock.now());
+  const uncertainNames = { ...sent, closedAt: endedAt, error };
+  if ((await resolveUncertain(uncertainNames, deps)).kind === 'over') return true;
+  recordFailed({ id: group, names }, notFoundText, deps);
+  return false;
+}
+
+const noResponse = 'an earlier run sent it and ended before the response arrived';
+const notFoundText = 'looked up, and no droplet exists';
+
+function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroupDeps): SendingEvent {
+  return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
+}
+
+/** Sends the request of a group. Its `sending` event is recorded before. */
+function sendGroup(
+  { names }: DropletGroup,
+  { lane, ledger, loginHints, abortScope, userData }: DropletGroupDeps,
+): Promise<RequestOutcome> {
+  const request = createDropletRequest(names, ledger.state.batch.attributes, { signal: abortScope.signal(), userData });
+  return lane.request(request).then(
+    (got) => outcomeOfResponse(request, got, loginHints),
+    (error: unknown) => {
+      if (error instanceof CliError) return outcomeOfFailure(error);
+      throw error;
+    },
+  );
+}
+
+/** Records the created droplets; returns the names that the response lacks. */
+function recordCreated(
+  { id }: DropletGroup,
+  { rows }: Extract<RequestOutcome, { kind: 'created' }>,
+  names: readonly string[],
+  { ledger, clock }: DropletGroupDeps,
+): readonly string[] {
+  ledger.record({ event: 'created', at: ledgerTimestamp(clock), group: id, rows });
+  const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
+  return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
+}
+
+function recordFailed({ id, names }: GroupNames, error: string, { ledger, clock }: ResolveUncertainDeps): void {
+  ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group: id, names, error });
+}
+
+function uncertainNamesOf({ id }: GroupNames, names: readonly string[], sends: number, now: number): UncertainNames {
+  return {
+    group: id,
+    names,
+    uncertainSince: now,
+    closedAt: now,
+    response: undefined,
+    error: 'no response arrived in time',
+    sends,
+  };
+}

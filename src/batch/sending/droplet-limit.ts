@@ -1,0 +1,41 @@
+import type { Api } from '../../api/client.ts';
+import { listTotal } from '../../api/list-page.ts';
+import { CliError } from '../../errors.ts';
+import { isRecord, numberField } from '../../json.ts';
+
+/** The account has as many droplets as it may have: 422 with the id `droplet_limit`. */
+export class DropletLimitError extends CliError {
+  constructor(
+    { code, message, detail, status, requestId }: CliError,
+    hint = 'delete droplets, or ask for a higher limit',
+  ) {
+    super(code, message, { detail, hint, status, requestId });
+  }
+}
+
+/** The error with the number of droplets that can still be created, if the server says it. */
+export async function suggestFittingNumber(
+  error: DropletLimitError,
+  api: Pick<Api, 'json'>,
+  until: AbortSignal,
+): Promise<DropletLimitError> {
+  try {
+    const limit = accountLimit(await api.json({ method: 'GET', path: '/v2/account', until }));
+    const page = await api.json({ method: 'GET', path: '/v2/droplets?page=1&per_page=1', until });
+    const existing = isRecord(page) ? listTotal(page) : undefined;
+    if (limit === undefined || existing === undefined) return error;
+    const fitting = Math.max(0, limit - existing);
+    const facts = `the limit is ${limit} and ${existing} ${existing === 1 ? 'droplet exists' : 'droplets exist'}`;
+    if (fitting === 0) return new DropletLimitError(error, `delete droplets, or ask for a higher limit: ${facts}`);
+    return new DropletLimitError(error, `create at most ${fitting} more, or delete droplets: ${facts}`);
+  } catch {
+    // The number is a help; the error is the same without it.
+    return error;
+  }
+}
+
+function accountLimit(json: unknown): number | undefined {
+  const account = isRecord(json) && isRecord(json.account) ? json.account : {};
+  const limit = numberField(account, 'droplet_limit');
+  return limit !== undefined && Number.isSafeInteger(limit) && limit >= 0 ? limit : undefined;
+}

@@ -1,0 +1,74 @@
+import { type AnnouncedNames, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
+
+export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
+  /** Names in one request; the service accepts 10. */
+  readonly batchSize: number;
+  /** Requests in flight. */
+  readonly concurrency: number;
+  /** Announced groups for each request in flight (default: 32), enough that no worker waits for the disk. */
+  readonly ahead?: number;
+}
+
+export interface GroupQueue {
+  readonly count: number;
+  readonly take: () => Promise<DropletGroup | undefined>;
+}
+
+/**
+ * The groups of the missing names, in order. When every worker has a group, the next groups are announced in the ledger while
+ * responses are awaited, so that one sync covers many groups.
+ */
+export function createGroupQueue({
+  ledger,
+  lane,
+  clock,
+  batchSize,
+  concurrency,
+  ahead = 32,
+}: GroupQueueOptions): GroupQueue {
+  const { state, bootId } = ledger;
+  const missing = state.missing();
+  const announced: AnnouncedNames[] = [];
+  let announcing: Promise<void> = Promise.resolve();
+  let isAnnouncing = false;
+  let next = 0;
+  const nextNames = (): AnnouncedNames => {
+    const names = missing.slice(next, next + batchSize);
+    next += batchSize;
+    return { group: state.nextGroup(), names };
+  };
+  const announce = async (boot: string): Promise<void> => {
+    const groups: AnnouncedNames[] = [];
+    while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
+    const [at, server_date] = [ledgerTimestamp(clock), lane.serverTime()];
+    await ledger.commit({ event: 'announced', at, boot, server_date, groups });
+    announced.push(...groups);
+  };
+  const refill = (): void => {
+    const isDue = next >= concurrency * batchSize && announced.length <= (ahead * concurrency) / 2;
+    if (!isDue || isAnnouncing || bootId === undefined || next >= missing.length) return;
+    isAnnouncing = true;
+    announcing = announce(bootId).finally(() => {
+      isAnnouncing = false;
+    });
+    // `take` reports the failure.
+    announcing.catch(() => {});
+  };
+  return {
+    count: Math.ceil(missing.length / batchSize),
+    async take() {
+      if (announced.length === 0) await announcing;
+      const first = announced.shift();
+      const group = first ?? (next < missing.length ? nextNames() : undefined);
+      refill();
+      return group && { id: group.group, names: group.names, isAnnounced: first !== undefined };
+    },
+  };
+}
+
+/** Records announced groups that were never sent. Without this, their names would be uncertain after a reboot. */
+export function recordUnsentGroups({ ledger, clock }: Pick<GroupQueueOptions, 'ledger' | 'clock'>): void {
+  for (const { group, names } of ledger.state.announced().map(({ sending }) => sending))
+    ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group, names, error: 'not sent' });
+}

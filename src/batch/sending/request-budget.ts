@@ -1,0 +1,44 @@
+import type { Clock } from '../../platform/host.ts';
+import type { SendLane } from './send-lane.ts';
+
+export interface RequestBudget {
+  /** Requests allowed within `window` milliseconds. */
+  readonly requests: number;
+  readonly window: number;
+}
+
+/** Further attempts that the API client makes before a request counts as failed. */
+const attemptsOfFailure = 2;
+
+/** A lane with a limit of its own: in no window of time it sends more requests than the budget allows. One request at a time. */
+export function limitLaneRate(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
+  /** When the last requests were answered or sent, oldest first. */
+  let times: number[] = [];
+  const takeTurn = async (signal: AbortSignal): Promise<void> => {
+    const oldest = times.at(-requests);
+    // A clock that is set back must not prolong the wait.
+    const wait = oldest === undefined ? 0 : Math.min(window, oldest + window - clock.now());
+    if (wait > 0) await clock.sleep(wait, signal);
+    await lane.waitForTurn(signal);
+    times = [...times.slice(1 - requests), clock.now()];
+  };
+  const countFailure = (): void => {
+    for (let attempt = 0; attempt < attemptsOfFailure; attempt++) times = [...times.slice(1 - requests), clock.now()];
+  };
+  return {
+    ...lane,
+    waitForTurn: takeTurn,
+    async request(request) {
+      try {
+        const response = await lane.request(request);
+        // The server counts a request when it arrives, which is later than it was sent.
+        times = [...times.slice(0, -1), clock.now()];
+        if (response.status >= 500) countFailure();
+        return response;
+      } catch (error) {
+        countFailure();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import type { Api } from '../../api/client.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { formatWaitingTime } from '../../cli/duration.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { type BatchOptions, createBatch } from '../create-batch.ts';
+import type { BatchState } from '../ledger/batch-state.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { adoptMarkedDroplets } from '../lookup/adopt-marked.ts';
+import { createTaggedBatch, type TaggedBatch, type TaggedBatchDeps } from '../lookup/settle-tagged.ts';
+import { takeBaseline } from '../lookup/take-baseline.ts';
+import type { BatchReporter } from '../report/batch-reporter.ts';
+import type { SilenceNotice } from '../report/silence-notice.ts';
+import { skippedDifferences } from '../report/skipped-row.ts';
+import type { BatchTimings } from './batch-timings.ts';
+import { DropletLimitError, suggestFittingNumber } from './droplet-limit.ts';
+
+/** What `createBatch` and the lookups before it need. */
+type SendDeps = Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'> & Pick<BatchOptions, 'lane' | 'ended' | 'loginHints'>;
+
+export interface SendMissingOptions extends Pick<BatchOptions, 'batchSize' | 'concurrency' | 'timeout' | 'userData'> {
+  readonly api: Api;
+}
+
+export interface SendResult {
+  readonly stopped: CliError | undefined;
+  /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
+  readonly lastLookupAt: number | undefined;
+}
+
+/** Records which names are in use, adopts what earlier runs created, and creates the rest. */
+export async function sendMissing(
+  { io, awaiting }: SilenceNotice,
+  reporter: BatchReporter,
+  deps: SendDeps,
+  options: SendMissingOptions,
+): Promise<SendResult> {
+  const { ledger, clock, timings, ending, ended } = deps;
+  const { state } = ledger;
+  const isResumed = state.baseline() !== undefined;
+  awaiting(() => 'looking up which names are in use');
+  const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, deps);
+  if (tagged === undefined) await takeBaseline(deps);
+  else await tagged.begin();
+  await requireNamesAvailable(ledger);
+  const differing = isResumed ? undefined : skippedDifferences(state.rows());
+  if (differing !== undefined) await io.output.note(differing);
+  awaiting(() => 'looking up names that another run may have sent');
+  if (tagged !== undefined) await tagged.resolveMissing();
+  else if (isResumed) await reportAdopted(io, reporter, await adoptMarkedDroplets(deps));
+  const isSending = state.missing().length > 0 || sentNames(state) > 0;
+  await reportUncertain(io, state);
+  awaiting(() => `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`);
+  let sentAgainAt: number | undefined;
+  const onSentAgain = (): void => {
+    sentAgainAt = clock.now();
+  };
+  const stop = await createBatch({ ...deps, ...options, onSettled: reporter.settled, onSentAgain });
+  const stopped = stop instanceof DropletLimitError ? await suggestFittingNumber(stop, options.api, ended) : stop;
+  const isDone = isSending && stopped === undefined && !ending.aborted;
+  const sent = { isResumed, sentAgainAt, now: clock.now(), timings };
+  return { stopped, lastLookupAt: isDone ? lastLookupTime(state, tagged, sent) : undefined };
+}
+
+interface SentTwice {
+  readonly isResumed: boolean;
+  /** When this run sent names again that it had sent before. */
+  readonly sentAgainAt: number | undefined;
+  readonly now: number;
+  readonly timings: BatchTimings;
+}
+
+/**
+ * When droplets can be found that an earlier run sent and this one sent again, or that this run sent twice because the server
+ * carried the first request out later than the lookups. A late server gets as long as a kernel that sends late.
+ */
+function lastLookupTime(
+  { batch }: BatchState,
+  tagged: TaggedBatch | undefined,
+  { isResumed, sentAgainAt, now, timings }: SentTwice,
+): number | undefined {
+  if (tagged === undefined && !batch.mark) return undefined;
+  const ofEarlierRun = tagged?.lastLookupAt() ?? (isResumed ? now : undefined);
+  const times = [ofEarlierRun, sentAgainAt === undefined ? undefined : sentAgainAt + timings.orphanLimit];
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function taggedBatch(
+  { output }: Pick<CommandIo, 'output'>,
+  reporter: BatchReporter,
+  deps: Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'>,
+): TaggedBatch {
+  return createTaggedBatch({
+    ...deps,
+    onAdopted: async (names) => {
+      if (names.length === 0) return;
+      await output.note(`Found ${names.length === 1 ? '1 droplet' : `${names.length} droplets`} of this batch.`);
+      await reporter.settled(names);
+    },
+    onDoubt: async (names, ms) => {
+      const count = names === 1 ? '1 name' : `${names} names`;
+      await output.note(`Looking up ${count} that another run may have sent; this takes ${formatWaitingTime(ms)}.`);
+    },
+  });
+}
+
+/** Explains rows of names that this ledger never sent. */
+async function reportAdopted(
+  { output }: Pick<CommandIo, 'output'>,
+  reporter: BatchReporter,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  const count = names.length === 1 ? '1 droplet' : `${names.length} droplets`;
+  await output.note(`Adopted ${count} with the tag of this batch that another copy of the ledger created.`);
+  await reporter.settled(names);
+}
+
+/** Names that an earlier run sent without a result. */
+function sentNames(state: BatchState): number {
+  const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
+  return sent.reduce((sum, { names }) => sum + names.length, 0);
+}
+
+/** The lookups that follow show no progress for up to a minute. */
+async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
+  const names = sentNames(state);
+  if (names === 0) return;
+  const count = names === 1 ? '1 name' : `${names} names`;
+  await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 3 min.`);
+}
+
+/** With `--if-exists fail` no existing droplet may have one of the names. */
+async function requireNamesAvailable(ledger: Ledger): Promise<void> {
+  const { batch, baseline } = ledger.state;
+  const taken = Object.entries(baseline()?.existing ?? {});
+  if (batch.if_exists !== 'fail' || taken.length === 0) return;
+  await ledger.discard();
+  const listed = taken.slice(0, 20).map(([name, ids]) => `${name} (${ids.join(', ')})`);
+  const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : '';
+  throw usageError(
+    `${taken.length === 1 ? '1 name is' : `${taken.length} names are`} used by existing droplets`,
+    'skip these names with `--if-exists skip`, or create more droplets of the same name with `--if-exists create`',
+    `${listed.join(', ')}${more}`,
+  );
+}

@@ -1,0 +1,25 @@
+import type { BatchCounts, NameResult } from '../ledger/batch-state.ts';
+
+/** What `--wait` found out about created droplets, by droplet id. The ledger keeps them as created. */
+export interface WaitResults {
+  readonly addresses: Map<number, string>;
+  /** Why a droplet cannot become active: it was deleted, or its create action failed. */
+  readonly failures: Map<number, string>;
+}
+
+export function createWaitResults(): WaitResults {
+  return { addresses: new Map(), failures: new Map() };
+}
+
+/** The row with the address of its droplet; `failed` when the droplet cannot become active. */
+export function rowAfterWait(row: NameResult, { addresses, failures }: WaitResults): NameResult {
+  if (row.status !== 'created') return row;
+  const error = failures.get(row.id);
+  if (error !== undefined) return { ...row, status: 'failed', error };
+  const address = addresses.get(row.id);
+  return address === undefined ? row : { ...row, public_ipv4: address };
+}
+
+export function countsAfterWait(counts: BatchCounts, { failures }: WaitResults): BatchCounts {
+  return { ...counts, created: counts.created - failures.size, failed: counts.failed + failures.size };
+}
