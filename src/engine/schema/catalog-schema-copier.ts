@@ -1,6 +1,6 @@
 import type { DatabaseEndpoint, SchemaCopier, SchemaCopyResult } from '../schema-copier.ts';
-import { createSchemaParts } from './create-parts.ts';
-import { createOwningPartLookup, orderSchemaParts } from './order-parts.ts';
+import { createSchemaParts } from './create-schema-parts.ts';
+import { createOwningPartLookup, orderSchemaParts } from './order-schema-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { withSchemaSession } from './schema-session.ts';

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { tryStatement } from './create-parts.ts';
+import { tryStatement } from './create-schema-parts.ts';
 import { queryColumn, type SchemaSession, schemaStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';
 

@@ -2,7 +2,7 @@ import type { RunExternalProgram } from '../../platform/external-program.ts';
 import type { Environment } from '../../platform/host.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { DatabaseEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { tryStatement } from './create-parts.ts';
+import { tryStatement } from './create-schema-parts.ts';
 import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
 import { omissionsQuery } from './omissions-query.ts';

@@ -1,9 +1,9 @@
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './dependency-queries.ts';
 import { omissionsQuery } from './omissions-query.ts';
-import type { SchemaPartDependency } from './order-parts.ts';
-import { schemaPartQueries } from './part-queries.ts';
+import type { SchemaPartDependency } from './order-schema-parts.ts';
 import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
+import { schemaPartQueries } from './schema-part-queries.ts';
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 

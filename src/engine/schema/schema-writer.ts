@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
-import { plainTransaction, type SchemaTransaction } from './create-parts.ts';
+import { plainTransaction, type SchemaTransaction } from './create-schema-parts.ts';
 import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
 import { type LastObject, readLastObjects } from './last-objects.ts';
 import { unquoteName } from './schema-part.ts';

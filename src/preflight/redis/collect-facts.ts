@@ -10,13 +10,13 @@ import { findRenamedCommands } from './find-renamed-commands.ts';
 import { sampleKeys } from './key-sample.ts';
 import { measureActivityRate } from './measure-activity-rate.ts';
 import { authenticatedUser, type OpenedRedisSource } from './open-source.ts';
+import { isBusyError } from './outcome-without-result.ts';
 import { probePsync } from './probe-psync.ts';
 import { replicationConfigQuery } from './queries/config.ts';
 import { infoQuery } from './queries/info.ts';
 import { retryQueries } from './retry-queries.ts';
 import { type RedisQueryResults, runRedisQueries, toQueryResult } from './run-queries.ts';
 import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
-import { isBusyError } from './unanswered-outcome.ts';
 
 export interface CollectedRedisFacts extends CollectedFacts {
   readonly facts: RedisSourceFacts;

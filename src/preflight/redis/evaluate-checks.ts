@@ -3,8 +3,8 @@ import { type CheckOutcome, type Finding, skip } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { Queries, QueryResult, QueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
+import { outcomeWithoutResult } from './outcome-without-result.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
-import { outcomeWithoutResult } from './unanswered-outcome.ts';
 
 /** One finding for each check, in the same order. */
 export function evaluateRedisChecks(

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
-import { normalizeDropletAttributes } from '../v2/normalize-attributes.ts';
+import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.ts';
 import type { Fault } from './fault.ts';
 
 /** What a handler gets. */

@@ -1,5 +1,5 @@
 import type { WatchRule } from './rule-input.ts';
-import { applyFailureRule } from './rules/apply-rule.ts';
+import { applyFailureRule } from './rules/apply-failure-rule.ts';
 import { blockedCommitsRule, rollbackRule } from './rules/commit-rules.ts';
 import {
   changedConnectionSettingsWatchRule,

@@ -1,6 +1,6 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
 import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
-import { updateMovingRate } from '../moving-rate.ts';
+import { updateMovingRate } from '../moving-average-rate.ts';
 import type { Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type SlotChoice } from './choose-slots.ts';

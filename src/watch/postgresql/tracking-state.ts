@@ -1,4 +1,4 @@
-import type { MovingAverageRate } from '../moving-rate.ts';
+import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseFacts, ServerFacts, SourceOutage, TableShape } from './server-facts.ts';
 import type { TrackedTables } from './track-tables.ts';
 

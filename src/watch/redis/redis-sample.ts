@@ -1,5 +1,5 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { estimateSecondsLeft, type MovingAverageRate } from '../moving-rate.ts';
+import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
 import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
 

@@ -1,6 +1,6 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
 import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
-import { type MovingAverageRate, updateMovingRate } from '../moving-rate.ts';
+import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { TrackingResult } from '../tracking-result.ts';
 import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from './full-syncs.ts';

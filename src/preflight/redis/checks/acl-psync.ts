@@ -5,6 +5,7 @@ import { redisCheck } from '../check.ts';
 import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
 import { usesDisklessSync } from '../diskless-sync.ts';
 import { aclGrantFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import {
   type AclDryRunResult,
   aclUserRulesQuery,
@@ -15,7 +16,6 @@ import {
 import { aclfileConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const aclPsyncCheck = redisCheck({
   id: 'acl-psync',

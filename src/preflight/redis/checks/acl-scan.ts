@@ -4,6 +4,7 @@ import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
 import { aclGrantFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import {
   type AclDryRunResult,
   aclUserRulesQuery,
@@ -16,7 +17,6 @@ import {
 import { aclfileConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const aclScanCheck = redisCheck({
   id: 'acl-scan',

@@ -2,8 +2,8 @@ import { info as infoOutcome, pass, skip, warn } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery } from '../../query.ts';
 import { redisCheck } from '../check.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { bulkLengthConfigQuery } from '../queries/config.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** Bytes: the default of proto-max-bulk-len. */
 const defaultLimit = 512 * 2 ** 20;

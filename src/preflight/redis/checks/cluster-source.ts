@@ -3,10 +3,10 @@ import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { redisAdministrator } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { clusterReadsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { type ClusterInfoField, type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const clusterSourceCheck = redisCheck({
   id: 'cluster-source',

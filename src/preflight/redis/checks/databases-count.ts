@@ -2,9 +2,9 @@ import { parseKeyspace } from '../../../redis/info.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { optionalQuery } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { databasesConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** The number of databases of a managed cluster, and of every server by default. */
 export const targetDatabaseCount = 16;

@@ -2,9 +2,9 @@ import { parseKeyspace } from '../../../redis/info.ts';
 import { info as infoOutcome, pass, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { infoQuery } from '../queries/info.ts';
 import { functionCountQuery } from '../queries/server.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const functionsEtcCheck = redisCheck({
   id: 'functions-etc',

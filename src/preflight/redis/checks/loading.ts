@@ -2,8 +2,8 @@ import { emptyInfo } from '../../../redis/info.ts';
 import { fail, pass } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const loadingCheck = redisCheck({
   id: 'loading',

@@ -4,9 +4,9 @@ import { fail, pass, skip, unknown, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { maxclientsConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const maxclientsCheck = redisCheck({
   id: 'maxclients',

@@ -3,9 +3,9 @@ import { pass, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { minReplicasConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const minReplicasCheck = redisCheck({
   id: 'min-replicas',

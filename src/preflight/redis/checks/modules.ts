@@ -3,10 +3,10 @@ import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts'
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { infoModulesQuery, infoQuery } from '../queries/info.ts';
 import { moduleListQuery } from '../queries/server.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const modulesCheck = redisCheck({
   id: 'modules',

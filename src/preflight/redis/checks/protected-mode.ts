@@ -4,9 +4,9 @@ import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { optionalQuery } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { redisAdministrator } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { bindConfigQuery, protectedModeConfigQuery } from '../queries/config.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const protectedModeCheck = redisCheck({
   id: 'protected-mode',

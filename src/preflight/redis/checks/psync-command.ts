@@ -5,13 +5,13 @@ import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { usesDisklessSync } from '../diskless-sync.ts';
 import { configSetFix, removeRenameFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
 import { knownCommandsQuery } from '../queries/commands.ts';
 import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const psyncCommandCheck = redisCheck({
   id: 'psync-command',

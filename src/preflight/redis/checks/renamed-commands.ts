@@ -4,10 +4,10 @@ import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
 import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { removeRenameFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { knownCommandsQuery, type QueriedCommand } from '../queries/commands.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** The commands of migration tools and of these checks. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;

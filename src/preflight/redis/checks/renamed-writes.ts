@@ -3,8 +3,8 @@ import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { removeRenameFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const renamedWritesCheck = redisCheck({
   id: 'renamed-writes',

@@ -5,7 +5,7 @@ import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { writeRateText } from '../copy-estimate.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeRedisMemory } from '../memory-room.ts';
+import { freeRedisMemory } from '../free-memory.ts';
 import { replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 

@@ -6,7 +6,7 @@ import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { type CopyEstimate, estimateCopy, writeRateText } from '../copy-estimate.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeMachineMemory } from '../memory-room.ts';
+import { freeMachineMemory } from '../free-memory.ts';
 import {
   outputBufferConfigQuery,
   type RedisConfigValues,

@@ -4,10 +4,10 @@ import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { configSetFix, fixForReview } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { type RedisConfigValues, type ReplicationSetting, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 export const roleReplicaCheck = redisCheck({
   id: 'role-replica',

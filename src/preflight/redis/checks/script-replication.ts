@@ -3,9 +3,9 @@ import { fail, pass, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix } from '../fixes.ts';
+import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { scriptReplicationConfigQuery } from '../queries/config.ts';
 import { commandCallsQuery, infoQuery } from '../queries/info.ts';
-import { outcomeWithoutResult } from '../unanswered-outcome.ts';
 
 /** Redis 5 and 6 can replicate a script itself; 7.0 and later always replicate its changes, and so does Valkey. */
 export const scriptReplicationCheck = redisCheck({

@@ -4,7 +4,7 @@ import { formatBytes } from '../../formats/report-text.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeMachineMemory } from '../memory-room.ts';
+import { freeMachineMemory } from '../free-memory.ts';
 import { maxmemoryConfigQuery, replicationConfigQuery } from '../queries/config.ts';
 import { infoQuery } from '../queries/info.ts';
 

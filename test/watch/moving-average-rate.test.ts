@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { estimateSecondsLeft, updateMovingRate } from '../../src/watch/moving-rate.ts';
+import { estimateSecondsLeft, updateMovingRate } from '../../src/watch/moving-average-rate.ts';
 
 it('the first rate is taken as it is, later ones change it little by little', () => {
   const begun = updateMovingRate(undefined, 100, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freeMachineMemory, freeRedisMemory } from '../../../src/preflight/redis/memory-room.ts';
+import { freeMachineMemory, freeRedisMemory } from '../../../src/preflight/redis/free-memory.ts';
 import { renderFixScript } from '../../../src/preflight/render-fix-script.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../fixtures/redis.ts';

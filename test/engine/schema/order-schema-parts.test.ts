@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { orderSchemaParts, type SchemaPartDependency } from '../../../src/engine/schema/order-parts.ts';
+import { orderSchemaParts, type SchemaPartDependency } from '../../../src/engine/schema/order-schema-parts.ts';
 import type { SchemaPart, SchemaPartKind } from '../../../src/engine/schema/schema-part.ts';
 
 const part = (id: string, kind: SchemaPartKind = 'table', needs: readonly string[] = []): SchemaPart => ({

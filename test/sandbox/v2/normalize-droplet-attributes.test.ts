@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from '../../../src/sandbox/v2/catalogue.ts';
-import { normalizeDropletAttributes } from '../../../src/sandbox/v2/normalize-attributes.ts';
+import { normalizeDropletAttributes } from '../../../src/sandbox/v2/normalize-droplet-attributes.ts';
 
 it.each([
   ['a region of the place', { region: 'nyc1' }, { region: 'nyc3' }],
