@@ -22,7 +22,7 @@ const held = [];
 for (let at = 0; at < 3_000_000; at++) held[at % 200_000] = { at };
 console.log(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 1e6);
 `;
-  expect(Number(await printed('keepYoungHeapSmall();', work))).toBeLessThan(4);
+  expect(Number(await printed('limitYoungGeneration();', work))).toBeLessThan(4);
   expect(Number(await printed('', work))).toBeGreaterThan(8);
 });
 
