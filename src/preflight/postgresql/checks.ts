@@ -27,6 +27,7 @@ import { extensionTablesCheck } from './checks/ext-tables.ts';
 import { extensionsCheck } from './checks/extensions.ts';
 import { foreignTablesCheck } from './checks/foreign-tables.ts';
 import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
+import { functionSettingsCheck } from './checks/function-settings.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
 import { postgresqlHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
@@ -177,6 +178,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   alwaysTriggersCheck,
   eventTriggersCheck,
   untrustedLangCheck,
+  functionSettingsCheck,
   dictionariesCheck,
   secdefCheck,
   searchPathCheck,

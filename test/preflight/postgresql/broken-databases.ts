@@ -213,8 +213,10 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     setup: [
       'CREATE DOMAIN "a Table" AS regclass',
       'CREATE TABLE "T t" ("the T" "a Table" PRIMARY KEY) PARTITION BY HASH ("the T")',
-      'CREATE TABLE t_1 PARTITION OF "T t" FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
-      `INSERT INTO "T t" VALUES ('t_1')`,
+      'CREATE TABLE t_1 PARTITION OF "T t" FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
+      'CREATE TABLE t_2 PARTITION OF "T t" FOR VALUES WITH (MODULUS 2, REMAINDER 1)',
+      ...Array.from({ length: 12 }, (_, at) => `CREATE TABLE other_${at} (id int PRIMARY KEY)`),
+      ...Array.from({ length: 12 }, (_, at) => `INSERT INTO "T t" VALUES ('other_${at}')`),
     ],
     found: { partitions: 'fail continuous+dump' },
   },

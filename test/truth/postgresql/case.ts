@@ -38,6 +38,8 @@ export interface PostgresCase {
   readonly setup?: readonly string[];
   /** Without the table that every database has. */
   readonly bare?: true;
+  /** Empty tables get no rows. */
+  readonly empty?: true;
 
   // What follows is of a server of its own.
   readonly settings?: Readonly<Record<string, string | number>>;

@@ -101,7 +101,7 @@ async function build(one: PostgresCase, source: Postgres): Promise<void> {
     }
   }
   for (const statement of one.setup ?? []) await source.query(statement, first);
-  if ((one.setup ?? []).length > 0) await fill(source, first);
+  if ((one.setup ?? []).length > 0 && one.empty !== true) await fill(source, first);
   // Before 15 a process of its own adds up what was written.
   if ((one.from ?? 15) < 15) await new Promise((resolve) => setTimeout(resolve, 1000));
   for (const step of one.last ?? []) await take(source, step);

@@ -16,9 +16,21 @@ export interface RestrictedFunction {
   readonly library: string | undefined;
   /** SET clauses that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
   readonly locales: readonly string[];
+  /** Settings of SET clauses that only a superuser can give: those of a superuser, and custom ones such as `my.own`. */
+  readonly superuserSettings: readonly string[];
 }
 
 const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
+
+/**
+ * Part of a query: a role without superuser may give a function a setting that the server knows and that every user may set. A custom
+ * setting is not known before its library is loaded. Source: validate_option_array_item() in guc.c.
+ */
+const superuserSettings = `
+  unnest(p.proconfig) s(set)
+  LEFT JOIN pg_settings g ON g.name = split_part(s.set, '=', 1)
+  WHERE g.context = 'superuser' OR strpos(split_part(s.set, '=', 1), '.') > 0
+`;
 
 /**
  * Without functions of extensions and constructors of range types, which are created with their owners. An aggregate is in
@@ -36,11 +48,19 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
       l.lanpltrusted,
       l.lanname,
       CASE WHEN l.lanname = 'c' THEN p.probin END AS library,
-      (SELECT array_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales
+      (SELECT array_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales,
+      (
+        SELECT array_agg(s.set) FROM ${superuserSettings}
+      ) AS settings
     FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang
     WHERE p.oid >= '${firstNormalObjectId}'
-      AND (p.prosecdef OR NOT l.lanpltrusted OR p.proconfig::text ~ '(lc_|timezone_abb)')
+      AND (
+        p.prosecdef
+        OR NOT l.lanpltrusted
+        OR p.proconfig::text ~ '(lc_|timezone_abb)'
+        OR p.proconfig IS NOT NULL AND EXISTS (SELECT FROM ${superuserSettings})
+      )
       AND NOT EXISTS (
         SELECT FROM pg_depend d
         WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
@@ -57,6 +77,7 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
       untrusted: decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname'),
       library: decodeOptionalText(row, 'library'),
       locales: decodeList(row, 'locales'),
+      superuserSettings: decodeList(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
     })),
   absent: [],
   grant: grantMonitorRole,

@@ -8,6 +8,7 @@ const loose = {
   untrusted: undefined,
   library: undefined,
   locales: [],
+  superuserSettings: [],
 };
 
 testDatabaseCases([

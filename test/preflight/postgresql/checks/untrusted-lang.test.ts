@@ -10,6 +10,7 @@ const loose = {
   untrusted: undefined,
   library: undefined,
   locales: [],
+  superuserSettings: [],
 };
 
 testDatabaseCases([
@@ -41,7 +42,15 @@ test.each([
   { library: '$libdir/adminpack', told: undefined, verdict: 'warn' },
   { library: '/opt/own/code.so', told: undefined, verdict: 'fail continuous+dump' },
 ])('a C function of $library, --target-extensions $told: $verdict', ({ library, told, verdict }) => {
-  const coded = { name: 'public.f()', owner: 'postgres', securityDefiner: false, untrusted: 'c', library, locales: [] };
+  const coded = {
+    name: 'public.f()',
+    owner: 'postgres',
+    securityDefiner: false,
+    untrusted: 'c',
+    library,
+    locales: [],
+    superuserSettings: [],
+  };
   const facts = { untrustedLanguages: [], markedFunctions: [coded] };
   const outcome = untrustedLangCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions({ targetExtensions: told }));
   expect(short(outcome)).toBe(verdict);

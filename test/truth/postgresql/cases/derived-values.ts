@@ -1,4 +1,5 @@
 import { type PostgresCase, unevaluatedExpression } from '../case.ts';
+import { resetControlData } from './server-history.ts';
 
 /** Ten rows that a function looks up, after so many that their copy ends last. */
 const kinds = [
@@ -136,12 +137,14 @@ export const derivedValueCases: readonly PostgresCase[] = [
     unproven: ['session-checks'],
     differs: unevaluatedExpression,
     setup: [
-      // As a source has that wrote more than its target.
-      'CREATE TABLE much AS SELECT n AS id, repeat(md5(n::text), 20) AS t FROM generate_series(1, 200000) n',
-      'ALTER TABLE much ADD PRIMARY KEY (id)',
-      'DELETE FROM much',
       'CREATE TABLE things (id int PRIMARY KEY, lsn pg_lsn DEFAULT pg_current_wal_lsn() CHECK (lsn <= pg_current_wal_lsn()))',
       tenThings,
     ],
+    // Rows that a source has written after more WAL than its target ever had.
+    before: async (source) => {
+      await resetControlData(source, ['-l', '000000010000FF0000000001']);
+      await source.query('INSERT INTO things VALUES (1000)', 'd1');
+      return {};
+    },
   },
 ];

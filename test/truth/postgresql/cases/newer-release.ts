@@ -26,8 +26,20 @@ export const newerReleaseCases: readonly PostgresCase[] = [
     name: 'a function with settings that a target takes, and may not have',
     verdict: 'continuous',
     setup: [
-      "SET check_function_bodies = off; CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'fast' SET default_text_search_config = 'nowhere.mine' SET my.own = 'x' SET jit = 'off' AS 'SELECT 1'",
+      "SET check_function_bodies = off; CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'fast' SET default_text_search_config = 'nowhere.mine' SET jit = 'off' AS 'SELECT 1'",
     ],
+  },
+  {
+    name: 'a function with a custom setting',
+    verdict: 'dump',
+    reasons: ['function-settings'],
+    setup: ["CREATE FUNCTION f() RETURNS int LANGUAGE sql SET my.own = 'x' AS 'SELECT 1'"],
+  },
+  {
+    name: 'a function with a setting of superusers',
+    verdict: 'dump',
+    reasons: ['function-settings'],
+    setup: ["CREATE FUNCTION f() RETURNS int LANGUAGE sql SET log_statement = 'none' AS 'SELECT 1'"],
   },
   {
     name: 'a newer release: a domain whose CHECK has the name of its NOT NULL',

@@ -109,8 +109,22 @@ async function crash(server: Postgres): Promise<void> {
   await eventually(answers, 'the recovery');
 }
 
-/** Sets the next transaction id of a server of version 15, whose tools Debian has. */
+/** Sets the next transaction id. */
 async function useTransactionIds(server: Postgres, next: number): Promise<void> {
+  // The status of the transactions in the segment of the new id, 4 to a byte.
+  const segment = Math.floor(next / 2 ** 20)
+    .toString(16)
+    .toUpperCase()
+    .padStart(4, '0');
+  await resetControlData(server, ['-x', String(next)], () => {
+    const path = join(server.data, 'pg_xact', segment);
+    writeFileSync(path, Buffer.alloc(2 ** 18), { mode: 0o600 });
+    if (process.getuid?.() === 0) chownSync(path, 65_534, 65_534);
+  });
+}
+
+/** Runs pg_resetwal on a server of version 15, whose tools Debian has. */
+export async function resetControlData(server: Postgres, words: readonly string[], prepare = () => {}): Promise<void> {
   const ended = () => {
     try {
       process.kill(pid, 0);
@@ -122,22 +136,12 @@ async function useTransactionIds(server: Postgres, next: number): Promise<void> 
   const pid = server.pid();
   process.kill(pid, 'SIGINT');
   await eventually(ended, 'the end of the server');
-  // The status of the transactions in the segment of the new id, 4 to a byte.
-  const segment = join(
-    server.data,
-    'pg_xact',
-    Math.floor(next / 2 ** 20)
-      .toString(16)
-      .toUpperCase()
-      .padStart(4, '0'),
-  );
-  writeFileSync(segment, Buffer.alloc(2 ** 18), { mode: 0o600 });
-  const words = ['/usr/lib/postgresql/15/bin/pg_resetwal', '-f', '-x', String(next), server.data];
+  prepare();
+  const command = ['/usr/lib/postgresql/15/bin/pg_resetwal', '-f', ...words, server.data];
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(segment, 65_534, 65_534);
   const [program = '', ...rest] = isRoot
-    ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...words]
-    : words;
+    ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...command]
+    : command;
   await promisify(execFile)(program, rest);
   await server.restart();
 }
