@@ -15,7 +15,7 @@ import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
-import type { Host, HttpSenderOptions } from './platform/host.ts';
+import type { Host, HttpSenderOptions, Sink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
@@ -69,10 +69,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const compiled = query === undefined ? undefined : await compileJmespath(query);
   const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
-  const config = (): ConfigFile => {
-    known ??= readConfigIfHome(host.folders);
-    return known;
-  };
+  const config = (): ConfigFile => (known ??= readConfigIfHome(host.folders));
   const settings = (options: SettingOverrides = {}): ProfileSettings =>
     resolveSettings({
       env: host.env,
@@ -80,7 +77,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       profile: globals.value('profile'),
       overrides: { ...globalOverrides(globals), ...options },
     });
-  const color = isColorEnabled({ sink: host.stderr, env: host.env, noColor: globals.has('no-color') });
+  const isColored = (sink: Sink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
   const progress = createProgressReporter({
     stderr: host.stderr,
@@ -97,7 +94,9 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     header: !globals.has('no-header'),
     query: compiled,
     quiet,
-    color,
+    color: isColored(host.stderr),
+    dataColor: isColored(host.stdout),
+    now: () => host.clock.now(),
   });
   const trace = globals.has('trace')
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
@@ -133,7 +132,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     streams: { input: host.stdin, output: host.screen },
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
-    color,
+    color: isColored(host.stderr),
     // The progress text would be drawn over the prompt.
     before: () => progress.stop(),
   });

@@ -177,7 +177,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
       format: 'table',
       header: true,
       quiet: false,
-      color: false,
+      ...uncolored,
     });
     await output.warn(text);
     await output.note(`Logged in as ${text}.`);
@@ -300,9 +300,11 @@ const view: ListView<Row> = {
   ],
 };
 
+const uncolored = { color: false, dataColor: false, now: () => 0 };
+
 async function listed(format: OutputFormat, name: string, columns?: number, shape = view): Promise<string> {
   const stdout = fakeSink(columns);
-  const output = createOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, color: false });
+  const output = createOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, ...uncolored });
   await output.list([{ name, id: -1 }], shape);
   return stdout.text();
 }

@@ -5,6 +5,7 @@ export interface TerminalStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
+  readonly green: (text: string) => string;
   readonly yellow: (text: string) => string;
   readonly cyan: (text: string) => string;
 }
@@ -33,6 +34,7 @@ export async function createTerminalStyles(color: boolean): Promise<TerminalStyl
     bold: (text) => chalk.bold(text),
     dim: (text) => chalk.dim(text),
     red: (text) => chalk.red(text),
+    green: (text) => chalk.green(text),
     yellow: (text) => chalk.yellow(text),
     cyan: (text) => chalk.cyan(text),
   };
@@ -42,4 +44,11 @@ function unstyled(text: string): string {
   return text;
 }
 
-const plainStyles: TerminalStyles = { bold: unstyled, dim: unstyled, red: unstyled, yellow: unstyled, cyan: unstyled };
+export const plainStyles: TerminalStyles = {
+  bold: unstyled,
+  dim: unstyled,
+  red: unstyled,
+  green: unstyled,
+  yellow: unstyled,
+  cyan: unstyled,
+};

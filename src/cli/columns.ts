@@ -10,7 +10,17 @@ export interface Column<T> {
   readonly value: (row: T) => Cell;
   /** Printed only when `--format` names it. */
   readonly extra?: boolean;
+  /**
+   * Where a table is wider than the terminal, columns with a priority are left out, the greatest number first. Columns without
+   * one stay, and those that `--format` names.
+   */
+  readonly priority?: number;
+  /** How a terminal shows the cells: a state in its colour, a time relative to now. */
+  readonly kind?: 'state' | 'time';
 }
+
+/** What a table on a terminal needs to know of a column. */
+export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
@@ -36,7 +46,8 @@ export function pickColumns<T>(
         name,
         known.map((column) => column.name),
       );
-    return found;
+    const { priority: _priority, ...kept } = found;
+    return kept;
   });
 }
 

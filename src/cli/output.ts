@@ -3,7 +3,7 @@ import type { Sink } from '../platform/host.ts';
 import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
-import type { Cell, ListView } from './columns.ts';
+import type { Cell, ColumnTraits, ListView } from './columns.ts';
 import { pickColumns } from './columns.ts';
 import { printError } from './error-output.ts';
 import type { CsvRecordEncoder } from './formats/csv.ts';
@@ -15,6 +15,7 @@ import { yamlDocument } from './formats/yaml.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
 import type { PresentedData } from './present.ts';
 import { presentObject, presentResult } from './present.ts';
+import { createTerminalCells } from './terminal-cells.ts';
 import type { RowPages } from './write-list.ts';
 import { bufferCells, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
@@ -30,8 +31,12 @@ export interface OutputOptions {
   readonly header: boolean;
   readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
-  /** Colour on stderr; data has none. */
+  /** Colour on stderr. */
   readonly color: boolean;
+  /** Colour in tables on stdout; other data has none. */
+  readonly dataColor: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 export interface Output {
@@ -90,7 +95,7 @@ export function createOutput(options: OutputOptions): Output {
         const names = listing.picked.map(({ name }) => name);
         const cells = await bufferCells(rows, listing);
         const width = view.untruncated === true ? undefined : terminalWidth(stdout);
-        return write(await table({ kind: 'rows', names, cells, data: [] }, options.header, width));
+        return write(await table({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, options, width));
       }
       default:
         return format satisfies never;
@@ -152,11 +157,8 @@ async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPage
   }
 }
 
-async function print(
-  presented: PresentedData,
-  { stdout, format, header }: OutputOptions,
-  isReport?: boolean,
-): Promise<void> {
+async function print(presented: PresentedData, options: OutputOptions, isReport?: boolean): Promise<void> {
+  const { stdout, format, header } = options;
   switch (format) {
     case 'json':
       return stdout.write(jsonDocument(presented.data));
@@ -174,7 +176,7 @@ async function print(
       return;
     }
     case 'table':
-      return stdout.write(await table(presented, header, terminalWidth(stdout)));
+      return stdout.write(await table(presented, options, terminalWidth(stdout)));
     default:
       return format satisfies never;
   }
@@ -184,17 +186,31 @@ function terminalWidth({ isTTY, columns }: Sink): number | undefined {
   return isTTY ? columns : undefined;
 }
 
-function table(presented: PresentedData, header: boolean, width: number | undefined): Promise<string> {
+async function table(
+  presented: PresentedData,
+  { stdout, header, dataColor, now }: OutputOptions,
+  width: number | undefined,
+): Promise<string> {
+  const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
+  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, now });
   // One object is shown vertically: a column name and its value on each line.
   if (presented.kind === 'object') {
-    const lines = presented.cells.map((cell, at) => [...(header ? [presented.names[at] ?? ''] : []), cellText(cell)]);
-    return formatTable({ rows: lines, width });
+    const lines = presented.cells.map((cell, at) => [
+      ...(header ? [presented.names[at] ?? ''] : []),
+      shown.text(cell, traits[at]),
+    ]);
+    return formatTable({
+      rows: lines,
+      width,
+      style: (text, column, row = 0) => shown.style(text, traits[row], header && column === 0),
+    });
   }
-  const rows = cellRows(presented).map((cells) => cells.map(cellText));
   return formatTable({
     header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
-    rows,
+    rows: cellRows(presented).map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
     width,
+    priorities: traits.map(({ priority }) => priority),
+    style: (text, column, row) => shown.style(text, traits[column], row === undefined),
   });
 }
 
@@ -210,10 +226,6 @@ function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
     default:
       return presented satisfies never;
   }
-}
-
-function cellText(cell: Cell): string {
-  return cell === null || cell === undefined ? '' : String(cell);
 }
 
 /** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */

@@ -1,5 +1,5 @@
 import { isExactNumber } from '../exact.ts';
-import type { Cell, Column, ListView } from './columns.ts';
+import type { Cell, Column, ColumnTraits, ListView } from './columns.ts';
 import { columnsFromRows, pickColumns, rowObject, toTableCell } from './columns.ts';
 
 /** The data to print, in the shapes that the formats distinguish. `data` is what JSON and YAML print. */
@@ -7,10 +7,17 @@ export type PresentedData =
   | {
       readonly kind: 'rows';
       readonly names: readonly string[];
+      readonly traits?: readonly ColumnTraits[];
       readonly cells: readonly CellRow[];
       readonly data: readonly unknown[];
     }
-  | { readonly kind: 'object'; readonly names: readonly string[]; readonly cells: CellRow; readonly data: unknown }
+  | {
+      readonly kind: 'object';
+      readonly names: readonly string[];
+      readonly traits?: readonly ColumnTraits[];
+      readonly cells: CellRow;
+      readonly data: unknown;
+    }
   | { readonly kind: 'values'; readonly cells: readonly CellRow[]; readonly data: readonly unknown[] }
   | { readonly kind: 'value'; readonly cell: Cell; readonly data: unknown };
 
@@ -33,6 +40,7 @@ export function presentRows<T>(
   return {
     kind: 'rows',
     names: picked.map(({ name }) => name),
+    traits: picked,
     cells: rows.map((row) => picked.map(({ value }) => value(row))),
     data: rows.map(createJsonRowMapper(picked, wanted)),
   };
@@ -47,6 +55,7 @@ export function presentObject<T>(
   return {
     kind: 'object',
     names: picked.map(({ name }) => name),
+    traits: picked,
     cells: picked.map(({ value }) => value(object)),
     data: createJsonRowMapper(picked, wanted)(object),
   };

@@ -20,13 +20,15 @@ export interface PrintListOptions<T> {
   /** In the plural, for the progress line: `droplets`. */
   readonly resource: string;
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
+  /** The options that select items, for the notice about an empty list. */
+  readonly filters: readonly string[];
 }
 
 /** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
 export async function printList<T extends { readonly raw: JsonRecord }>(
   context: Context,
   args: ParsedArgs,
-  { view, resource, list }: PrintListOptions<T>,
+  { view, resource, list, filters }: PrintListOptions<T>,
 ): Promise<0> {
   const limit = args.value('limit');
   const options: ListOptions<T> = {
@@ -36,12 +38,27 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
   };
   context.output.checkColumns(view);
   const api = await context.api(context.settings());
-  await context.output.pages(rowPages(list(api, options)), view).finally(() => context.progress.stop());
+  const counted = { pages: 0 };
+  await context.output.pages(rowPages(list(api, options), counted), view).finally(() => context.progress.stop());
+  if (counted.pages === 0) await context.output.note(emptyListText(args, resource, filters));
   return 0;
 }
 
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
   chunks: AsyncIterable<PageItems<T>>,
+  counted: { pages: number },
 ): RowPages<JsonRecord> {
-  for await (const { items, lines } of chunks) yield { rows: () => items().map(({ raw }) => raw), lines };
+  for await (const { items, lines } of chunks) {
+    counted.pages += 1;
+    yield { rows: () => items().map(({ raw }) => raw), lines };
+  }
+}
+
+/** What was looked for and not found. */
+function emptyListText(args: ParsedArgs, resource: string, filters: readonly string[]): string {
+  const wanted = [
+    ...args.positionals.map((word) => `"${word}"`),
+    ...filters.flatMap((name) => (args.value(name) === undefined ? [] : [`--${name} ${args.value(name)}`])),
+  ];
+  return wanted.length === 0 ? `The account has no ${resource}.` : `No ${resource} match ${wanted.join(', ')}.`;
 }

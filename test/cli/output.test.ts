@@ -25,6 +25,8 @@ const droplets: readonly Droplet[] = [
   { id: 2, name: 'db', status: 'off' },
 ];
 
+const uncolored = { color: false, dataColor: false, now: () => Date.parse('2026-01-02T03:04:05Z') };
+
 async function* pages(rows: readonly Droplet[], fault?: Error): AsyncGenerator<Droplet> {
   yield* rows;
   if (fault !== undefined) throw fault;
@@ -36,7 +38,7 @@ function outputOf(options: Partial<OutputOptions> & { readonly format: OutputFor
   return {
     stdout,
     stderr,
-    output: createOutput({ stdout, stderr, header: true, quiet: false, color: false, ...options }),
+    output: createOutput({ stdout, stderr, header: true, quiet: false, ...uncolored, ...options }),
   };
 }
 
@@ -142,7 +144,7 @@ test('ndjson waits for a slow reader', async () => {
     stderr: fakeSink(),
     header: true,
     quiet: false,
-    color: false,
+    ...uncolored,
     format: 'ndjson',
   }).list(rows, view);
   await new Promise((resolve) => setImmediate(resolve));

@@ -5,9 +5,9 @@ const row = { a: 1, b: 'x' };
 const view = { columns: [{ name: 'A', value: (value: typeof row) => value.a }] };
 
 test('rows keep their data beside their cells', () => {
-  expect(presentRows([row], view, undefined)).toEqual({ kind: 'rows', names: ['A'], cells: [[1]], data: [row] });
+  expect(presentRows([row], view, undefined)).toMatchObject({ kind: 'rows', names: ['A'], cells: [[1]], data: [row] });
   expect(presentRows([row], view, ['a'])).toMatchObject({ data: [{ A: 1 }] });
-  expect(presentObject(row, view, undefined)).toEqual({ kind: 'object', names: ['A'], cells: [1], data: row });
+  expect(presentObject(row, view, undefined)).toMatchObject({ kind: 'object', names: ['A'], cells: [1], data: row });
 });
 
 test.each([

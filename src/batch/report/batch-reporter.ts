@@ -10,9 +10,9 @@ import { startRowStream } from './row-stream.ts';
 export const batchView: ListView<NameResult> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
-    { name: 'Status', value: (row) => row.status },
+    { name: 'Status', value: (row) => row.status, kind: 'state' },
     { name: 'ID', value: (row) => ('id' in row ? row.id : undefined) },
-    { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined) },
+    { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined), priority: 1 },
     { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
     { name: 'PublicIPv4', value: (row) => (row.status === 'created' ? row.public_ipv4 : undefined) },
     { name: 'Ledger', value: (row) => row.ledger, extra: true },

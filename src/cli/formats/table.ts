@@ -7,17 +7,48 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
   /** Width of the terminal in characters; undefined when the output is not a terminal, and nothing is cut. */
   readonly width?: number | undefined;
+  /** By column: undefined stays, the greatest number is left out first where the table is too wide. */
+  readonly priorities?: readonly (number | undefined)[];
+  /** Styles a cell after it was measured and cut. @param row undefined: the header */
+  readonly style?: (text: string, column: number, row: number | undefined) => string;
 }
 
 /** Columns two spaces apart, aligned by display width; a newline after each row. */
-export async function formatTable({ header, rows, width }: TextTable): Promise<string> {
+export async function formatTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
   );
   const rule = await createTextMeasurerForTexts(lines.flat());
   const widths = columnWidths(lines, rule);
-  const shares = width === undefined ? widths : shrinkWidths(widths, width);
-  return lines.map((line) => `${formatRow(line, shares, rule, width)}\n`).join('');
+  const kept = width === undefined ? [...widths.keys()] : columnsThatFit(widths, priorities, width);
+  const keptWidths = kept.map((column) => widths[column]!);
+  const shares = width === undefined ? keptWidths : shrinkWidths(keptWidths, width);
+  const first = header === undefined ? 0 : 1;
+  return lines
+    .map((line, at) => {
+      const cells = kept.flatMap((column) => (column < line.length ? [line[column]!] : []));
+      const row = at < first ? undefined : at - first;
+      const styled =
+        style === undefined ? undefined : (text: string, index: number) => style(text, kept[index] ?? index, row);
+      return `${formatRow(cells, shares, rule, width, styled)}\n`;
+    })
+    .join('');
+}
+
+/** The columns that are printed: those of least importance are left out whole until the rest fits. */
+function columnsThatFit(
+  widths: readonly number[],
+  priorities: readonly (number | undefined)[],
+  width: number,
+): readonly number[] {
+  let kept = [...widths.keys()];
+  for (;;) {
+    const total = kept.reduce((sum, column) => sum + widths[column]!, 0) + gap.length * (kept.length - 1);
+    const optional = kept.filter((column) => priorities[column] !== undefined);
+    if (total <= width || optional.length === 0) return kept;
+    const least = optional.reduce((one, other) => (priorities[other]! >= priorities[one]! ? other : one));
+    kept = kept.filter((column) => column !== least);
+  }
 }
 
 // A longer cell is a mistake or an attack.
@@ -31,12 +62,17 @@ function formatRow(
   widths: readonly number[],
   rule: TextMeasurer,
   width: number | undefined,
+  style: ((text: string, index: number) => string) | undefined,
 ): string {
-  const text = cells
-    .map((cell, at) => rule.pad(rule.truncate(cell, widths[at]!), widths[at]!))
-    .join(gap)
-    .trimEnd();
-  return width === undefined ? text : rule.truncate(text, width);
+  const texts = cells.map((cell, at) => rule.truncate(cell, widths[at]!));
+  const padded = (styled: readonly string[]) =>
+    styled
+      .map((text, at) => text + ' '.repeat(Math.max(0, widths[at]! - rule.measure(texts[at]!))))
+      .join(gap)
+      .trimEnd();
+  const text = padded(texts);
+  if (width !== undefined && rule.measure(text) > width) return rule.truncate(text, width);
+  return style === undefined ? text : padded(texts.map((one, at) => (one === '' ? one : style(one, at))));
 }
 
 function columnWidths(lines: readonly (readonly string[])[], rule: TextMeasurer): readonly number[] {

@@ -14,13 +14,13 @@ import { limitOption, printList } from '../print-list.ts';
 export const actionView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
-    { name: 'Status', value: (row) => stringField(row, 'status') },
+    { name: 'Status', value: (row) => stringField(row, 'status'), kind: 'state' },
     { name: 'Type', value: (row) => stringField(row, 'type') },
-    { name: 'StartedAt', value: (row) => stringField(row, 'started_at') },
-    { name: 'CompletedAt', value: (row) => stringField(row, 'completed_at') },
+    { name: 'StartedAt', value: (row) => stringField(row, 'started_at'), kind: 'time' },
+    { name: 'CompletedAt', value: (row) => stringField(row, 'completed_at'), kind: 'time', priority: 2 },
     { name: 'ResourceID', value: (row) => scalar(row.resource_id) },
-    { name: 'ResourceType', value: (row) => stringField(row, 'resource_type') },
-    { name: 'Region', value: regionOf },
+    { name: 'ResourceType', value: (row) => stringField(row, 'resource_type'), priority: 1 },
+    { name: 'Region', value: regionOf, priority: 3 },
   ],
 };
 
@@ -56,6 +56,7 @@ export const actionsListCommand: CommandSpec<Context> = {
     return printList(context, args, {
       view: actionView,
       resource: 'actions',
+      filters: filterOptions,
       list: (api, options) => listActions(api, { ...options, pageSize, matches }),
     });
   },

@@ -20,10 +20,10 @@ const view: ListView<ProfileRow> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Current', value: (row) => (row.current ? '*' : '') },
-    { name: 'AuthURL', value: (row) => row.auth_url },
+    { name: 'AuthURL', value: (row) => row.auth_url, priority: 2 },
     { name: 'Email', value: (row) => row.email },
-    { name: 'Team', value: (row) => row.team_name },
-    { name: 'State', value: (row) => row.state },
+    { name: 'Team', value: (row) => row.team_name, priority: 1 },
+    { name: 'State', value: (row) => row.state, kind: 'state' },
   ],
 };
 

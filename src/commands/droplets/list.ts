@@ -15,15 +15,15 @@ export const dropletView: ListView<JsonRecord> = {
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
     { name: 'Name', value: (row) => stringField(row, 'name') },
     { name: 'PublicIPv4', value: publicAddress },
-    { name: 'Memory', value: (row) => exactNumberField(row, 'memory') },
-    { name: 'VCPUs', value: (row) => exactNumberField(row, 'vcpus') },
-    { name: 'Disk', value: (row) => exactNumberField(row, 'disk') },
+    { name: 'Memory', value: (row) => exactNumberField(row, 'memory'), priority: 6 },
+    { name: 'VCPUs', value: (row) => exactNumberField(row, 'vcpus'), priority: 5 },
+    { name: 'Disk', value: (row) => exactNumberField(row, 'disk'), priority: 7 },
     { name: 'Region', value: (row) => slugOf(row.region) },
-    { name: 'Image', value: (row) => imageOf(row.image) },
-    { name: 'Size', value: (row) => stringField(row, 'size_slug') ?? slugOf(row.size) },
-    { name: 'Status', value: (row) => stringField(row, 'status') },
-    { name: 'Tags', value: tagsOf },
-    { name: 'CreatedAt', value: (row) => stringField(row, 'created_at') },
+    { name: 'Image', value: (row) => imageOf(row.image), priority: 3 },
+    { name: 'Size', value: (row) => stringField(row, 'size_slug') ?? slugOf(row.size), priority: 2 },
+    { name: 'Status', value: (row) => stringField(row, 'status'), kind: 'state' },
+    { name: 'Tags', value: tagsOf, priority: 4 },
+    { name: 'CreatedAt', value: (row) => stringField(row, 'created_at'), kind: 'time', priority: 1 },
   ],
 };
 
@@ -57,6 +57,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
     return printList(context, args, {
       view: dropletView,
       resource: 'droplets',
+      filters: ['region', 'tag'],
       list: (api, options) =>
         listDroplets(api, serverFilter(glob, tag), { ...options, matches: isFiltered ? matches : undefined }),
     });

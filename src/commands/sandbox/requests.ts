@@ -6,16 +6,16 @@ import { isRecord, type JsonRecord, numberField, stringField } from '../../json.
 
 const view: ListView<JsonRecord> = {
   columns: [
-    { name: 'At', value: (row) => stringField(row, 'at') },
+    { name: 'At', value: (row) => stringField(row, 'at'), kind: 'time' },
     { name: 'Method', value: (row) => stringField(row, 'method') },
     { name: 'Path', value: (row) => stringField(row, 'path') },
     { name: 'Status', value: (row) => numberField(row, 'status') },
-    { name: 'ClientID', value: (row) => stringField(row, 'client_id') },
-    { name: 'GrantType', value: (row) => stringField(row, 'grant_type') },
-    { name: 'TokenHint', value: (row) => stringField(row, 'token_hint') },
-    { name: 'Fault', value: (row) => stringField(row, 'fault') },
-    { name: 'Committed', value: (row) => booleanField(row, 'committed') },
-    { name: 'Delivered', value: (row) => booleanField(row, 'delivered') },
+    { name: 'ClientID', value: (row) => stringField(row, 'client_id'), priority: 4 },
+    { name: 'GrantType', value: (row) => stringField(row, 'grant_type'), priority: 2 },
+    { name: 'TokenHint', value: (row) => stringField(row, 'token_hint'), priority: 3 },
+    { name: 'Fault', value: (row) => stringField(row, 'fault'), priority: 1 },
+    { name: 'Committed', value: (row) => booleanField(row, 'committed'), priority: 5 },
+    { name: 'Delivered', value: (row) => booleanField(row, 'delivered'), priority: 6 },
   ],
 };
 

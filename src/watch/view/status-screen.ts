@@ -1,4 +1,4 @@
-import type { TerminalStyles } from '../../cli/color.ts';
+import { plainStyles, type TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../cli/text-width.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
@@ -26,13 +26,11 @@ export interface StatusScreenOptions {
 export function drawStatusScreen(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
   if (options.columns >= minColumns) return drawLines(sample, options);
   // In a very narrow terminal lines are truncated, which is possible only without colours.
-  const lines = drawLines(sample, { ...options, paint: noColor });
+  const lines = drawLines(sample, { ...options, paint: plainStyles });
   return lines.map((line) => options.ruler.truncate(line, Math.max(1, options.columns - 1)));
 }
 
 const minColumns = 40;
-const unchanged = (text: string): string => text;
-const noColor: TerminalStyles = { bold: unchanged, dim: unchanged, red: unchanged, yellow: unchanged, cyan: unchanged };
 
 function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
   const { columns, rows } = options;

@@ -70,3 +70,22 @@ test('no line is wider than the terminal', async () => {
     ),
   );
 });
+
+test('columns of low priority are left out whole, the least important first, until the others fit', async () => {
+  const table = {
+    header: ['ID', 'Name', 'Memory', 'Status'],
+    rows: [['1', 'web-01', '1024', 'active']],
+    priorities: [undefined, 1, 2, undefined],
+  };
+  expect(await formatTable({ ...table, width: 26 })).toBe('ID  Name    Memory  Status\n1   web-01  1024    active\n');
+  expect(await formatTable({ ...table, width: 25 })).toBe('ID  Name    Status\n1   web-01  active\n');
+  expect(await formatTable({ ...table, width: 17 })).toBe('ID  Status\n1   active\n');
+  expect(await formatTable({ ...table, width: 9 })).toBe('ID  Stat…\n1   acti…\n');
+  expect(await formatTable(table)).toContain('Memory');
+});
+
+test('a style is applied to cells that are cut and aligned without it', async () => {
+  const style = (text: string, column: number, row: number | undefined) => `<${row ?? 'h'}${column}:${text}>`;
+  const text = await formatTable({ header: ['ID', 'Name'], rows: [['1', 'a']], style, priorities: [], width: 80 });
+  expect(text).toBe('<h0:ID>  <h1:Name>\n<00:1>   <01:a>\n');
+});

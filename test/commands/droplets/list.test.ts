@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
 import { admin, MAYA, sandboxFor, tokenFor, userOf } from '../../sandbox/requests.ts';
@@ -318,5 +319,23 @@ describe('the session of a profile', () => {
     expect(ran.error()).toMatchObject({ code: 'not_logged_in', hint: '`cloudctl auth login --profile work`' });
     const unknown = await runCloudctl(host, ['droplets', 'list', '--profile', 'nope', '-o', 'json']);
     expect(unknown.error()).toMatchObject({ code: 'profile_unknown', exit_code: 2 });
+  });
+});
+
+describe('an empty list', () => {
+  it('says on standard error what did not match', async () => {
+    const { host } = await loggedIn();
+    for (const words of [
+      ['nothing-*', '--region', 'nyc3'],
+      ['--tag', 'none'],
+    ]) {
+      const ran = await runCloudctl(host, ['droplets', 'list', ...words]);
+      expect(ran.code).toBe(0);
+      expectGolden('droplets', ran.err, words.join(' '));
+      expect((await runCloudctl(host, ['droplets', 'list', ...words, '-q'])).err).toBe('');
+    }
+    const ran = await runCloudctl(host, ['actions', 'list', '--status', 'errored', '-o', 'json']);
+    expect(ran.json()).toEqual([]);
+    expectGolden('actions', ran.err);
   });
 });

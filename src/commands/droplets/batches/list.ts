@@ -6,16 +6,16 @@ import type { Context } from '../../../context.ts';
 const view: ListView<StoredBatch> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
-    { name: 'Started', value: (row) => row.started },
-    { name: 'Profile', value: (row) => row.profile },
-    { name: 'State', value: (row) => row.state },
+    { name: 'Started', value: (row) => row.started, kind: 'time' },
+    { name: 'Profile', value: (row) => row.profile, priority: 3 },
+    { name: 'State', value: (row) => row.state, kind: 'state' },
     { name: 'Names', value: (row) => row.names },
     { name: 'Created', value: (row) => row.created },
     { name: 'Failed', value: (row) => row.failed },
-    { name: 'Unknown', value: (row) => row.unknown },
-    { name: 'Missing', value: (row) => row.missing },
+    { name: 'Unknown', value: (row) => row.unknown, priority: 1 },
+    { name: 'Missing', value: (row) => row.missing, priority: 2 },
     { name: 'Skipped', value: (row) => row.skipped, extra: true },
-    { name: 'Ledger', value: (row) => row.path },
+    { name: 'Ledger', value: (row) => row.path, priority: 4 },
   ],
 };
 

@@ -1,0 +1,66 @@
+import { createTerminalStyles, type TerminalStyles } from './color.ts';
+import type { Cell, ColumnTraits } from './columns.ts';
+
+/** How the tables of a terminal show cells. */
+export interface TerminalCells {
+  /** The text of a cell: times relative to now. */
+  text(cell: Cell, traits: ColumnTraits | undefined): string;
+  /** A text in the colour of its state; the header (`isHeader`) dim. */
+  style(text: string, traits: ColumnTraits | undefined, isHeader: boolean): string;
+}
+
+export interface TerminalCellsOptions {
+  readonly isTerminal: boolean;
+  readonly color: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export async function createTerminalCells({
+  isTerminal,
+  color,
+  now: clock,
+}: TerminalCellsOptions): Promise<TerminalCells> {
+  const styles = await createTerminalStyles(color);
+  const now = clock();
+  return {
+    text(cell, traits) {
+      if (cell === null || cell === undefined) return '';
+      return isTerminal && traits?.kind === 'time' ? relativeTime(String(cell), now) : String(cell);
+    },
+    style(text, traits, isHeader) {
+      if (isHeader) return styles.dim(text);
+      return traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+    },
+  };
+}
+
+const greenStates: ReadonlySet<string> = new Set(['active', 'completed', 'done', 'created', 'ok', 'finished', 'valid']);
+const redStates: ReadonlySet<string> = new Set(['errored', 'error', 'failed', 'damaged', 'unknown', 'expired']);
+const dimStates: ReadonlySet<string> = new Set(['off', 'archive', 'deleted', 'skipped', 'logged_out', 'canceled']);
+
+/** A state that is none of these has not ended: `new`, `in-progress`, `running`, `unfinished`. */
+function colorOfState(state: string): keyof Pick<TerminalStyles, 'green' | 'red' | 'dim' | 'yellow'> {
+  if (greenStates.has(state)) return 'green';
+  if (redStates.has(state)) return 'red';
+  return dimStates.has(state) ? 'dim' : 'yellow';
+}
+
+/** In seconds, the largest first. */
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** `3 min ago`, `in 29 d`; the day of a time more than 60 days away. Text that is not a time is returned as it is. */
+export function relativeTime(text: string, now: number): string {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) return text;
+  const seconds = Math.floor(Math.abs(time - now) / 1000);
+  if (seconds > 60 * 86_400) return text.slice(0, 10);
+  const [unit, size] = units.find(([, length]) => seconds >= length) ?? ['s', 1];
+  const amount = `${Math.floor(seconds / size)} ${unit}`;
+  return time > now ? `in ${amount}` : `${amount} ago`;
+}
