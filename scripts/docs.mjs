@@ -6,7 +6,9 @@ import { build } from 'esbuild';
 import { root } from './run-vitest.mjs';
 
 const { generatedDocs, readmeWithCommands } = await load('test/fixtures/generated-docs.ts');
-for (const [file, text] of Object.entries(generatedDocs())) writeFileSync(join(root, file), text);
+rmSync(join(root, 'man'), { recursive: true, force: true });
+for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true });
+for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
 const readme = join(root, 'README.md');
 writeFileSync(readme, readmeWithCommands(readFileSync(readme, 'utf8')));
 

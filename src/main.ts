@@ -4,6 +4,7 @@ import { runCommandLine } from './cli/program.ts';
 import { commandTree } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
+import { helpTopics } from './help-topics/help-topics.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
 import { version } from './version.ts';
@@ -15,9 +16,10 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
     return await runCommandLine({
       name: 'cloudctl',
       version,
-      summary: 'Log in to the cloud through the browser, create droplets in batch, and migrate databases online.',
+      summary: programSummary,
       examples: programExamples,
       tree: commandTree,
+      topics: helpTopics,
       argv,
       stdout: host.stdout,
       env: host.env,
@@ -39,7 +41,10 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
   }
 }
 
-const programExamples = [
+export const programSummary =
+  'Log in to the cloud through the browser, create droplets in batch, and migrate databases online.';
+
+export const programExamples = [
   { text: 'Try everything without an account', command: 'cloudctl sandbox start' },
   { text: 'Set up a profile, then log in', command: 'cloudctl auth setup && cloudctl auth login' },
   {

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { generatedDocs, readmeWithCommands } from './fixtures/generated-docs.ts';
 
+const pages = await generatedDocs();
+
 describe('the pages generated from the sources are up to date (npm run docs)', () => {
-  it.each(Object.entries(generatedDocs()))('%s', (file, text) => {
+  it.each(Object.entries(pages))('%s', (file, text) => {
     expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toBe(text);
   });
 

@@ -1,5 +1,6 @@
 import type { CommandGroup, CommandSpec, LazyCommand, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
+import type { HelpTopics } from './help-topic.ts';
 
 /**
  * Answers `__complete -- WORDS…`, which the scripts of `cloudctl completion` call at each Tab. The last word is the
@@ -10,7 +11,16 @@ export async function complete<C>(
   root: CommandGroup<C>,
   words: readonly string[],
   profileNames: () => readonly string[],
+  topics: HelpTopics = {},
 ): Promise<readonly string[]> {
+  if (words[0] === 'help' && words.length === 2)
+    return suggest(
+      [
+        ...Object.entries(topics).map(([value, { summary }]) => ({ value, description: summary })),
+        ...commandSuggestions(root),
+      ],
+      words[1] ?? '',
+    );
   const cursor = await readWords(root, words.slice(0, -1));
   // Windows PowerShell cannot pass an empty argument, and passes a pair of quotes instead.
   const last = words.at(-1) ?? '';

@@ -2,10 +2,10 @@ import type { TerminalStyles } from './color.ts';
 import { createTerminalStyles } from './color.ts';
 import type { CommandGroup, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
 import { type CommandDescription, describeCommand } from './command-table.ts';
-import { globalOptions, helpOptions } from './global-options.ts';
+import type { HelpTopicPage, HelpTopics } from './help-topic.ts';
 import { formatOptionTerm } from './synopsis.ts';
 
-export interface HelpTopic<C> {
+export interface HelpSubject<C> {
   /** The words of the command, with the program's name. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
@@ -18,12 +18,27 @@ export interface HelpStyle {
 }
 
 /** The help of a group or a command, ready to print. Reads the file of that command only. */
-export async function renderHelp<C>({ path, node }: HelpTopic<C>, { columns, color }: HelpStyle): Promise<string> {
-  const page: HelpLayout = {
-    width: Math.min(Math.max(columns ?? 80, 40), 100),
-    paint: await createTerminalStyles(color),
-  };
-  const sections = sectionsOf(await describeCommand(path, node), page);
+export async function renderHelp<C>(
+  { path, node }: HelpSubject<C>,
+  style: HelpStyle,
+  topics: HelpTopics = {},
+): Promise<string> {
+  const page = await layoutOf(style);
+  return joinSections(sectionsOf(await describeCommand(path, node), page, topics));
+}
+
+/** A page of `cloudctl help NAME`. */
+export async function renderHelpTopic({ text, sections = [], examples = [] }: HelpTopicPage, style: HelpStyle) {
+  const page = await layoutOf(style);
+  const entries = sections.map((section) => entriesSection(section.title, section.entries, page));
+  return joinSections([paragraphs(text, page), ...entries, examplesSection(examples, page)]);
+}
+
+async function layoutOf({ columns, color }: HelpStyle): Promise<HelpLayout> {
+  return { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await createTerminalStyles(color) };
+}
+
+function joinSections(sections: readonly string[]): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
@@ -37,7 +52,7 @@ interface HelpEntry {
   readonly text: string;
 }
 
-function sectionsOf(command: CommandDescription, page: HelpLayout): readonly string[] {
+function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpTopics): readonly string[] {
   const { words, summary, description = '', synopsis, options, examples, environment, commands } = command;
   const positionals = command.arguments.map(({ name, description: text, choices, variadic }) => ({
     term: variadic === true ? `${name}...` : name,
@@ -55,15 +70,24 @@ function sectionsOf(command: CommandDescription, page: HelpLayout): readonly str
     entriesSection('Arguments', positionals, page),
     entriesSection('Options', optionEntries(options), page),
     examplesSection(examples, page),
-    entriesSection('Global options', optionEntries([...globalOptions, ...helpOptions]), page),
     entriesSection(
       'Environment',
-      environment.map(({ name, description: text }) => ({ term: name, text })),
+      words.length === 1 ? [] : environment.map(({ name, description: text }) => ({ term: name, text })),
       page,
     ),
-    commands.length === 0
+    words.length > 1
       ? ''
-      : wrap(`Use \`${words.join(' ')} COMMAND --help\` for more about a command.`, page.width, 0),
+      : entriesSection(
+          'Topics',
+          Object.entries(topics).map(([name, { summary: text }]) => ({ term: `help ${name}`, text })),
+          page,
+        ),
+    [
+      ...(commands.length === 0 ? [] : [`Use \`${words.join(' ')} COMMAND --help\` for more about a command.`]),
+      `Options of every command: \`${words[0]} help options\`.`,
+    ]
+      .map((line) => wrap(line, page.width, 0))
+      .join('\n'),
   ];
 }
 
@@ -78,7 +102,8 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
   return lines.length === 0 ? '' : section('Examples', lines, page);
 }
 
-function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
+/** The entries of a section for options. */
+export function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   return options.map((option) => ({
     term: formatOptionTerm(option),
     text: withChoices(option.description, option.choices) + (option.multiple === 'repeat' ? ' (may be repeated)' : ''),

@@ -3,6 +3,7 @@ import type { Environment, Sink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
+import type { HelpTopics } from './help-topic.ts';
 import { parseArgs } from './parse-args.ts';
 import type { ParsedCommand } from './parse-command-line.ts';
 
@@ -19,6 +20,8 @@ export interface Program<C> {
   readonly argv: readonly string[];
   readonly stdout: Sink;
   readonly env: Environment;
+  /** The pages of `help NAME`. */
+  readonly topics?: HelpTopics;
   /** The values that completion suggests for a profile's name. */
   readonly profileNames: () => readonly string[];
   /** Called after the arguments were checked. `path` is the command without the program's name: `['droplets', 'list']`. */
@@ -31,17 +34,27 @@ export interface Program<C> {
  * `__commands` prints the command table as JSON.
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
-  const { name, version, summary, examples = [], tree, argv, stdout, env, makeContext } = program;
+  const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
   const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree };
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete.ts');
-    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames);
+    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
     await stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;
   }
   if (argv[0] === '__commands') {
     const { createCommandTable } = await import('./command-table.ts');
     await stdout.write(`${JSON.stringify({ version, ...(await createCommandTable(name, root)) }, null, 2)}\n`);
+    return 0;
+  }
+  const helpStyle = () => ({
+    columns: stdout.columns,
+    color: isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') }),
+  });
+  const topic = argv[0] === 'help' && Object.hasOwn(topics, argv[1] ?? '') ? topics[argv[1] ?? ''] : undefined;
+  if (topic !== undefined) {
+    const { renderHelpTopic } = await import('./help.ts');
+    await stdout.write(await renderHelpTopic(await topic.load(), helpStyle()));
     return 0;
   }
   const typed = await readCommandLine(name, root, argv);
@@ -51,8 +64,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
       return 0;
     case 'help': {
       const { renderHelp } = await import('./help.ts');
-      const color = isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') });
-      await stdout.write(await renderHelp(typed, { columns: stdout.columns, color }));
+      await stdout.write(await renderHelp(typed, helpStyle(), topics));
       return 0;
     }
     case 'run': {

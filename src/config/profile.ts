@@ -22,6 +22,7 @@ export type ProfileKey = keyof Profile;
 export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 interface ProfileKeySpec {
+  readonly description: string;
   readonly variable?: string;
   /** An example value for hints, written as in a shell. */
   readonly example: string;
@@ -31,26 +32,71 @@ interface ProfileKeySpec {
 
 /** Every key of a profile, with its environment variable and its parser. */
 export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
-  auth_url: { variable: 'CLOUDCTL_AUTH_URL', example: 'https://cloud.example.com', parse: parseOriginText },
-  base_url: { variable: 'CLOUDCTL_BASE_URL', example: 'https://api.example.com', parse: parseOriginText },
-  client_id: { variable: 'CLOUDCTL_CLIENT_ID', example: 'my-application', parse: parseVisibleText },
+  auth_url: {
+    description: 'origin of the authorization server',
+    variable: 'CLOUDCTL_AUTH_URL',
+    example: 'https://cloud.example.com',
+    parse: parseOriginText,
+  },
+  base_url: {
+    description: 'origin of the resource API',
+    variable: 'CLOUDCTL_BASE_URL',
+    example: 'https://api.example.com',
+    parse: parseOriginText,
+  },
+  client_id: {
+    description: 'client ID of the registered application',
+    variable: 'CLOUDCTL_CLIENT_ID',
+    example: 'my-application',
+    parse: parseVisibleText,
+  },
   callback_urls: {
+    description: 'callback URLs of the registered application; the first one whose port is free is used',
     variable: 'CLOUDCTL_CALLBACK_URL',
     example: 'http://127.0.0.1:8765/callback',
     parse: parseCallbackUrls,
   },
-  issuer: { example: 'https://cloud.example.com', parse: parseVisibleText },
-  scope: { variable: 'CLOUDCTL_SCOPE', example: '"read write"', parse: parseScope },
-  flow: { variable: 'CLOUDCTL_FLOW', example: 'code', parse: parseOneOf('code', 'implicit') },
-  token_params: { variable: 'CLOUDCTL_TOKEN_PARAMS', example: 'query', parse: parseOneOf('query', 'body', 'basic') },
-  pkce: { example: 'true', parse: parseBoolean },
+  issuer: {
+    description: 'issuer that the redirect of a login must name (RFC 9207)',
+    example: 'https://cloud.example.com',
+    parse: parseVisibleText,
+  },
+  scope: {
+    description: 'scope to request: read or "read write" (default: read)',
+    variable: 'CLOUDCTL_SCOPE',
+    example: '"read write"',
+    parse: parseScope,
+  },
+  flow: {
+    description: 'authorization flow: code or implicit (default: code)',
+    variable: 'CLOUDCTL_FLOW',
+    example: 'code',
+    parse: parseOneOf('code', 'implicit'),
+  },
+  token_params: {
+    description: 'where the token endpoint reads its parameters: query, body or basic (default: query)',
+    variable: 'CLOUDCTL_TOKEN_PARAMS',
+    example: 'query',
+    parse: parseOneOf('query', 'body', 'basic'),
+  },
+  pkce: { description: 'send a PKCE challenge: true or false (default: true)', example: 'true', parse: parseBoolean },
   credential_store: {
+    description: 'credential store: keychain or file (default: keychain)',
     variable: 'CLOUDCTL_CREDENTIAL_STORE',
     example: 'keychain',
     parse: parseOneOf('keychain', 'file'),
   },
-  output: { variable: 'CLOUDCTL_OUTPUT', example: 'json', parse: parseOneOf('table', 'json', 'ndjson', 'yaml', 'csv') },
-  batch_ledger_days: { example: '30', parse: parseDays },
+  output: {
+    description: 'output format (default: table)',
+    variable: 'CLOUDCTL_OUTPUT',
+    example: 'json',
+    parse: parseOneOf('table', 'json', 'ndjson', 'yaml', 'csv'),
+  },
+  batch_ledger_days: {
+    description: 'days after which the ledger of a finished batch is deleted; 0 keeps it',
+    example: '30',
+    parse: parseDays,
+  },
 };
 
 export function isProfileKey(key: string): key is ProfileKey {

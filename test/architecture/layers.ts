@@ -4,7 +4,7 @@ import { folderOf, type Import, type Project, type Rule } from './project.ts';
 export const layers: readonly (readonly string[])[] = [
   ['entry'],
   ['main'],
-  ['commands'],
+  ['commands', 'help-topics'],
   ['context', 'rehearsal'],
   ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source'],

@@ -1,0 +1,22 @@
+import type { ExampleSpec } from './command.ts';
+
+/** A page of `cloudctl help NAME` about something that is not a command. */
+export interface HelpTopic {
+  /** One line: lower case, no full stop. */
+  readonly summary: string;
+  readonly load: () => Promise<HelpTopicPage>;
+}
+
+/** By name, in the order of the list of topics. */
+export type HelpTopics = Readonly<Record<string, HelpTopic>>;
+
+export interface HelpTopicPage {
+  readonly text: string;
+  readonly sections?: readonly HelpTopicSection[];
+  readonly examples?: readonly ExampleSpec[];
+}
+
+export interface HelpTopicSection {
+  readonly title: string;
+  readonly entries: readonly { readonly term: string; readonly text: string }[];
+}

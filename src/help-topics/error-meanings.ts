@@ -1,0 +1,97 @@
+import type { ErrorCode } from '../errors.ts';
+
+/** What each error code means, and what to do; for `cloudctl help exit-codes` and docs/errors.md. */
+export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: string; readonly fix: string }>> = {
+  usage: {
+    meaning: 'unknown command or option, wrong or missing value',
+    fix: 'Correct the command line; `--help` shows the options.',
+  },
+  config_invalid: {
+    meaning: 'config.json or a setting cannot be used',
+    fix: 'Correct the named setting with `cloudctl config set`.',
+  },
+  profile_unknown: {
+    meaning: 'there is no profile of this name',
+    fix: 'List profiles with `cloudctl auth list`, or create one with `cloudctl auth setup`.',
+  },
+  not_logged_in: { meaning: 'the profile has no session', fix: 'Run `cloudctl auth login`.' },
+  needs_login: { meaning: 'the session has ended and cannot be renewed', fix: 'Run `cloudctl auth login`.' },
+  token_refused: {
+    meaning: 'the server refused the access token',
+    fix: 'Run `cloudctl auth login`, or correct CLOUDCTL_ACCESS_TOKEN.',
+  },
+  scope_too_small: {
+    meaning: 'the session has no write scope',
+    fix: 'Run `cloudctl auth login --scope "read write"`.',
+  },
+  scope_mismatch: {
+    meaning: 'the server granted another scope than requested',
+    fix: 'Run `cloudctl auth login` and confirm the scope that is shown.',
+  },
+  access_denied: {
+    meaning: 'the user denied the request',
+    fix: 'Run `cloudctl auth login` again and authorize the application.',
+  },
+  consent_required: {
+    meaning: 'the user must authorize the application',
+    fix: 'Run `cloudctl auth login` without `--prompt none`.',
+  },
+  login_required: { meaning: 'the user must sign in', fix: 'Run `cloudctl auth login` without `--prompt none`.' },
+  state_mismatch: {
+    meaning: 'a redirect did not belong to this login',
+    fix: 'Run `cloudctl auth login` again; close other login tabs.',
+  },
+  malformed_response: {
+    meaning: 'the authorization server answered outside its specification',
+    fix: 'Check the auth URL of the profile.',
+  },
+  login_timeout: {
+    meaning: 'the browser did not return in time',
+    fix: 'Run `cloudctl auth login` again, or use `--paste`.',
+  },
+  invalid_grant: { meaning: 'the code or refresh token was refused', fix: 'Run `cloudctl auth login`.' },
+  invalid_client: {
+    meaning: 'the client ID or client secret was refused',
+    fix: 'Correct them with `cloudctl auth setup`.',
+  },
+  invalid_scope: { meaning: 'the server does not know the scope', fix: 'Use the scope `read` or `read write`.' },
+  server_error: { meaning: 'the authorization server failed', fix: 'Try again later.' },
+  temporarily_unavailable: { meaning: 'the authorization server is overloaded', fix: 'Try again later.' },
+  port_in_use: {
+    meaning: 'another program listens on the callback port',
+    fix: 'End that program, or change the callback URL.',
+  },
+  keychain_unavailable: {
+    meaning: 'the keychain cannot be used',
+    fix: 'Unlock it, or use `--credential-store file`; `cloudctl doctor` shows why.',
+  },
+  busy: { meaning: 'another process holds a lock', fix: 'Wait for it, then run the command again.' },
+  unreachable: { meaning: 'a server was not reached', fix: 'Check the address, the network and the proxy.' },
+  tls: { meaning: 'the TLS connection failed', fix: 'Check the certificate; NODE_EXTRA_CA_CERTS adds an authority.' },
+  timeout: { meaning: 'a server did not answer in time', fix: 'Try again; `--timeout` changes the limit.' },
+  rate_limited: { meaning: 'the rate limit is reached', fix: 'Wait for the time that the message names.' },
+  api_error: { meaning: 'the resource API refused a request', fix: 'Follow the message of the API.' },
+  not_found: {
+    meaning: 'the resource does not exist in this account',
+    fix: 'Check the ID and the account (`cloudctl auth status`).',
+  },
+  incomplete_list: { meaning: 'a list could not be read to its end', fix: 'Run the command again.' },
+  batch_partial: {
+    meaning: 'some names of a batch were not created, or it is unknown',
+    fix: 'Run the `--resume` command that was printed.',
+  },
+  preflight_blocked: {
+    meaning: 'the requested migration method is not possible',
+    fix: 'Apply the fixes of the report.',
+  },
+  source_unreachable: {
+    meaning: 'the source database was not reached',
+    fix: 'Check host, port, user and password of the source.',
+  },
+  rehearsal_failed: {
+    meaning: 'the rehearsal failed or found a difference',
+    fix: 'Read the report; nothing was changed on the source.',
+  },
+  cancelled: { meaning: 'the user cancelled', fix: 'Run the command again to do it.' },
+  internal: { meaning: 'a fault of the program', fix: 'Report it with the output of `--trace`.' },
+};

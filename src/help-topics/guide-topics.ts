@@ -1,0 +1,87 @@
+import type { HelpTopicPage } from '../cli/help-topic.ts';
+
+export const outputTopic: HelpTopicPage = {
+  text: [
+    'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
+    'A table on a terminal fits its width: columns of low priority are left out, and times are relative. Elsewhere a table has every column and ISO 8601 times.',
+  ].join('\n\n'),
+  sections: [
+    {
+      title: 'Formats (-o)',
+      entries: [
+        { term: 'table', text: 'columns for people (default)' },
+        { term: 'json', text: 'one document, printed after the last row' },
+        { term: 'ndjson', text: 'one object per line, printed as soon as it is known' },
+        { term: 'yaml', text: 'one document' },
+        { term: 'csv', text: 'a header and one record per row' },
+      ],
+    },
+  ],
+  examples: [
+    { text: 'Choose columns', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
+    { text: 'Filter with JMESPath', command: 'cloudctl droplets list -o json --query "[?status==\'active\'].name"' },
+  ],
+};
+
+export const scriptingTopic: HelpTopicPage = {
+  text: [
+    'A script needs no prompt: --no-input makes a missing value an error, and -y answers confirmations.',
+    '`droplets create` writes a ledger. When it is interrupted, run the command that it prints: each name is created exactly once. With --batch-id any machine can continue the batch.',
+    'In CI, pass a token in CLOUDCTL_ACCESS_TOKEN, or keep a session in a file with --credential-store file.',
+  ].join('\n\n'),
+  examples: [
+    {
+      text: 'Create droplets and print their ids',
+      command:
+        'cloudctl droplets create --names web-01,web-02 --region nyc3 --size s-1vcpu-1gb --image ubuntu-24-04-x64 -o ndjson',
+    },
+    { text: 'Use the token in another program', command: 'TOKEN=$(cloudctl auth token)' },
+    { text: 'Continue an interrupted batch', command: 'cloudctl droplets create --resume LEDGER' },
+  ],
+};
+
+export const loginTopic: HelpTopicPage = {
+  text: [
+    'A profile names the servers and the application. `auth setup` creates it, and `auth login` opens the browser and waits for the redirect on a loopback address. Tokens are kept in the keychain of the system.',
+    'The access token is renewed without a question until the session ends. Several profiles can be logged in at once; --profile selects one.',
+  ].join('\n\n'),
+  sections: [
+    {
+      title: 'Commands',
+      entries: [
+        { term: 'auth setup', text: 'create or change a profile' },
+        { term: 'auth login', text: 'log in through the browser; --paste without one on this machine' },
+        { term: 'auth status', text: 'show the account and when the session ends' },
+        { term: 'auth switch', text: 'select another profile' },
+        { term: 'auth logout', text: 'end the session here and at the server' },
+        { term: 'doctor', text: 'find what prevents a login' },
+      ],
+    },
+  ],
+  examples: [
+    { text: 'Ask for permission to create and change', command: 'cloudctl auth login --scope "read write"' },
+    { text: 'Try it without an account', command: 'cloudctl sandbox start' },
+  ],
+};
+
+export const migrationTopic: HelpTopicPage = {
+  text: 'An online migration copies a PostgreSQL or Redis database into a managed cluster while applications go on writing to the source. Give the password in PGPASSWORD, PGPASSFILE or REDISCLI_AUTH.',
+  sections: [
+    {
+      title: 'Steps',
+      entries: [
+        { term: '1 db preflight', text: 'check the source, and write the fixes as scripts' },
+        { term: '2 db rehearse', text: 'optional: migrate into a server of your own and compare' },
+        { term: '3 db migrate', text: 'check again, then start the migration' },
+        { term: '4 db watch', text: 'follow the copy and the replication' },
+        { term: '5 db sequences', text: 'at the cut-over: set the sequences of the target' },
+      ],
+    },
+  ],
+  examples: [
+    {
+      text: 'Check a source for a target version',
+      command: 'cloudctl db preflight --source postgres://mover@db.example.com/shop --target-version 17',
+    },
+  ],
+};

@@ -1,0 +1,33 @@
+import type { HelpTopics } from '../cli/help-topic.ts';
+
+/** The topics of `cloudctl help`. A page is read only when its topic is typed. */
+export const helpTopics: HelpTopics = {
+  options: {
+    summary: 'options of every command',
+    load: async () => (await import('./reference-topics.ts')).optionsTopic,
+  },
+  environment: {
+    summary: 'environment variables',
+    load: async () => (await import('./reference-topics.ts')).environmentTopic,
+  },
+  'exit-codes': {
+    summary: 'exit codes and error codes',
+    load: async () => (await import('./reference-topics.ts')).exitCodesTopic,
+  },
+  output: {
+    summary: 'output formats, columns and queries',
+    load: async () => (await import('./guide-topics.ts')).outputTopic,
+  },
+  scripting: {
+    summary: 'use in shell scripts and CI',
+    load: async () => (await import('./guide-topics.ts')).scriptingTopic,
+  },
+  login: {
+    summary: 'profiles, login and sessions',
+    load: async () => (await import('./guide-topics.ts')).loginTopic,
+  },
+  migration: {
+    summary: 'the steps of an online database migration',
+    load: async () => (await import('./guide-topics.ts')).migrationTopic,
+  },
+};

@@ -1,0 +1,50 @@
+import { environmentVariables } from '../cli/environment-variables.ts';
+import { globalOptions, helpOptions } from '../cli/global-options.ts';
+import { optionEntries } from '../cli/help.ts';
+import type { HelpTopicPage } from '../cli/help-topic.ts';
+import { type ErrorCode, exitCodes } from '../errors.ts';
+import { errorMeanings } from './error-meanings.ts';
+
+export const optionsTopic: HelpTopicPage = {
+  text: 'Every command has these options. They may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
+  sections: [{ title: 'Options', entries: optionEntries([...globalOptions, ...helpOptions]) }],
+};
+
+export const environmentTopic: HelpTopicPage = {
+  text: 'An environment variable precedes the setting of the profile. An empty variable counts as not set.',
+  sections: [
+    {
+      title: 'Variables',
+      entries: environmentVariables.map(({ name, description, commands = [] }) => ({
+        term: name,
+        text: commands.length === 0 ? description : `${description} (${commands.join(', ')})`,
+      })),
+    },
+  ],
+};
+
+const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
+  ['0', 'done'],
+  ['1', 'failed'],
+  ['2', 'the command line or the configuration is wrong; nothing was sent'],
+  ['3', 'preflight: the requested migration method is not possible; nothing was sent'],
+  ['4', 'not logged in, refused, or the scope is too small'],
+  ['5', 'some names of a batch were not created, or it is unknown whether they were'],
+  ['6', 'a server was not reached: name, connection, TLS or timeout'],
+  ['130', 'interrupted by Ctrl-C'],
+  ['143', 'ended by SIGTERM'],
+];
+
+export const exitCodesTopic: HelpTopicPage = {
+  text: 'Scripts may rely on exit codes and error codes. With -o json and -o ndjson an error is one JSON object on standard error, with its code and a hint.',
+  sections: [
+    { title: 'Exit codes', entries: meaningOfExitCode.map(([term, text]) => ({ term, text })) },
+    {
+      title: 'Error codes',
+      entries: Object.entries(errorMeanings).map(([term, { meaning }]) => ({
+        term,
+        text: `${exitCodes[term as ErrorCode]}: ${meaning}`,
+      })),
+    },
+  ],
+};
