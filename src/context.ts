@@ -4,6 +4,7 @@ import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { requireDuration } from './cli/duration.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
+import { createFieldQuery } from './cli/json-fields.ts';
 import { createOutput, type Output } from './cli/output.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
@@ -66,7 +67,8 @@ export interface Context {
 
 export async function createContext(host: Host, globals: ParsedArgs): Promise<Context> {
   const query = globals.value('query');
-  const compiled = query === undefined ? undefined : await compileJmespath(query);
+  const selected = query === undefined ? undefined : await compileJmespath(query);
+  const compiled = globals.has('json') ? createFieldQuery(globals.values('json'), selected) : selected;
   const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigIfHome(host.folders));

@@ -1,6 +1,7 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { runCommandLine } from './cli/program.ts';
+import { rootAliases, rootReplacements } from './cli/similar-tools.ts';
 import { commandTree } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
@@ -19,6 +20,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       summary: programSummary,
       examples: programExamples,
       tree: commandTree,
+      replacements: rootReplacements,
+      aliases: rootAliases,
       topics: helpTopics,
       argv,
       stdout: host.stdout,

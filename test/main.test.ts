@@ -35,7 +35,7 @@ describe('the exit status', () => {
 
   it.each([
     [['nope']],
-    [['droplet', 'list']],
+    [['dropplet', 'list']],
     [['droplets', 'list', '--nope']],
     [['droplets', 'list', '-o', 'xml']],
     [['droplets', 'list', '--format', 'Nmae']],

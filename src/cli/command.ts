@@ -81,6 +81,8 @@ export interface CommandGroup<C> {
   readonly children: CommandTree<C>;
   /** The child that runs when none is typed: `cloudctl droplets` is `cloudctl droplets list`. */
   readonly defaultCommand?: string;
+  /** Other words for children, each with the child's name: `ls` for `list`. Absent from help. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Commands of similar tools that do not exist here, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
 }

@@ -84,7 +84,9 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
 }
 
 function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
-  return node.kind === 'group' && Object.hasOwn(node.children, word) ? node.children[word] : undefined;
+  if (node.kind !== 'group') return undefined;
+  const name = Object.hasOwn(node.aliases ?? {}, word) ? (node.aliases?.[word] ?? word) : word;
+  return Object.hasOwn(node.children, name) ? node.children[name] : undefined;
 }
 
 /** The specification of a command; that of the default command for a group. Reads one command's file at most. */

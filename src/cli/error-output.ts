@@ -37,12 +37,14 @@ export function toCliError(thrown: unknown): CliError {
 /** Whether errors are printed as JSON, from the arguments and the environment alone: for errors before the settings are known. */
 export function isJsonErrorOutput(argv: readonly string[], env: Environment): boolean {
   let format = env.CLOUDCTL_OUTPUT;
+  let isJson = false;
   for (const [at, word] of argv.entries()) {
     if (word === '--') break;
     if (word === '-o' || word === '--output') format = argv[at + 1];
+    else if (/^--json(=|$)/.test(word)) isJson = true;
     else format = /^(?:--output=|-o)(.+)$/.exec(word)?.[1] ?? format;
   }
-  return format === 'json' || format === 'ndjson';
+  return isJson || format === 'json' || format === 'ndjson';
 }
 
 function errorPart(label: string, text: string | undefined): string {

@@ -10,6 +10,12 @@ export const globalOptions: readonly OptionSpec[] = [
     description: 'output format: table, json, ndjson, yaml or csv (default: table)',
     choices: ['table', 'json', 'ndjson', 'yaml', 'csv'],
   },
+  {
+    name: 'json',
+    valueName: 'FIELD,..',
+    multiple: 'list',
+    description: 'print these fields of the objects as JSON',
+  },
   { name: 'format', valueName: 'COL,COL', multiple: 'list', description: 'columns to print, in this order' },
   { name: 'no-header', description: 'omit the header line' },
   { name: 'query', valueName: 'JMESPATH', description: 'JMESPath expression that filters or reshapes the data' },

@@ -84,13 +84,16 @@ function configureGroup<C>(
   const passesOn = (operands: readonly string[]) => operands.length > 0 || group.defaultCommand !== undefined;
   command.enablePositionalOptions();
   configureOptions(command, globalOptions, path, state, passesOn);
-  for (const name of names)
-    command.addCommand(silenceCommander(new Command(name)), { isDefault: name === group.defaultCommand });
+  for (const name of names) {
+    const aliases = Object.entries(group.aliases ?? {}).flatMap(([alias, meant]) => (meant === name ? [alias] : []));
+    const child = silenceCommander(new Command(name)).aliases(aliases);
+    command.addCommand(child, { isDefault: name === group.defaultCommand });
+  }
   command.on('command:*', (operands: readonly string[]) => {
     state.outcome = resolveHelp(operands, { group, path });
   });
   command.hook('preSubcommand', async (_, child) => {
-    const chosen = command.args[0] === child.name();
+    const chosen = [child.name(), ...child.aliases()].includes(command.args[0] ?? '');
     const node = group.children[child.name()];
     if (node === undefined || (state.isHelpRequested && !chosen)) throw stopParsing();
     const childPath = [...path, child.name()];
@@ -204,14 +207,17 @@ function resolveHelp<C>([first = '', ...words]: readonly string[], { group, path
   const reached = [...path];
   for (const word of words) {
     const children: CommandTree<C> = node.kind === 'group' ? node.children : {};
-    const child: CommandGroup<C> | LazyCommand<C> | undefined = Object.hasOwn(children, word)
-      ? children[word]
-      : undefined;
+    const name: string = (node.kind === 'group' && ownValue(node.aliases ?? {}, word)) || word;
+    const child: CommandGroup<C> | LazyCommand<C> | undefined = ownValue(children, name);
     if (child === undefined) throw unknownCommandError(reached.join(' '), word, children);
     node = child;
-    reached.push(word);
+    reached.push(name);
   }
   return { kind: 'help', path: reached, node };
+}
+
+function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 // Commander parses only: the messages and the exit code are those of this program.

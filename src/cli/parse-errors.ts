@@ -100,7 +100,8 @@ export function positionalsError(
 ): CliError | undefined {
   const known: readonly ArgumentSpec[] = spec.arguments ?? [];
   const usageLine = `usage: ${formatSynopsis(path, spec)}`;
-  const missing = known.find((argument, at) => argument.required === true && given[at] === undefined);
+  // An optional argument before a required one is the one that is left out: `api [METHOD] PATH`.
+  const missing = known.filter(({ required }) => required === true)[given.length];
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;
     const hint = example === undefined ? helpHint(path) : `see the example \`${example}\``;

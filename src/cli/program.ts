@@ -20,6 +20,9 @@ export interface Program<C> {
   readonly argv: readonly string[];
   readonly stdout: Sink;
   readonly env: Environment;
+  /** Commands of similar tools, each with the command that replaces it. */
+  readonly replacements?: Readonly<Record<string, string>>;
+  readonly aliases?: Readonly<Record<string, string>>;
   /** The pages of `help NAME`. */
   readonly topics?: HelpTopics;
   /** The values that completion suggests for a profile's name. */
@@ -35,7 +38,8 @@ export interface Program<C> {
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
-  const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree };
+  const { replacements = {}, aliases = {} } = program;
+  const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree, replacements, aliases };
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete.ts');
     const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
@@ -45,6 +49,10 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   if (argv[0] === '__commands') {
     const { createCommandTable } = await import('./command-table.ts');
     await stdout.write(`${JSON.stringify({ version, ...(await createCommandTable(name, root)) }, null, 2)}\n`);
+    return 0;
+  }
+  if (argv.length === 1 && argv[0] === 'version') {
+    await stdout.write(`${version}\n`);
     return 0;
   }
   const helpStyle = () => ({

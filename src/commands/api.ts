@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { fetchAllItems } from '../api/fetch-all-items.ts';
-import type { CommandSpec } from '../cli/command.ts';
+import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
@@ -13,10 +13,10 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const apiCommand: CommandSpec<Context> = {
   description:
-    'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. With --paginate, reads every page of a list and prints the items as one array.',
+    'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD it is GET, or POST when there is a body. Fields are members of the body, and parameters of the query with GET. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
     // Lower case is accepted too, so these are suggestions and not choices.
-    { name: 'METHOD', description: methods.join(', '), required: true, completion: methods },
+    { name: 'METHOD', description: `${methods.join(', ')} (default: GET, or POST with a body)`, completion: methods },
     { name: 'PATH', description: 'path and query, such as /v2/droplets?per_page=5', required: true },
   ],
   options: [
@@ -26,22 +26,46 @@ export const apiCommand: CommandSpec<Context> = {
       description: 'request body: JSON, @FILE, or - for standard input',
       completion: 'file',
     },
+    {
+      name: 'input',
+      valueName: 'FILE',
+      description: 'file with the request body in JSON; - reads standard input',
+      completion: 'file',
+    },
+    {
+      name: 'field',
+      short: 'f',
+      valueName: 'KEY=VALUE',
+      multiple: 'repeat',
+      description: 'member of the body, a text',
+    },
     { name: 'paginate', description: 'read every page and print the items as one array' },
   ],
   examples: [
-    { text: 'Show one droplet', command: 'cloudctl api GET /v2/droplets/3164444' },
+    { text: 'Show one droplet', command: 'cloudctl api /v2/droplets/3164444' },
+    {
+      text: 'Create a droplet',
+      command: 'cloudctl api /v2/droplets -f name=web-01 -f size=s-1vcpu-1gb -f image=ubuntu-24-04-x64',
+    },
     { text: 'Delete a droplet', command: 'cloudctl api DELETE /v2/droplets/3164444' },
     { text: 'Print all droplets as one array', command: 'cloudctl api GET /v2/droplets --paginate' },
   ],
   run: async (context, args) => {
-    const [typed = '', path = ''] = args.positionals;
-    const method = typed.toUpperCase();
-    if (!methods.includes(method))
-      throw usageError(`unknown method "${typed.slice(0, 20)}"`, `use one of ${methods.join(', ')}`);
-    checkPath(path);
-    const body = await bodyOf(context, args.value('data'));
-    if (body !== undefined && (method === 'GET' || method === 'HEAD'))
-      throw usageError(`cannot send --data with ${method}`, 'remove `--data`');
+    const { method, path: typedPath } = readTarget(args);
+    checkPath(typedPath);
+    const hasNoBody = method === 'GET' || method === 'HEAD';
+    const fields = readFields(args);
+    const source = ['data', 'input'].find((name) => args.has(name));
+    if (source !== undefined && (hasNoBody || fields.length > 0))
+      throw usageError(
+        `cannot send --${source} with ${hasNoBody ? method : '--field'}`,
+        `remove \`--${hasNoBody ? source : 'field'}\``,
+      );
+    const path = hasNoBody ? withQuery(typedPath, fields) : typedPath;
+    const body =
+      fields.length > 0 && !hasNoBody
+        ? JSON.stringify(Object.fromEntries(fields))
+        : await bodyOf(context, source, args.value(source ?? 'data'));
     if (args.has('paginate') && method !== 'GET')
       throw usageError(`cannot use --paginate with ${method}`, 'remove `--paginate`');
     const settings = context.settings();
@@ -87,22 +111,55 @@ function checkPath(path: string): void {
     );
 }
 
-async function bodyOf(context: Context, data: string | undefined): Promise<string | undefined> {
-  if (data === undefined) return undefined;
-  const text =
-    data === '-' ? await readAll(context.host.stdin) : data.startsWith('@') ? readBodyFile(data.slice(1)) : data;
+/** `api PATH` or `api METHOD PATH`. */
+function readTarget(args: ParsedArgs): { readonly method: string; readonly path: string } {
+  const [first = '', second] = args.positionals;
+  if (second === undefined && methods.includes(first.toUpperCase()))
+    throw usageError('missing argument PATH for "cloudctl api"', 'see the example `cloudctl api GET /v2/droplets`');
+  const hasBody = ['data', 'input', 'field'].some((name) => args.has(name));
+  if (second === undefined) return { method: hasBody ? 'POST' : 'GET', path: first };
+  const method = first.toUpperCase();
+  if (!methods.includes(method))
+    throw usageError(`unknown method "${first.slice(0, 20)}"`, `use one of ${methods.join(', ')}`);
+  return { method, path: second };
+}
+
+function readFields(args: ParsedArgs): readonly (readonly [key: string, value: string])[] {
+  return args.values('field').map((text) => {
+    const at = text.indexOf('=');
+    if (at < 1) throw usageError('--field is not KEY=VALUE', 'write it as in `-f name=web-01`');
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+}
+
+function withQuery(path: string, fields: readonly (readonly [key: string, value: string])[]): string {
+  if (fields.length === 0) return path;
+  const query = new URLSearchParams();
+  for (const [key, value] of fields) query.append(key, value);
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+}
+
+async function bodyOf(
+  context: Context,
+  option: string | undefined,
+  data: string | undefined,
+): Promise<string | undefined> {
+  if (option === undefined || data === undefined) return undefined;
+  const text = await readBody(context, option, data);
   const json = parseJson(text);
-  if (!json.ok) throw usageError(`--data ${json.reason}`, 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
+  if (!json.ok) throw usageError(`--${option} ${json.reason}`, 'pass JSON, such as `--data \'{"name":"web-01"}\'`');
   return text;
 }
 
-function readBodyFile(file: string): string {
+async function readBody(context: Context, option: string, data: string): Promise<string> {
+  if (data === '-') return readAll(context.host.stdin);
+  if (option === 'data' && !data.startsWith('@')) return data;
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(option === 'data' ? data.slice(1) : data, 'utf8');
   } catch (error) {
     throw usageError(
-      `could not read --data: ${error instanceof Error ? error.message : String(error)}`,
-      'pass a readable file, such as `--data @body.json`',
+      `could not read --${option}: ${error instanceof Error ? error.message : String(error)}`,
+      `pass a readable file, such as \`--${option} ${option === 'data' ? '@' : ''}body.json\``,
     );
   }
 }

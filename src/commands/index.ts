@@ -1,44 +1,58 @@
 import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
+import { replacementsOf } from '../cli/similar-tools.ts';
 import type { Context } from '../context.ts';
 
 /** The registry of commands: their words, their summaries and their files. A file is read only when its command is typed. */
 export const commandTree: CommandTree<Context> = {
-  auth: commandGroup('log in, log out and manage profiles', {
-    setup: lazyCommand(
-      'create or change a profile: servers, application, scope',
-      async () => (await import('./auth/setup.ts')).authSetupCommand,
-    ),
-    login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),
-    status: lazyCommand(
-      'show the account and the expiry of the session',
-      async () => (await import('./auth/status.ts')).authStatusCommand,
-    ),
-    whoami: lazyCommand(
-      'show the account and the expiry of the session, as `auth status` does',
-      async () => (await import('./auth/status.ts')).authStatusCommand,
-    ),
-    token: lazyCommand(
-      'print the access token, refreshed first if it has expired',
-      async () => (await import('./auth/token.ts')).authTokenCommand,
-    ),
-    refresh: lazyCommand(
-      'refresh the access token now',
-      async () => (await import('./auth/refresh.ts')).authRefreshCommand,
-    ),
-    logout: lazyCommand(
-      'revoke the access token and delete the session',
-      async () => (await import('./auth/logout.ts')).authLogoutCommand,
-    ),
-    list: lazyCommand(
-      'list profiles and the state of their sessions',
-      async () => (await import('./auth/list.ts')).authListCommand,
-    ),
-    remove: lazyCommand(
-      'end the session of a profile and remove the profile',
-      async () => (await import('./auth/remove.ts')).authRemoveCommand,
-    ),
-    switch: lazyCommand('switch the current profile', async () => (await import('./auth/switch.ts')).authSwitchCommand),
-  }),
+  auth: commandGroup(
+    'log in, log out and manage profiles',
+    {
+      setup: lazyCommand(
+        'create or change a profile: servers, application, scope',
+        async () => (await import('./auth/setup.ts')).authSetupCommand,
+      ),
+      login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),
+      status: lazyCommand(
+        'show the account and the expiry of the session',
+        async () => (await import('./auth/status.ts')).authStatusCommand,
+      ),
+      whoami: lazyCommand(
+        'show the account and the expiry of the session, as `auth status` does',
+        async () => (await import('./auth/status.ts')).authStatusCommand,
+      ),
+      token: lazyCommand(
+        'print the access token, refreshed first if it has expired',
+        async () => (await import('./auth/token.ts')).authTokenCommand,
+      ),
+      refresh: lazyCommand(
+        'refresh the access token now',
+        async () => (await import('./auth/refresh.ts')).authRefreshCommand,
+      ),
+      logout: lazyCommand(
+        'revoke the access token and delete the session',
+        async () => (await import('./auth/logout.ts')).authLogoutCommand,
+      ),
+      list: lazyCommand(
+        'list profiles and the state of their sessions',
+        async () => (await import('./auth/list.ts')).authListCommand,
+      ),
+      remove: lazyCommand(
+        'end the session of a profile and remove the profile',
+        async () => (await import('./auth/remove.ts')).authRemoveCommand,
+      ),
+      switch: lazyCommand(
+        'switch the current profile',
+        async () => (await import('./auth/switch.ts')).authSwitchCommand,
+      ),
+    },
+    {
+      aliases: { ls: 'list', use: 'switch' },
+      replacements: {
+        ...replacementsOf('cloudctl auth setup', ['init', 'configure', 'add']),
+        ...replacementsOf('cloudctl auth remove PROFILE', ['rm', 'delete']),
+      },
+    },
+  ),
   actions: commandGroup(
     'list and follow the actions of the account',
     {
@@ -51,7 +65,11 @@ export const commandTree: CommandTree<Context> = {
         async () => (await import('./actions/get.ts')).actionsGetCommand,
       ),
     },
-    { defaultCommand: 'list', replacements: replacementsOf('cloudctl actions get ID', ['show', 'wait']) },
+    {
+      defaultCommand: 'list',
+      aliases: { ls: 'list' },
+      replacements: replacementsOf('cloudctl actions get ID', ['show', 'describe', 'wait']),
+    },
   ),
   droplets: commandGroup(
     'list, create and delete droplets',
@@ -82,14 +100,16 @@ export const commandTree: CommandTree<Context> = {
             async () => (await import('./droplets/batches/delete.ts')).batchesDeleteCommand,
           ),
         },
-        { defaultCommand: 'list' },
+        { defaultCommand: 'list', aliases: { ls: 'list', rm: 'delete' } },
       ),
     },
     {
       defaultCommand: 'list',
+      aliases: { ls: 'list', rm: 'delete' },
       replacements: {
-        ...replacementsOf('cloudctl droplets get ID', ['show', 'describe']),
-        ...replacementsOf('cloudctl droplets delete ID', ['rm', 'remove', 'destroy']),
+        ...replacementsOf('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
+        ...replacementsOf('cloudctl droplets delete ID', ['remove', 'destroy']),
+        ...replacementsOf('cloudctl droplets create NAME', ['new', 'launch', 'run']),
         actions: 'cloudctl actions list --resource-type droplet',
       },
     },
@@ -198,12 +218,7 @@ function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>)
 function commandGroup(
   summary: string,
   children: CommandTree<Context>,
-  more: Pick<CommandGroup<Context>, 'defaultCommand' | 'replacements'> = {},
+  more: Pick<CommandGroup<Context>, 'defaultCommand' | 'replacements' | 'aliases'> = {},
 ): CommandGroup<Context> {
   return { kind: 'group', summary, children, ...more };
-}
-
-/** Verbs that similar tools have, each with the command that replaces it. */
-function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(verbs.map((verb) => [verb, command]));
 }

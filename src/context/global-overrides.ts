@@ -15,7 +15,7 @@ export function globalOverrides(globals: ParsedArgs): SettingOverrides {
 
 /** The output format: `--output`, which the parser has checked, else the variable or the profile. */
 export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
-  const typed = globals.value('output');
+  const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);
   if (known !== undefined) return known;
   try {

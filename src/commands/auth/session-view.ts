@@ -14,7 +14,7 @@ const columns: ListView<SessionReport>['columns'] = [
   { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
   { name: 'Scope', value: (row) => row.scope },
   { name: 'ScopeVerified', value: (row) => row.scope_verified, extra: true },
-  { name: 'ExpiresAt', value: (row) => row.expires_at },
+  { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time' },
   { name: 'Flow', value: (row) => row.flow },
   { name: 'Store', value: (row) => row.store },
 ];
@@ -24,7 +24,7 @@ export const sessionView: ListView<SessionReport> = { columns };
 export const statusView: ListView<StatusReport> = {
   columns: [
     ...columns,
-    { name: 'State', value: (row) => row.state },
+    { name: 'State', value: (row) => row.state, kind: 'state' },
     { name: 'ExpiresIn', value: (row) => row.expires_in, extra: true },
     { name: 'PendingWrite', value: (row) => row.pending_write, extra: true },
     { name: 'StorePlace', value: (row) => row.store_place },

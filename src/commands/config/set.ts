@@ -1,9 +1,11 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { printableInput } from '../../cli/printable-input.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { profileKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { isKnownScope } from '../../oauth/scope.ts';
 import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<Context> = {
@@ -13,6 +15,7 @@ export const configSetCommand: CommandSpec<Context> = {
     profileKeyArgument,
     { name: 'VALUE', description: 'value; separate several callback URLs with commas', required: true },
   ],
+  options: [{ name: 'any-scope', description: 'accept any value for scope, for servers with other scopes' }],
   examples: [
     { text: 'Store sessions in a file', command: 'cloudctl config set credential_store file' },
     {
@@ -28,6 +31,13 @@ export const configSetCommand: CommandSpec<Context> = {
       throw usageError(
         `${key} is ${parsed.reason}`,
         `use a value such as in \`cloudctl config set ${key} ${example}\``,
+      );
+    const scope = args.positionals[1] ?? '';
+    if (key === 'scope' && !isKnownScope(scope) && !args.has('any-scope'))
+      throw usageError(
+        `unknown scope "${printableInput(scope)}"`,
+        'use `cloudctl config set scope read` or `cloudctl config set scope "read write"`',
+        'to set a scope of another kind of server, add --any-scope',
       );
     const settings = context.settings();
     requireKnownProfile(settings, context.config());

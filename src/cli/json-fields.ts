@@ -1,0 +1,32 @@
+import { usageError } from '../errors.ts';
+import { isRecord } from '../json.ts';
+import type { JmespathQuery } from './jmespath-query.ts';
+import { printableInput } from './printable-input.ts';
+
+/**
+ * The query of `--json FIELD,…`: objects with these members only, a list or one object. Throws a usage error for a member that
+ * no object has. @param before the query of `--query`, which is applied first
+ */
+export function createFieldQuery(fields: readonly string[], before: JmespathQuery | undefined): JmespathQuery {
+  const pick = (data: unknown): unknown => {
+    const rows: readonly unknown[] = Array.isArray(data) ? data : [data];
+    const objects = rows.filter(isRecord);
+    const missing = fields.find((field) => objects.length > 0 && !objects.some((one) => Object.hasOwn(one, field)));
+    if (missing !== undefined) throw unknownFieldError(missing, objects);
+    const picked = rows.map((row) =>
+      isRecord(row) ? Object.fromEntries(fields.map((field) => [field, row[field] ?? null])) : row,
+    );
+    return Array.isArray(data) ? picked : picked[0];
+  };
+  const run = (data: unknown): unknown => pick(before === undefined ? data : before(data));
+  return Object.assign(run, { isItemwise: before?.isItemwise ?? true });
+}
+
+function unknownFieldError(field: string, objects: readonly Readonly<Record<string, unknown>>[]) {
+  const known = [...new Set(objects.flatMap((one) => Object.keys(one)))];
+  return usageError(
+    `unknown field "${printableInput(field)}" for --json`,
+    `use known fields, such as \`--json ${known.slice(0, 2).join(',')}\``,
+    `known fields: ${known.map((name) => printableInput(name)).join(', ')}`,
+  );
+}

@@ -1,0 +1,28 @@
+/** Other words for the commands of the program. */
+export const rootAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
+
+/** First words of similar tools, each with the command that replaces it. */
+export const rootReplacements: Readonly<Record<string, string>> = {
+  ...replacementsOf('cloudctl droplets --help', ['compute', 'server', 'servers', 'machine', 'machines', 'ec2']),
+  ...replacementsOf('cloudctl droplets list', ['ls', 'ps']),
+  ...replacementsOf('cloudctl droplets create NAME', ['launch', 'create', 'deploy']),
+  ...replacementsOf('cloudctl auth list', ['context', 'contexts', 'profile', 'profiles']),
+  ...replacementsOf('cloudctl auth setup', ['configure', 'init']),
+  ...replacementsOf('cloudctl auth login', ['sso', 'signin']),
+  ...replacementsOf('cloudctl auth status', ['account', 'me', 'user', 'sts', 'info']),
+  ...replacementsOf('cloudctl auth token', ['token', 'print-access-token']),
+  ...replacementsOf('cloudctl doctor', ['check', 'diagnose']),
+  ...replacementsOf('cloudctl completion bash', ['completions', 'autocomplete']),
+  settings: 'cloudctl config list',
+  size: 'cloudctl api /v2/sizes',
+  sizes: 'cloudctl api /v2/sizes',
+  region: 'cloudctl api /v2/regions',
+  regions: 'cloudctl api /v2/regions',
+  image: 'cloudctl api /v2/images',
+  images: 'cloudctl api /v2/images',
+};
+
+/** The same command for several words. */
+export function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(verbs.map((verb) => [verb, command]));
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { rootAliases, rootReplacements } from '../../src/cli/similar-tools.ts';
+import { commandTree } from '../../src/commands/index.ts';
+
+test('an alias names a command that exists, and neither hides one', () => {
+  for (const name of Object.values(rootAliases)) expect(Object.keys(commandTree)).toContain(name);
+  const words = [...Object.keys(rootAliases), ...Object.keys(rootReplacements)];
+  expect(words.filter((word) => Object.hasOwn(commandTree, word))).toEqual([]);
+  expect(new Set(words).size).toBe(words.length);
+});
+
+test('a replacement begins with words of the command tree', () => {
+  for (const line of Object.values(rootReplacements)) {
+    const [program, word = ''] = line.split(' ');
+    expect(program).toBe('cloudctl');
+    expect(Object.keys(commandTree)).toContain(word);
+  }
+});
