@@ -32,7 +32,7 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     multiple: 'list',
     description: 'Findings to accept, by id; the report records them',
   },
-  { name: 'strict', description: 'Treat warnings as blockers' },
+  { name: 'strict', description: 'Treat warnings and open premises as blockers' },
   {
     name: 'probe',
     description: 'Allow checks that write to the source or make it fork; the report lists what they did',
@@ -62,7 +62,7 @@ export function readPreflightOptions(
 ): PreflightOptions {
   const method = readMethod(args.value('method'), engine);
   const targetVersion = args.value('target-version');
-  if (targetVersion !== undefined && !isVersion(targetVersion, engine)) {
+  if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine)) {
     throw usageError(
       `--target-version is not a version: ${targetVersion}`,
       engine === 'redis' ? 'write it as in `redis-7.2` or `valkey-8`' : 'write it as in `17`',
@@ -98,6 +98,7 @@ function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): 
   return typed === 'dump' || typed === 'scan' ? typed : 'continuous';
 }
 
-function isVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
+/** Whether the text can be a value of `--target-version`. */
+export function isTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
   return engine === 'redis' ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text) : parseMajorVersion(text) !== undefined;
 }

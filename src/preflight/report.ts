@@ -15,6 +15,8 @@ export interface PreflightReport {
   readonly ok: boolean;
   /** false: a check that could change the verdict is unknown. */
   readonly proven: boolean;
+  /** What is not known and could change the verdict; empty when it is proven. */
+  readonly premises: readonly VerdictPremise[];
   readonly data_loss: readonly string[];
   readonly source: {
     readonly host: string;
@@ -40,6 +42,18 @@ export interface PreflightReport {
   /** ISO 8601. */
   readonly started_at: string;
   readonly duration_ms: number;
+}
+
+/** A condition under which the verdict is correct, because a check could not decide it. */
+export interface VerdictPremise {
+  /** Of the check. */
+  readonly id: string;
+  /** A clause: `the target provides every extension`. */
+  readonly condition: string;
+  /** The databases it is about; absent: the server. */
+  readonly databases?: readonly string[];
+  /** The option or command that settles it; absent: none is known. */
+  readonly settle?: string;
 }
 
 export interface VerdictAfterFixes {

@@ -71,8 +71,6 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
   /** The methods of this engine, best first. */
   readonly methods: readonly MigrationMethod[];
   readonly checks: readonly CheckDescription[];
-  /** Checks whose `unknown` leaves the verdict proven, because only the user knows the missing fact. */
-  readonly undetermined: (options: PreflightOptions) => readonly string[];
   /** Looks up the host, connects and logs in. What the source does wrong is a fact, not an error. */
   readonly open: (run: EngineRun<Source>) => Promise<Opened>;
   /** Runs the queries of the checks and measures. Ends the session. */
@@ -171,7 +169,7 @@ export function connectedAddress({ connects }: AddressFacts): { readonly address
 }
 
 function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
-  { checks, methods, undetermined }: PreflightEngine<Source, Opened, Facts, Extra>,
+  { checks, methods }: PreflightEngine<Source, Opened, Facts, Extra>,
   evaluated: EvaluatedChecks,
   options: PreflightOptions,
 ): Conclusion {
@@ -183,6 +181,5 @@ function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
     accept: options.accept,
     strict: options.strict,
     mayBlock: (id) => blockable.get(id) ?? [],
-    undetermined: undetermined(options),
   });
 }

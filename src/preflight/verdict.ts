@@ -1,5 +1,5 @@
 import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
-import type { DatabaseVerdict, PreflightReport, PreflightVerdict } from './report.ts';
+import type { DatabaseVerdict, PreflightReport, PreflightVerdict, VerdictPremise } from './report.ts';
 
 export interface VerdictInput {
   readonly findings: readonly Finding[];
@@ -14,13 +14,11 @@ export interface VerdictInput {
   readonly strict: boolean;
   /** The methods that a check can block: an `unknown` of a check that only warns leaves the verdict proven. */
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
-  /** Checks that need a fact only the user knows; their `unknown` leaves the verdict proven too. */
-  readonly undetermined: readonly string[];
 }
 
 export type Conclusion = Pick<
   PreflightReport,
-  'verdict' | 'methods' | 'ok' | 'proven' | 'data_loss' | 'summary' | 'findings' | 'databases'
+  'verdict' | 'methods' | 'ok' | 'proven' | 'premises' | 'data_loss' | 'summary' | 'findings' | 'databases'
 >;
 
 /** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
@@ -32,13 +30,15 @@ export function deriveVerdict(weighing: VerdictInput): Conclusion {
     methods.filter((one) => !candidates.some(({ blocks }) => blocks.includes(one)));
   const opened = open(blockers);
   const verdict = opened[0] ?? 'blocked';
-  const proven = !findings.some((finding) => leavesVerdictUnproven(finding, verdict, weighing));
+  const premises = premisesOf(findings.filter((finding) => leavesVerdictUnproven(finding, verdict, weighing)));
+  const proven = premises.length === 0;
   const warned = findings.some(({ status, accepted }) => status === 'warn' && accepted !== true);
   return {
     verdict,
     methods: Object.fromEntries(methods.map((one) => [one, opened.includes(one)])),
     ok: opened.includes(method) && !(strict && (warned || !proven)),
     proven,
+    premises,
     data_loss: findings.flatMap(({ dataLoss, database }) =>
       dataLoss === undefined ? [] : [database === undefined ? dataLoss : `${database}: ${dataLoss}`],
     ),
@@ -62,12 +62,31 @@ function markAccepted(finding: Finding, accept: readonly string[]): Finding {
   return waivable && accept.includes(finding.id) ? { ...finding, accepted: true } : finding;
 }
 
+/** One premise for each check, however many databases it is about. */
+function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
+  const ids = [...new Set(findings.map(({ id }) => id))];
+  return ids.flatMap((id): VerdictPremise[] => {
+    const own = findings.filter((finding) => finding.id === id);
+    const [first] = own;
+    if (first === undefined) return [];
+    const databases = own.flatMap(({ database }) => database ?? []);
+    return [
+      {
+        id,
+        condition: first.title,
+        ...(databases.length === 0 ? {} : { databases }),
+        ...(first.fix === undefined ? {} : { settle: first.fix.text }),
+      },
+    ];
+  });
+}
+
 function leavesVerdictUnproven(
   { status, id }: Finding,
   verdict: PreflightVerdict,
-  { mayBlock, undetermined: untold }: VerdictInput,
+  { mayBlock }: VerdictInput,
 ): boolean {
-  if (status !== 'unknown' || verdict === 'blocked' || untold.includes(id)) return false;
+  if (status !== 'unknown' || verdict === 'blocked') return false;
   return mayBlock(id).includes(verdict);
 }
 

@@ -158,6 +158,7 @@ export const report: PreflightReport = {
   method: 'continuous',
   ok: false,
   proven: true,
+  premises: [],
   data_loss: ['rows of 2 unlogged tables in shop'],
   source: {
     host: '2001:db8::5',

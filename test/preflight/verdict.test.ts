@@ -17,7 +17,6 @@ function weigh(findings: readonly Finding[], more: Partial<VerdictInput> = {}) {
     accept: [],
     strict: false,
     mayBlock: (id) => (id === 'advice' ? [] : ['continuous', 'dump']),
-    undetermined: [],
     ...more,
   });
 }
@@ -86,10 +85,16 @@ test('an unanswered question that could only have warned leaves no doubt', () =>
   expect(weigh([finding('advice', unknown('denied'))]).proven).toBe(true);
 });
 
-test('a fact that the person did not tell leaves no doubt', () => {
-  expect(weigh([finding('version-not-newer', unknown('say it'))], { undetermined: ['version-not-newer'] }).proven).toBe(
-    true,
-  );
+test('what is not known is a premise with the option that settles it, once for all databases', () => {
+  const settle = 'Provide --target-extensions.';
+  const open = ['d1', 'd2'].map((database) => ({
+    ...finding('extensions', unknown('postgis', { text: settle })),
+    database,
+  }));
+  const { premises, proven, ok } = weigh([finding('version-not-newer', unknown('say it')), ...open]);
+  expect({ proven, ok }).toEqual({ proven: false, ok: true });
+  expect(premises).toMatchObject([{ id: 'version-not-newer' }, { id: 'extensions', databases: ['d1', 'd2'], settle }]);
+  expect(weigh([finding('advice', unknown('denied'))]).premises).toEqual([]);
 });
 
 test('blocked is proven by its blocker, whatever else is unknown', () => {

@@ -7,7 +7,8 @@ import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/
 import { CliError, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
-import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
+import { isTargetVersion, preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
+import type { PreflightOptions } from '../../preflight/preflight-options.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
   methodNotPossibleError,
@@ -71,8 +72,9 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     requireWatchFlag(args);
     const settings = context.settings();
     const source = await readDbSource(context, args);
-    const options = readPreflightOptions(args, source.engine, settings, context.host.clock.now());
+    const read = readPreflightOptions(args, source.engine, settings, context.host.clock.now());
     await requireWrite(context);
+    const options = args.has('skip-preflight') ? read : await askTargetVersion(context, source.engine, read);
     const preflight = args.has('skip-preflight')
       ? undefined
       : await runPreflightWithFiles(context, args, source, options);
@@ -141,6 +143,23 @@ async function requireWrite(context: Context): Promise<void> {
     detail: `the scope of the session is ${record.scope}`,
     hint: loginHints(settings, context.host.folders.config).write,
   });
+}
+
+/** The version of the target settles the most common premise. Without a terminal, and with `--yes`, it stays open. */
+async function askTargetVersion(
+  { prompts, globals }: Context,
+  engine: DbSource['engine'],
+  options: PreflightOptions,
+): Promise<PreflightOptions> {
+  if (options.targetVersion !== undefined || !prompts.interactive || globals.has('yes')) return options;
+  const example = engine === 'redis' ? 'valkey-8' : '17';
+  const typed = await prompts.ask({
+    name: 'target version',
+    option: '--target-version',
+    message: `Version of the target cluster, such as ${example} (empty: not known)`,
+    validate: (text) => text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write it as in ${example}.`,
+  });
+  return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }
 
 async function showPreflight(context: Context, { report, changes }: PreflightOutcome): Promise<void> {

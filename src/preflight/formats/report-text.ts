@@ -12,16 +12,37 @@ export function sortBySeverity(findings: readonly Finding[]): readonly Finding[]
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 
-export function verdictSentence(report: PreflightReport): string {
-  const words: Readonly<Record<PreflightVerdict, string>> = {
-    continuous: 'The continuous migration is possible.',
-    dump: 'Only a point-in-time dump is possible.',
-    scan: 'Only a point-in-time scan is possible.',
-    blocked: 'No migration is possible.',
-  };
-  return report.proven
-    ? words[report.verdict]
-    : `${words[report.verdict]} Some checks are unknown, so this is not proven.`;
+/** The verdict, with the conditions under which it is correct: at most two, and the number of the others. */
+export function verdictSentence({ verdict, premises }: Pick<PreflightReport, 'verdict' | 'premises'>): string {
+  if (premises.length === 0) return `${possibleMethod[verdict]}.`;
+  const named = premises.slice(0, 2).map(({ condition }) => condition);
+  const others = premises.length - named.length;
+  const all = others === 0 ? named : [...named, `${others} more ${others === 1 ? 'premise holds' : 'premises hold'}`];
+  return `${runningMethod[verdict]} if ${all.join(', and if ')}. This is not proven.`;
+}
+
+const possibleMethod: Readonly<Record<PreflightVerdict, string>> = {
+  continuous: 'The continuous migration is possible',
+  dump: 'Only a point-in-time dump is possible',
+  scan: 'Only a point-in-time scan is possible',
+  blocked: 'No migration is possible',
+};
+
+const runningMethod: Readonly<Record<PreflightVerdict, string>> = {
+  continuous: 'The continuous migration will run',
+  dump: 'Only a point-in-time dump will run,',
+  scan: 'Only a point-in-time scan will run,',
+  blocked: possibleMethod.blocked,
+};
+
+/** One line for each open premise, with what settles it. */
+export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
+  return premises.map(({ id, condition, databases = [], settle }) => {
+    const [first] = databases;
+    const where =
+      first === undefined ? '' : databases.length === 1 ? ` in ${first}` : ` in ${databases.length} databases`;
+    return `${id}: not known whether ${condition}${where}.${settle === undefined ? '' : ` ${settle}`}`;
+  });
 }
 
 /** Bytes as `12.3 MB`, in powers of 1000. */

@@ -8,6 +8,7 @@ import {
   findingTitle,
   formatBytes,
   ignoreAdviceSentence,
+  premiseLines,
   sortBySeverity,
   sourceLabel,
   statusLabel,
@@ -47,6 +48,7 @@ export function textReport(
     ...(ignoreAdviceSentence(report) === undefined ? [] : [line(`${ignoreAdviceSentence(report)}`)]),
     ...report.data_loss.map((loss) => line(`Not migrated: ${loss}.`)),
     ...(after === undefined ? [] : [line(after)]),
+    ...premiseLines(report).map((premise) => line(`Open premise ${premise}`)),
   ];
   const parts = [
     head.join('\n'),

@@ -62,10 +62,6 @@ function postgresqlEngine(
     name: 'postgresql',
     methods: ['continuous', 'dump'],
     checks,
-    undetermined: ({ targetVersion, targetExtensions }) => [
-      ...(targetVersion === undefined ? ['version-not-newer'] : []),
-      ...(targetExtensions === undefined ? ['extensions'] : []),
-    ],
     open: ({ source, signal, onSend }) =>
       openPostgresqlSource(source, {
         signal,

@@ -40,7 +40,6 @@ export function redisEngine({
     name: 'redis',
     methods: redisMethods,
     checks,
-    undetermined: ({ targetVersion }) => (targetVersion === undefined ? ['version-not-newer'] : []),
     async open(run) {
       const observer = observeCommands(run.onSend);
       run.onProgress(0, 3);

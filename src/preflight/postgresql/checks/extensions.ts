@@ -1,5 +1,7 @@
+import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { contribReleases, contribStatus } from '../contrib-extensions.ts';
 import { firstListedObjects } from '../object-list.ts';
 import { extensionsQuery, type InstalledExtension, isBuiltInExtension } from '../queries/extensions.ts';
 
@@ -9,21 +11,30 @@ export const extensionsCheck = databaseCheck({
   headline: 'The target does not provide every extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { extensions: extensionsQuery },
-  evaluate({ extensions }, database, _ground, { targetExtensions }) {
+  evaluate({ extensions }, database, { connection }, { targetExtensions, targetVersion }) {
     const own = extensions.filter((extension) => !isBuiltInExtension(extension));
     if (own.length === 0) return pass('plpgsql only');
     const names = own.map(({ name }) => name);
-    if (targetExtensions === undefined) {
+    const releases = possibleReleases(targetVersion, connection.kind === 'entered' ? connection.version : 0);
+    const isMissing = ({ name }: InstalledExtension) =>
+      targetExtensions === undefined
+        ? releases.every((major) => contribStatus(name, major) === 'absent')
+        : !targetExtensions.includes(name.toLowerCase());
+    const missing = own.filter(isMissing);
+    const open =
+      targetExtensions === undefined
+        ? own.filter(({ name }) => !releases.every((major) => contribStatus(name, major) === 'trusted'))
+        : [];
+    if (missing.length === 0 && open.length > 0) {
       return {
-        ...unknown(names.join(', '), {
+        ...unknown(open.map(({ name }) => name).join(', '), {
           text: 'Provide the extensions of the target with --target-extensions name,name (on the target: SELECT name FROM pg_available_extensions).',
         }),
         headline: 'The extensions of the target are not known',
         detail: 'The schema cannot be restored if one of them is missing.',
-        objects: firstListedObjects(own).map(described),
+        objects: firstListedObjects(open).map(described),
       };
     }
-    const missing = own.filter(({ name }) => !targetExtensions.includes(name.toLowerCase()));
     if (missing.length === 0) return pass(names.join(', '));
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
@@ -37,6 +48,16 @@ export const extensionsCheck = databaseCheck({
     });
   },
 });
+
+/** The releases that the target can have: never older than the source. */
+function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
+  const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+  const clamp = (version: number) =>
+    Math.min(Math.max(Math.floor(version / 10_000), contribReleases.first), contribReleases.last);
+  if (target !== undefined) return [clamp(target)];
+  const first = clamp(sourceVersion);
+  return Array.from({ length: contribReleases.last - first + 1 }, (_, at) => first + at);
+}
 
 function described({ name, version }: InstalledExtension): string {
   return `${name} ${version}`;
