@@ -11,6 +11,7 @@ import {
   findingTitle,
   formatBytes,
   ignoreAdviceSentence,
+  premiseLines,
   scopeNote,
   sortBySeverity,
   sourceLabel,
@@ -38,6 +39,9 @@ export function htmlReport(report: PreflightReport): string {
 <h1>${escapeHtml(verdictSentence(report))}</h1>
 <p class="soft">Preflight of ${escapeHtml(sourceLabel(report))}</p>
 ${facts(report)}
+${premiseLines(report)
+  .map((premise) => `<p>Open premise: ${escapeHtml(premise)}</p>`)
+  .join('\n')}
 </header>
 <main>
 ${databases(report)}

@@ -41,7 +41,7 @@ export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): r
     const [first] = databases;
     const where =
       first === undefined ? '' : databases.length === 1 ? ` in ${first}` : ` in ${databases.length} databases`;
-    return `${id}: not known whether ${condition}${where}.${settle === undefined ? '' : ` ${settle}`}`;
+    return `${condition}${where} (${id}).${settle === undefined ? '' : ` ${settle}`}`;
   });
 }
 

@@ -48,7 +48,7 @@ export function textReport(
     ...(ignoreAdviceSentence(report) === undefined ? [] : [line(`${ignoreAdviceSentence(report)}`)]),
     ...report.data_loss.map((loss) => line(`Not migrated: ${loss}.`)),
     ...(after === undefined ? [] : [line(after)]),
-    ...premiseLines(report).map((premise) => line(`Open premise ${premise}`)),
+    ...premiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
   ];
   const parts = [
     head.join('\n'),

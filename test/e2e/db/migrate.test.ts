@@ -186,3 +186,44 @@ test.skipIf(lacks('tmux'))('in a terminal it asks, and no is no', async () => {
   await agreed.close();
   expect(service.seen).toHaveLength(1);
 });
+
+test('without the version of the target the premise is printed and the migration starts; --strict refuses it', async () => {
+  const answer = { id: 'f1', status: 'running', created_at: new Date().toISOString() };
+  const service = await serverFor((_seen, response) => reply(response, 200, answer));
+  const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token', PGPASSWORD: password };
+  const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl', '-o', 'json'];
+  const strict = await run([...words, '--strict'], { folders, limit: 60_000, env });
+  expect(strict.code).toBe(3);
+  expect(service.seen).toEqual([]);
+  const ran = await run([...words, '-y'], { folders, limit: 60_000, env });
+  expect(ran.code).toBe(0);
+  expect(service.seen).toHaveLength(1);
+  const { preflight } = JSON.parse(ran.stdout) as Migrated;
+  expect(preflight).toMatchObject({ ok: true, proven: false, premises: [{ id: 'version-not-newer' }] });
+  expectGolden('db-migrate', ran.stderr.split('\n').find((line) => line.includes('premise')) ?? '', 'premise');
+});
+
+test.skipIf(lacks('tmux'))(
+  'on a terminal the version of the target is a question, and a wrong one is refused',
+  async () => {
+    const answer = { id: 'f1', status: 'running', created_at: new Date().toISOString() };
+    const service = await serverFor((_seen, response) => reply(response, 200, answer));
+    const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token', PGPASSWORD: password };
+    const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl'];
+    const asked = await terminal(words, { folders, env, columns: 140 });
+    await asked.waitFor(/Version of the target/);
+    await asked.type('x');
+    await asked.press('Enter');
+    await asked.waitFor(/Write it as in/);
+    await asked.press('BSpace');
+    await asked.type('17');
+    await asked.press('Enter');
+    await asked.waitFor(/Start the online migration/);
+    await asked.type('y');
+    await asked.press('Enter');
+    expect(await asked.ended()).toBe(0);
+    expect(await asked.screen()).not.toContain('premise');
+    await asked.close();
+    expect(service.seen).toHaveLength(1);
+  },
+);

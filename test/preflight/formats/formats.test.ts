@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/preflight/formats/html-report.ts';
+import { markdownReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { renderReport, reportFileExtensions } from '../../../src/preflight/formats/render-report.ts';
 import { formatBytes, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
+import { textReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
 
@@ -107,4 +109,22 @@ describe('numbers with units', () => {
     [90_000, '1 d 1 h'],
     [172_800, '2 d'],
   ])('%d seconds are %s', (seconds, text) => expect(formatSeconds(seconds)).toBe(text));
+});
+
+it('names the open premises with what settles them', () => {
+  const premises = [
+    {
+      id: 'version-not-newer',
+      condition: 'the source is not newer than the target',
+      settle: 'Provide --target-version.',
+    },
+    { id: 'extensions', condition: 'the target provides every extension', databases: ['a', 'b'] },
+    { id: 'rls', condition: 'no row is hidden', databases: ['a'] },
+  ];
+  const open = { ...report, verdict: 'continuous', proven: false, premises } as const;
+  const plain = (text: string) => text;
+  const text = textReport(open, { bold: plain, dim: plain, red: plain, yellow: plain }, undefined);
+  expectGolden('db-preflight-reports', text.split('\n\n')[0] ?? '', 'text');
+  for (const one of [markdownReport(open), htmlReport(open)])
+    for (const { condition } of premises) expect(one).toContain(condition);
 });
