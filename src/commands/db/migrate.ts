@@ -6,9 +6,9 @@ import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
+import { askTargetVersion } from '../../preflight/ask-target-version.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
-import { isTargetVersion, preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
-import type { PreflightOptions } from '../../preflight/preflight-options.ts';
+import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
   methodNotPossibleError,
@@ -143,23 +143,6 @@ async function requireWrite(context: Context): Promise<void> {
     detail: `the scope of the session is ${record.scope}`,
     hint: loginHints(settings, context.host.folders.config).write,
   });
-}
-
-/** The version of the target settles the most common premise. Without a terminal, and with `--yes`, it stays open. */
-async function askTargetVersion(
-  { prompts, globals }: Context,
-  engine: DbSource['engine'],
-  options: PreflightOptions,
-): Promise<PreflightOptions> {
-  if (options.targetVersion !== undefined || !prompts.interactive || globals.has('yes')) return options;
-  const example = engine === 'redis' ? 'valkey-8' : '17';
-  const typed = await prompts.ask({
-    name: 'target version',
-    option: '--target-version',
-    message: `Version of the target cluster, such as ${example} (empty: not known)`,
-    validate: (text) => text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write it as in ${example}.`,
-  });
-  return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }
 
 async function showPreflight(context: Context, { report, changes }: PreflightOutcome): Promise<void> {

@@ -1,0 +1,20 @@
+import type { CommandIo } from '../cli/command-io.ts';
+import { isTargetVersion } from './option-specs.ts';
+import type { PreflightOptions } from './preflight-options.ts';
+
+/** The version of the target settles the most common premise. Without a terminal, and with `--yes`, it stays open. */
+export async function askTargetVersion(
+  { prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>,
+  engine: 'postgresql' | 'redis',
+  options: PreflightOptions,
+): Promise<PreflightOptions> {
+  if (options.targetVersion !== undefined || !prompts.interactive || globals.has('yes')) return options;
+  const example = engine === 'redis' ? 'valkey-8' : '17';
+  const typed = await prompts.ask({
+    name: 'target version',
+    option: '--target-version',
+    message: `Version of the target cluster, such as ${example} (empty: not known)`,
+    validate: (text) => text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write it as in ${example}.`,
+  });
+  return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
+}
