@@ -1,7 +1,9 @@
+import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { compareSequences } from '../compare-counts.ts';
 import { type ComparedDatabase, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
+import { compareLargeObjects } from './compare-large-objects.ts';
 import type { ComparePostgresqlOptions } from './compare-postgresql.ts';
 import { compareTables } from './compare-tables.ts';
 import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
@@ -29,11 +31,16 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
     pause: (ms) => clock.sleep(ms, signal),
   });
   const others = (await listTables(target)).filter((one) => !sourceTables.some((table) => table.name === one.name));
-  const targetOnly = await readTableContents(target, others, { limit: maxTimer, oldest, onFailure: () => {} });
+  const targetOnly = await readTableContents(target, others, {
+    limit: migrationStatementTimeout,
+    oldest,
+    onFailure: () => {},
+  });
   return comparedDatabase({
     name,
     tables: [
       ...tables,
+      ...(await compareLargeObjects(source, target)),
       ...others.map(
         (one): TableCount => ({
           ...{
@@ -49,9 +56,6 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
     not_compared: await listNotCompared(source, oldest),
   });
 }
-
-/** Milliseconds; timers of Node hold at most 24 days. */
-const maxTimer = 15 * 86_400_000;
 
 function compareAllSequences(...[before, target, after]: Parameters<typeof compareSequences>) {
   const others = [...target].filter(([name]) => !before.has(name));
@@ -95,8 +99,7 @@ async function listNotCompared(source: ContentSession, oldest: number): Promise<
          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')) AS extension_tables,
        (SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'r' AND a.attnum > 0
          AND NOT a.attisdropped AND a.atttypid IN ('float4'::regtype, 'float8'::regtype, '_float4'::regtype, '_float8'::regtype)
-         AND c.oid >= 16384) AS floats,
-       (SELECT count(*) FROM pg_largeobject_metadata) AS large_objects`,
+         AND c.oid >= 16384) AS floats`,
   );
   const list = (count: string | null | undefined, one: string, many: string) =>
     count == null || count === '0' ? [] : [count === '1' ? `1 ${one}` : `${count} ${many}`];
@@ -104,7 +107,6 @@ async function listNotCompared(source: ContentSession, oldest: number): Promise<
     ...list(row?.views, 'materialized view', 'materialized views'),
     ...list(row?.foreign_tables, 'foreign table', 'foreign tables'),
     ...list(row?.extension_tables, 'table of an extension', 'tables of extensions'),
-    ...list(row?.large_objects, 'large object', 'large objects'),
     ...(oldest >= 120_000 || row?.floats == null || row.floats === '0'
       ? []
       : [

@@ -73,13 +73,18 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
   return [...tables.values()].map(({ columns: _, ...table }) => table);
 }
 
-/** SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions. */
+/**
+ * SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions;
+ * before PostgreSQL 15 those of a generated column are dependencies of the column, not of its expression.
+ */
 function generatedColumnSql(version: number): string {
   if (version < 120_000) return 'true AS copied, false AS user_code';
   return `${isCopiedColumnSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
-       SELECT 1 FROM pg_attrdef e JOIN pg_depend p ON p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
-       WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND p.refobjid >= ${firstNormalObjectId}
-       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) AS user_code`;
+       SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+       WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
+         OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
+       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+       AND p.refobjid >= ${firstNormalObjectId}) AS user_code`;
 }
 
 export interface ReadContentOptions {
