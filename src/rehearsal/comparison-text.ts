@@ -47,7 +47,12 @@ function databaseLines(database: ComparedDatabase, styles: RehearsalTextStyles):
               `${sequences.filter((one) => one.state === 'equal').length} of ${formatQuantity(sequences.length, 'sequence')} equal`,
             ]),
       ].join(', ');
-  const words = { equal: 'equal', differs: styles.red('differs'), not_comparable: styles.yellow('not comparable') };
+  const isPartly = tables.some((table) => table.state === 'partly_equal');
+  const words = {
+    equal: isPartly ? 'equal, except generated columns' : 'equal',
+    differs: styles.red('differs'),
+    not_comparable: styles.yellow('not comparable'),
+  };
   return [
     `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
     ...tables.filter((table) => table.state !== 'equal').map(unequalTableLine),

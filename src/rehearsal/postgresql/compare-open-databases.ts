@@ -1,10 +1,10 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { compareSequences } from '../compare-counts.ts';
-import { type ComparedDatabase, comparedDatabase } from '../comparison-report.ts';
+import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
-import type { ComparePostgresqlOptions } from './compare-postgresql.ts';
+
 import { compareTables } from './compare-tables.ts';
 import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
 
@@ -14,7 +14,7 @@ export interface OpenDatabases {
   readonly target: ContentSession;
   /** server_version_num of the older server. */
   readonly oldest: number;
-  readonly options: ComparePostgresqlOptions;
+  readonly options: ComparisonLimits;
 }
 
 /** Compares the tables and sequences of one database on two open sessions. */
@@ -71,7 +71,7 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
  */
 async function waitForSlots(
   source: ContentSession,
-  { catchUpTimeout, clock, signal }: ComparePostgresqlOptions,
+  { catchUpTimeout, clock, signal }: ComparisonLimits,
 ): Promise<string | undefined> {
   const position = 'CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END';
   const [end] = await queryRows(source, `SELECT ${position}::text AS lsn`);

@@ -25,11 +25,11 @@ export interface CountedTable {
   readonly table: PlainTable;
   /** Replication skips unlogged tables. */
   readonly isUnlogged: boolean;
-  readonly generated: readonly GeneratedColumn[];
+  readonly generated: readonly UncopiedColumn[];
 }
 
 /** A generated column. COPY cannot read it, and a SELECT would be planned, which runs functions of users. */
-export interface GeneratedColumn {
+export interface UncopiedColumn {
   readonly name: string;
   /** Its expression calls functions that are not built in, so that equal rows may have other values. */
   readonly callsUserCode: boolean;
@@ -49,10 +49,7 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
   );
-  const tables = new Map<
-    string,
-    CountedTable & { readonly columns: string[]; readonly generated: GeneratedColumn[] }
-  >();
+  const tables = new Map<string, CountedTable & { readonly columns: string[]; readonly generated: UncopiedColumn[] }>();
   for (const { nspname, relname, relpersistence, attname, copied, user_code } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;

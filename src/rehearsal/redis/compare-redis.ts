@@ -7,9 +7,9 @@ import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';
-import type { CompareDatabasesOptions } from '../compare-databases.ts';
 import {
   type ComparedDatabase,
+  type ComparisonLimits,
   type ComparisonReport,
   comparedDatabase,
   worstComparison,
@@ -17,15 +17,13 @@ import {
 import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
 import { knowsExpiryTimes } from './read-key.ts';
 
-export type CompareRedisOptions = Required<Omit<CompareDatabasesOptions, 'source' | 'target' | 'ignoreDbs'>>;
-
 type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
 /** Compares the keys of every database. */
 export async function compareRedis(
   source: RedisSource,
   target: RedisSource,
-  { signal, clock, maxRounds, onProgress }: CompareRedisOptions,
+  { signal, clock, maxRounds, onProgress }: ComparisonLimits,
 ): Promise<ComparedServers> {
   const limits = { signal, clock, maxRounds };
   const from = await openSession(source, 'source', signal);
