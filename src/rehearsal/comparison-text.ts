@@ -64,8 +64,8 @@ function sequenceLine({ name, state, source, target }: SequenceComparison): stri
   const words = {
     equal: '',
     differs: `${sequenceText(source)} on the source, ${sequenceText(target)} on the target`,
-    not_comparable: 'not comparable: used during the comparison',
-    not_compared: 'not compared: not used yet, or the user has no privilege on it',
+    not_comparable: 'not comparable: used during the comparison, or the user has no privilege on it',
+    not_compared: 'not compared: not used yet',
   } satisfies Record<SequenceComparison['state'], string>;
   return `  ${sanitizeReportLine(`sequence ${name}: ${words[state]}`)}`;
 }

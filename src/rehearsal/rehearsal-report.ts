@@ -4,7 +4,7 @@
  */
 export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
 
-/** `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
+/** `not_comparable`: it was used during the comparison, or the role may not read it. `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
 export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableCount {

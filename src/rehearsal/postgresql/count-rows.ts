@@ -12,6 +12,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
 import { copyTableStatements, isCopiedColumnSql, type PlainTable, readRows } from '../../postgresql/table-rows.ts';
+import { unreadableSequence } from '../compare-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
@@ -149,8 +150,8 @@ export function contentSettings(version: number, oldest: number): TransactionSet
 }
 
 /**
- * The state of each sequence: `last_value`, with a dot if `is_called` is false; null when it is not known, because the sequence
- * was not used yet (before PostgreSQL 18) or cannot be read.
+ * The state of each sequence: `last_value`, with a dot if `is_called` is false; null when it was not used yet (before
+ * PostgreSQL 18); `unreadable` without a privilege on it.
  */
 export async function readSequences(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
   const rows = await queryRows(
@@ -164,7 +165,8 @@ export async function readSequences(session: QuerySession): Promise<ReadonlyMap<
 
 function sequenceText(row: PostgresqlRow): string | null {
   const state = decodeSequenceState(row);
-  return state === undefined || state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
+  if (state === undefined) return unreadableSequence;
+  return state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
 }
 
 /** server_version_num. */
