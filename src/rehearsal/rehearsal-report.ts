@@ -114,7 +114,8 @@ function failureOf(
     return [{ database, object, reason: error ?? 'the rows were not copied' }];
   }
   if (state !== 'differs') return [];
-  if (rows_source === rows_target) return [{ database, object, reason: 'rows have other values on the target' }];
+  if (rows_source === rows_target)
+    return [{ database, object, reason: error ?? 'rows have other values on the target' }];
   const onTarget = rows_target === null ? 'the table is missing on the target' : `the target has ${rows_target}`;
   return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }

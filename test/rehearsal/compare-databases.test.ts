@@ -95,6 +95,14 @@ test('tables and sequences of one side only, and databases that the target lacks
   ]);
 });
 
+test('names with dots are kept apart', async () => {
+  await onBoth(
+    'CREATE SCHEMA "a"; CREATE SCHEMA "a.b"; CREATE TABLE "a"."b.c" (n int); CREATE TABLE "a.b"."c" (n int)',
+  );
+  await target.query('INSERT INTO "a"."b.c" VALUES (1)', 'shop');
+  expect(statesOf(await compare())).toEqual({ '"a"."b.c"': 'differs', '"a.b"."c"': 'equal' });
+});
+
 test('large objects are compared by their bytes; a gap is equal to zeros', async () => {
   await source.query("SELECT lo_from_bytea(1001, 'abc'), lo_create(1002)", 'shop');
   await source.query("SELECT lo_from_bytea(1003, ''), lo_put(1003, 10000, 'end')", 'shop');

@@ -1,6 +1,6 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { compareSequences } from '../compare-counts.ts';
+import { compareSequences, unreadableSequence } from '../compare-counts.ts';
 import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
@@ -61,7 +61,10 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
   const others = [...target].filter(([name]) => !before.has(name));
   return [
     ...compareSequences(before, target, after),
-    ...others.map(([name, value]): SequenceComparison => ({ name, source: null, target: value, state: 'differs' })),
+    ...others.map(([name, value]): SequenceComparison => {
+      const target = value === unreadableSequence ? null : value;
+      return { name, source: null, target, state: 'differs' };
+    }),
   ];
 }
 

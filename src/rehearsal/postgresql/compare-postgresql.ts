@@ -50,6 +50,7 @@ export async function comparePostgresql(
   const others = to.databases.filter(
     ({ name, template }) => !template && !from.databases.some((one) => one.name === name),
   );
+  const templates = from.databases.filter(({ template }) => template);
   return {
     state: worstComparison(databases.map(({ state }) => state)),
     source: serverOf(source, from.version),
@@ -58,11 +59,14 @@ export async function comparePostgresql(
     not_compared: [
       'roles, privileges and settings',
       'definitions of tables, indexes, constraints, views, functions and types',
-      ...(others.length === 0
-        ? []
-        : [`databases that only the target has: ${others.map(({ name }) => name).join(', ')}`]),
+      ...(templates.length === 0 ? [] : [`template databases: ${namesOf(templates)}`]),
+      ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],
   };
+}
+
+function namesOf(databases: readonly { readonly name: string }[]): string {
+  return databases.map(({ name }) => name).join(', ');
 }
 
 function serverOf({ host, port }: PostgresqlSource, version: number) {

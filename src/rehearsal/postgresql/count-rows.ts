@@ -20,7 +20,7 @@ type QuerySession = Pick<PostgresqlSession, 'query'>;
 export type ContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 export interface CountedTable {
-  /** `schema.table`, unquoted. */
+  /** `schema.table`; quoted if one of them contains a dot, so that no two tables have the same name. */
   readonly name: string;
   readonly quoted: string;
   readonly table: PlainTable;
@@ -56,7 +56,7 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
     const columns: string[] = [];
     const one = tables.get(quoted) ?? {
-      name: `${schema}.${table}`,
+      name: uniqueName(schema, table),
       quoted,
       table: { schema, name: table, columns },
       isUnlogged: relpersistence === 'u',
@@ -160,7 +160,12 @@ export async function readSequences(session: QuerySession): Promise<ReadonlyMap<
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2`,
   );
-  return new Map(rows.map((row) => [`${row.nspname}.${row.relname}`, sequenceText(row)]));
+  return new Map(rows.map((row) => [uniqueName(row.nspname ?? '', row.relname ?? ''), sequenceText(row)]));
+}
+
+function uniqueName(schema: string, name: string): string {
+  const isPlain = !`${schema}${name}`.includes('.');
+  return isPlain ? `${schema}.${name}` : `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
 }
 
 function sequenceText(row: PostgresqlRow): string | null {

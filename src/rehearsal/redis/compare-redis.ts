@@ -42,6 +42,7 @@ export async function compareRedis(
         onProgress({ database: `db${index}`, done, total: indexes.length });
         databases.push(await compareOneDatabase(index, { source: from, target: to, hasExpiryTimes, ...limits }));
       }
+      if ([before, there].some((info) => info.get('cluster_enabled') === '1')) databases.push(otherNodes);
       return {
         state: worstComparison(databases.map(({ state }) => state)),
         source: serverOf(source, before),
@@ -60,6 +61,11 @@ export async function compareRedis(
     from.end();
   }
 }
+
+const otherNodes = comparedDatabase({
+  ...{ name: 'cluster', tables: [], sequences: [], not_compared: [] },
+  error: 'a server is in cluster mode, and the keys of its other nodes were not compared',
+});
 
 async function compareOneDatabase(
   index: number,
