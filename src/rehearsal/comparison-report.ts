@@ -49,6 +49,15 @@ export interface ComparisonReport {
   readonly seconds: number;
 }
 
+/** What no comparison reads, as nouns. */
+export const neverCompared: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
+  postgresql: [
+    'roles, privileges and settings',
+    'definitions of tables, indexes, constraints, views, functions and types',
+  ],
+  redis: ['ACL users, functions, scripts and settings', 'expiry of hash fields, and consumers of stream groups'],
+};
+
 /** The worst state: `differs`, then `not_comparable`. */
 export function worstComparison(states: readonly ComparisonResult[]): ComparisonResult {
   return states.find((state) => state === 'differs') ?? states.find((state) => state === 'not_comparable') ?? 'equal';

@@ -78,6 +78,8 @@ export interface RehearsalReport {
   readonly target: RehearsalServer;
   readonly databases: readonly DatabaseRehearsal[];
   readonly failures: readonly RehearsalFailure[];
+  /** As nouns. */
+  readonly not_compared: readonly string[];
   /** Rules of the service that were broken during the rehearsal. */
   readonly violations: readonly ObservedViolation[];
   readonly warnings: readonly string[];

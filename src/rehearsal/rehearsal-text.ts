@@ -26,6 +26,9 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
       styles.yellow,
     ),
     ...section('Could not be removed', left.map(leftoverLine), styles.red),
+    ...(report.not_compared.length === 0
+      ? []
+      : [sanitizeReportLine(`Not compared: ${report.not_compared.join('; ')}.`, 2000)]),
     left.length > 0
       ? 'To remove them, run these statements on the servers named, or run the same command again.'
       : kept

@@ -13,6 +13,7 @@ import {
   type ComparedDatabase,
   type ComparisonReport,
   comparedDatabase,
+  neverCompared,
   worstComparison,
 } from '../comparison-report.ts';
 import { compareOpenDatabases } from './compare-open-databases.ts';
@@ -57,8 +58,7 @@ export async function comparePostgresql(
     target: serverOf(target, to.version),
     databases,
     not_compared: [
-      'roles, privileges and settings',
-      'definitions of tables, indexes, constraints, views, functions and types',
+      ...neverCompared.postgresql,
       ...(templates.length === 0 ? [] : [`template databases: ${namesOf(templates)}`]),
       ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],

@@ -12,6 +12,7 @@ import {
   type ComparisonLimits,
   type ComparisonReport,
   comparedDatabase,
+  neverCompared,
   worstComparison,
 } from '../comparison-report.ts';
 import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
@@ -49,8 +50,7 @@ export async function compareRedis(
         target: serverOf(target, there),
         databases,
         not_compared: [
-          'ACL users, functions, scripts and settings',
-          'expiry of hash fields, and consumers of stream groups',
+          ...neverCompared.redis,
           ...(hasExpiryTimes ? [] : ['times of expiry, because a server is older than Redis 7.0']),
         ],
       };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../src/rehearsal/compare-databases.ts';
+import { Secret } from '../../../src/secret.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
@@ -104,6 +105,24 @@ test('a replica without its primary is behind', async () => {
   const report = await compare();
   target.cli('REPLICAOF', 'NO', 'ONE');
   expect(report.databases[0]?.tables).toMatchObject([{ state: 'not_comparable' }]);
+});
+
+test('of a cluster only one node was compared, which is not equal', async () => {
+  const node = await startRedis({ config: ['cluster-enabled yes'] });
+  try {
+    const { state, databases } = await compare({ source: endpoint(node) });
+    expect([state, databases.map(({ name }) => name)]).toEqual(['not_comparable', ['cluster']]);
+  } finally {
+    await node.stop();
+  }
+});
+
+test('a user who may not read keys gets no result', async () => {
+  source.cli('SET', 'k', '1');
+  source.cli('ACL', 'SETUSER', 'lister', 'on', '>pw', '~*', '+info', '+select', '+scan', '+ping');
+  const lister = redisEndpointOf(source, { username: 'lister', password: new Secret('pw') });
+  const { databases } = await compare({ source: { engine: 'redis', source: lister } });
+  expect(databases).toMatchObject([{ name: 'db0', state: 'not_comparable', error: expect.any(String) }]);
 });
 
 test.skipIf(lacks('valkey-server'))('values of another product are equal', async () => {
