@@ -4,8 +4,11 @@ import { startSource, startTarget } from '../../engine/engine-servers.ts';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { isPinnedTransaction } from '../../fixtures/pin-rules.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 
+/** The log of each server has every message that it received, and from which program. */
+const settings = { log_statement: 'all', log_line_prefix: '[%a] ' };
 const secrets = { source: 'S3cret-of-source', target: 'S3cret-of-target' };
 let folders: Folders;
 let source: Postgres;
@@ -13,8 +16,8 @@ let target: Postgres;
 
 beforeAll(async () => {
   [source, target] = await Promise.all([
-    startSource({ version: 14, password: secrets.source }),
-    startTarget({ version: 18, password: secrets.target, settings: { log_statement: 'all' } }),
+    startSource({ version: 14, password: secrets.source, settings }),
+    startTarget({ version: 18, password: secrets.target, settings }),
   ]);
   for (const server of [source, target]) {
     await server.query('CREATE DATABASE shop');
@@ -81,4 +84,20 @@ test('what may not be read is exit 5, and csv has a row for it', async () => {
   );
   expect(ran).toMatchObject({ code: 5 });
   expect(ran.stdout).toMatch(/^shop,table,public\.t,1,,not_comparable,/m);
+});
+
+test('every message to both servers is a read-only transaction, and tables of users are read by COPY alone', () => {
+  for (const server of [source, target]) {
+    const messages = server
+      .log()
+      .split(/\n(?=\[)/)
+      .flatMap((entry) => /^\[cloudctl-compare\] LOG: {2}statement: (.*)$/s.exec(entry.trimEnd())?.[1] ?? []);
+    expect(messages.length).toBeGreaterThan(10);
+    expect(messages.filter((message) => !isPinnedTransaction(message) && message !== 'ROLLBACK')).toEqual([]);
+    const reading = messages.flatMap((message) => message.split('; ')).filter((one) => one.includes('"t"'));
+    expect(new Set(reading)).toEqual(new Set(['COPY "public"."t" ("id", "name") TO STDOUT']));
+    const copies = messages.filter((message) => message.includes('COPY'));
+    for (const name of ['datestyle', 'timezone', 'intervalstyle', 'bytea_output', 'extra_float_digits'])
+      expect(copies.every((message) => message.includes(`SET LOCAL ${name}=`))).toBe(true);
+  }
 });
