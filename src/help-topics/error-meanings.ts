@@ -92,6 +92,14 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
     meaning: 'the rehearsal failed or found a difference',
     fix: 'Read the report; nothing was changed on the source.',
   },
+  contents_differ: {
+    meaning: 'source and target have different contents',
+    fix: 'Read which tables or keys differ before the cut-over.',
+  },
+  contents_not_comparable: {
+    meaning: 'some contents could not be compared',
+    fix: 'Stop writes, wait until nothing is behind, and compare again.',
+  },
   cancelled: { meaning: 'the user cancelled', fix: 'Run the command again to do it.' },
   internal: { meaning: 'a fault of the program', fix: 'Report it with the output of `--trace`.' },
 };

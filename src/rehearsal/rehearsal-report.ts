@@ -1,8 +1,11 @@
-/** `moving`: the source was written to in every round, and the count of the target was between two counts of the source. */
-export type ComparisonState = 'equal' | 'moving' | 'differs' | 'not_carried' | 'not_copied';
+/**
+ * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read. `not_comparable`:
+ * the source was written to, the target had not received everything, or the rows cannot be read.
+ */
+export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
 
-/** `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
-export type SequenceComparisonState = Exclude<ComparisonState, 'not_carried' | 'not_copied'> | 'not_compared';
+/** `not_comparable`: it was used during the comparison, or the role may not read it. `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
+export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableCount {
   /** `schema.table`; `keys` for a Redis database. */
@@ -10,8 +13,10 @@ export interface TableCount {
   readonly rows_source: number | null;
   readonly rows_target: number | null;
   readonly state: ComparisonState;
-  /** The error of the target for the rows of the table. */
+  /** The error of the target for the rows of the table, or why they cannot be compared. */
   readonly error?: string;
+  /** Generated columns. */
+  readonly columns_not_compared?: readonly string[];
 }
 
 export interface SequenceComparison {
@@ -73,6 +78,8 @@ export interface RehearsalReport {
   readonly target: RehearsalServer;
   readonly databases: readonly DatabaseRehearsal[];
   readonly failures: readonly RehearsalFailure[];
+  /** As nouns. */
+  readonly not_compared: readonly string[];
   /** Rules of the service that were broken during the rehearsal. */
   readonly violations: readonly ObservedViolation[];
   readonly warnings: readonly string[];
@@ -109,7 +116,8 @@ function failureOf(
     return [{ database, object, reason: error ?? 'the rows were not copied' }];
   }
   if (state !== 'differs') return [];
-  if (rows_source === rows_target) return [{ database, object, reason: 'rows have other values on the target' }];
+  if (rows_source === rows_target)
+    return [{ database, object, reason: error ?? 'rows have other values on the target' }];
   const onTarget = rows_target === null ? 'the table is missing on the target' : `the target has ${rows_target}`;
   return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }

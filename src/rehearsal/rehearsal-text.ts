@@ -26,6 +26,9 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
       styles.yellow,
     ),
     ...section('Could not be removed', left.map(leftoverLine), styles.red),
+    ...(report.not_compared.length === 0
+      ? []
+      : [sanitizeReportLine(`Not compared: ${report.not_compared.join('; ')}.`, 2000)]),
     left.length > 0
       ? 'To remove them, run these statements on the servers named, or run the same command again.'
       : kept
@@ -42,15 +45,18 @@ export function leftoverLine({ side, database, object, statement, reason }: Left
 
 function outcome({ ok, method, failures, databases, seconds }: RehearsalReport): string {
   const tables = databases.flatMap((one) => one.tables);
-  const rows = tables.reduce((sum, { rows_target: count }) => sum + (count ?? 0), 0);
+  const equal = tables.filter(({ state }) => state === 'equal');
+  const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
+  const left = tables.length - equal.length;
+  const others = left === 0 ? '' : `; ${formatQuantity(left, 'table')} could not be compared, or not in full`;
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   return ok
-    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')} are equal on both servers, ${took}.`
+    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(equal.length, 'table')} are equal on both servers${others}, ${took}.`
     : `The ${how} would have failed: ${formatQuantity(failures.length, 'reason')}, ${took}.`;
 }
 
-function serversLine({ engine, source, target }: RehearsalReport): string {
+export function serversLine({ engine, source, target }: Pick<RehearsalReport, 'engine' | 'source' | 'target'>): string {
   const name = engine === 'redis' ? 'Redis' : 'PostgreSQL';
   return sanitizeReportLine(
     `${source.host}:${source.port}, ${name} ${source.version} -> ${target.host}:${target.port}, ${name} ${target.version}`,
@@ -64,7 +70,7 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
     tables.length > 0 && tables.every((table) => table.name === 'keys')
       ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
       : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
-  const equal = sequences.filter(({ state }) => state === 'equal' || state === 'moving').length;
+  const equal = sequences.filter(({ state }) => state === 'equal').length;
   const unknown = sequences.filter(({ state }) => state === 'not_compared').length;
   const counted =
     sequences.length === 0
@@ -75,18 +81,23 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
-function unequalTableLine({ name, state, rows_source: source, rows_target: target }: TableCount): string {
+/** One line for a table that is not equal: its name, and what was found. */
+export function unequalTableLine({ name, ...table }: TableCount): string {
+  const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
+  const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {
     equal: '',
-    moving: `changed during the comparison: ${source} on the source, ${target} on the target`,
-    differs:
-      source === target
-        ? `${source} rows on both servers, with other values on the target`
-        : `${source} rows on the source, ${target ?? 'no table'} on the target`,
-    not_carried: `${source} rows are not replicated, because the table is unlogged`,
+    partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,
+    not_comparable: `not comparable: ${error ?? 'changed during the comparison'} (${onBoth})`,
+    differs: `${source === target ? `${source} rows on both servers, with other values on the target` : onBoth}${error === undefined ? '' : ` (${error})`}`,
+    not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;
   return `  ${sanitizeReportLine(`${name}: ${words[state]}`)}`;
+}
+
+function formatGenerated(columns: readonly string[]): string {
+  return `the generated column${columns.length === 1 ? '' : 's'} ${columns.join(', ')}`;
 }
 
 function failureLine({ database, object, reason }: RehearsalFailure): string {
@@ -107,6 +118,6 @@ function sum(tables: readonly TableCount[], side: 'rows_source' | 'rows_target')
   return tables.reduce((total, table) => total + (table[side] ?? 0), 0);
 }
 
-function formatQuantity(count: number, what: string): string {
+export function formatQuantity(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -14,11 +14,12 @@ export function sortBySeverity(findings: readonly Finding[]): readonly Finding[]
 
 /** The verdict, with the conditions under which it is correct: at most two, and the number of the others. */
 export function verdictSentence({ verdict, premises }: Pick<PreflightReport, 'verdict' | 'premises'>): string {
-  if (premises.length === 0) return `${possibleMethod[verdict]}.`;
+  const rule = verdict === 'dump' || verdict === 'scan' ? ' Nothing may write to the source until it ends.' : '';
+  if (premises.length === 0) return `${possibleMethod[verdict]}.${rule}`;
   const named = premises.slice(0, 2).map(({ condition }) => condition);
   const others = premises.length - named.length;
   const all = others === 0 ? named : [...named, `${others} more ${others === 1 ? 'premise holds' : 'premises hold'}`];
-  return `${runningMethod[verdict]} if ${all.join(', and if ')}. This is not proven.`;
+  return `${runningMethod[verdict]} if ${all.join(', and if ')}. This is not proven.${rule}`;
 }
 
 const possibleMethod: Readonly<Record<PreflightVerdict, string>> = {
