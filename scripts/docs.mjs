@@ -1,16 +1,14 @@
 // `npm run docs`: generates pages of docs/ from the sources. A test fails when they are out of date.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from './run-vitest.mjs';
 
-const { generatedDocs, readmeWithCommands } = await load('test/fixtures/generated-docs.ts');
+const { generatedDocs } = await load('test/fixtures/generated-docs.ts');
 rmSync(join(root, 'man'), { recursive: true, force: true });
 for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true });
 for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
-const readme = join(root, 'README.md');
-writeFileSync(readme, readmeWithCommands(readFileSync(readme, 'utf8')));
 
 /** Imports a TypeScript module. It is built inside the project, where its packages are found. */
 async function load(source) {

@@ -18,7 +18,7 @@ const required = [
   'dist/main.js',
   'dist/THIRD-PARTY-NOTICES.txt',
 ];
-const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs)\/.+)$/;
+const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man)\/.+)$/;
 
 /**
  * Checks the package that is published: publint's rules, the list of its files, and an installation from the tarball that

@@ -23,7 +23,8 @@ export const environmentTopic: HelpTopicPage = {
   ],
 };
 
-const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
+/** Of every exit code, in their order. */
+export const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
   ['0', 'done'],
   ['1', 'failed'],
   ['2', 'the command line or the configuration is wrong; nothing was sent'],
