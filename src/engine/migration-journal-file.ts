@@ -3,7 +3,12 @@ import { openAppendFile } from '../platform/append-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
-import type { FormerTargetState, MigrationJournal, MigrationJournalEntry } from './migration-journal.ts';
+import type {
+  FormerTargetState,
+  MigrationJournal,
+  MigrationJournalEntry,
+  PostgresJournalEntry,
+} from './migration-journal.ts';
 
 export interface MigrationJournalFile extends MigrationJournal {
   close(): void;
@@ -72,7 +77,11 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     const targetSystem = stringField(record, 'targetSystem');
     if (source === undefined || target === undefined || targetSystem === undefined) return undefined;
     const former = parseFormerTargetState(record.former);
-    return { engine, name, source, target, targetSystem, ...(former === undefined ? {} : { former }) };
+    return {
+      ...{ engine, name, source, target, targetSystem },
+      ...parseSubscriptionOid(record),
+      ...(former === undefined ? {} : { former }),
+    };
   }
   const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
   if (engine !== 'redis' || source === undefined || target === undefined || !isRecord(record.settings))
@@ -81,6 +90,12 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   return { engine, name, source, target, settings: Object.fromEntries(settings) };
+}
+
+/** The oid becomes part of a pattern in SQL, so anything but digits is left out. */
+export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresJournalEntry, 'subscriptionOid'> {
+  const subscriptionOid = stringField(record, 'subscriptionOid');
+  return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};
 }
 
 export function parseFormerTargetState(value: unknown): FormerTargetState | undefined {

@@ -23,6 +23,8 @@ export interface PostgresJournalEntry {
   readonly target: PostgresqlSource;
   /** System identifier of the target: names of its table synchronization slots end with it. */
   readonly targetSystem: string;
+  /** Oid of the subscription, recorded before it is dropped: names of its table synchronization slots begin with it. */
+  readonly subscriptionOid?: string;
   /** Absent: the database of the target keeps its owner, because the migration has no superuser there. */
   readonly former?: FormerTargetState;
 }

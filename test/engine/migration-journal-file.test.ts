@@ -25,6 +25,7 @@ const entry: MigrationJournalEntry = {
 const owned: MigrationJournalEntry = {
   ...entry,
   name: 'cloudctl_1_3',
+  subscriptionOid: '16490',
   former: { owner: 'Own er', publicOwner: 'postgres', settings: ['search_path="a, b", c'] },
 };
 const redis: MigrationJournalEntry = {
