@@ -1,4 +1,9 @@
-import { areAllStreaming, hasMigrationEnded, type MigrationState, type TableSyncState } from '../engine/migration-state.ts';
+import {
+  areAllStreaming,
+  hasMigrationEnded,
+  type MigrationState,
+  type TableSyncState,
+} from '../engine/migration-state.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
 import type { Clock } from '../platform/host.ts';
 

@@ -16,7 +16,16 @@ ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be 
 ${list('Statements to run', leftovers.map(describeLeftover))}`;
 }
 
-function renderDatabase({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseMigrationState): Markup {
+function renderDatabase({
+  name,
+  phase,
+  method,
+  tables,
+  lagBytes,
+  reason,
+  error,
+  warnings,
+}: DatabaseMigrationState): Markup {
   const ready = tables.filter(({ stage }) => stage === 'r').length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [

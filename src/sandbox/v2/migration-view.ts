@@ -52,7 +52,16 @@ function liveView({ method, databases, warnings, leftovers }: MigrationState): o
   };
 }
 
-function databaseView({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseMigrationState): object {
+function databaseView({
+  name,
+  phase,
+  method,
+  tables,
+  lagBytes,
+  reason,
+  error,
+  warnings,
+}: DatabaseMigrationState): object {
   return {
     name,
     phase,
