@@ -8,6 +8,7 @@ import type {
   MigrationJournal,
   MigrationJournalEntry,
   PostgresJournalEntry,
+  TargetPrivilege,
 } from './migration-journal.ts';
 
 export interface MigrationJournalFile extends MigrationJournal {
@@ -102,7 +103,23 @@ export function parseFormerTargetState(value: unknown): FormerTargetState | unde
   const owner = isRecord(value) ? stringField(value, 'owner') : undefined;
   if (!isRecord(value) || owner === undefined) return undefined;
   const publicOwner = stringField(value, 'publicOwner');
-  return { owner, ...(publicOwner === undefined ? {} : { publicOwner }), settings: stringsOfList(value.settings) };
+  return {
+    owner,
+    ...(publicOwner === undefined ? {} : { publicOwner }),
+    settings: stringsOfList(value.settings),
+    ...(Array.isArray(value.privileges) ? { privileges: value.privileges.flatMap(parsePrivilege) } : {}),
+  };
+}
+
+function parsePrivilege(value: unknown): readonly TargetPrivilege[] {
+  if (!isRecord(value)) return [];
+  const [kind, grantee, privilege] = [
+    stringField(value, 'kind'),
+    stringField(value, 'grantee'),
+    stringField(value, 'privilege'),
+  ];
+  if ((kind !== 'database' && kind !== 'public') || grantee === undefined || privilege === undefined) return [];
+  return [{ kind, grantee, privilege, grantable: value.grantable === true }];
 }
 
 function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {

@@ -9,6 +9,18 @@ export interface FormerTargetState {
   readonly publicOwner?: string;
   /** What `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
+  /** Absent in entries of earlier versions. */
+  readonly privileges?: readonly TargetPrivilege[];
+}
+
+/** A privilege on the database or on its schema public. */
+export interface TargetPrivilege {
+  readonly kind: 'database' | 'public';
+  /** Name of a role; empty: PUBLIC. */
+  readonly grantee: string;
+  /** As `aclexplode` names it: `CONNECT`. */
+  readonly privilege: string;
+  readonly grantable: boolean;
 }
 
 /** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */

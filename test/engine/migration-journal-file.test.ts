@@ -26,7 +26,12 @@ const owned: MigrationJournalEntry = {
   ...entry,
   name: 'cloudctl_1_3',
   subscriptionOid: '16490',
-  former: { owner: 'Own er', publicOwner: 'postgres', settings: ['search_path="a, b", c'] },
+  former: {
+    owner: 'Own er',
+    publicOwner: 'postgres',
+    settings: ['search_path="a, b", c'],
+    privileges: [{ kind: 'database', grantee: 'R o', privilege: 'CONNECT', grantable: true }],
+  },
 };
 const redis: MigrationJournalEntry = {
   engine: 'redis',
