@@ -9,19 +9,19 @@ export function impedeDatabases({ databases }: MigrationProgress, phase: Impeded
   for (const progress of databases) impede(progress, phase, reason);
 }
 
-/** Records a poll of both servers. */
+/** Records a poll of both servers. A database whose last key was deleted stays, with 0 keys. */
 export function updateProgress(
-  migrationProgress: MigrationProgress,
-  { isUp, lagBytes, databases }: RedisReplicationStatus,
+  { databases }: MigrationProgress,
+  { isUp, lagBytes, databases: polled }: RedisReplicationStatus,
 ): void {
-  for (const { name, keys: keyCount } of databases) {
-    let progress = migrationProgress.databases.find((one) => one.name === name);
-    if (progress === undefined) {
-      progress = createDatabaseProgress(name);
-      progress.method = 'continuous';
-      migrationProgress.databases.push(progress);
+  for (const { name } of polled) {
+    if (!databases.some((one) => one.name === name)) {
+      databases.push({ ...createDatabaseProgress(name), method: 'continuous' });
     }
-    progress.tables = [keyCount];
+  }
+  for (const progress of databases) {
+    const keys = polled.find(({ name }) => name === progress.name)?.keys;
+    progress.tables = [keys ?? { name: 'keys', stage: isUp ? 'r' : 'i', rows: 0 }];
     progress.lagBytes = lagBytes;
     progress.reason = undefined;
     progress.phase = isUp ? 'streaming' : 'copying';
