@@ -172,3 +172,27 @@ test('a target whose host rules admit the superuser alone is an error that says 
     { o: 'postgres' },
   ]);
 });
+
+test('a login event trigger of the source does not run when a superuser logs in to the copy', async () => {
+  const [source, target] = await Promise.all([startSource({ version: 17 }), startTarget({ version: 17 })]);
+  await source.query('CREATE DATABASE shop');
+  await source.query(
+    `CREATE FUNCTION at_login() RETURNS event_trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE LOG 'canary in login, superuser %', (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user); END $$;
+     CREATE EVENT TRIGGER at_login ON login EXECUTE FUNCTION at_login(); ALTER EVENT TRIGGER at_login ENABLE ALWAYS`,
+    'shop',
+  );
+  await source.query('SELECT 1', 'shop');
+  expect(canaryOf(source.log())).not.toEqual([]);
+  const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), {
+    method: 'dump',
+    ignoreDbs: ['postgres'],
+    allowSuperuserObjects: true,
+  });
+  const migration = beginMigration(job, testEngineDependencies({ schemaCopy: copiers['the catalogs'] }));
+  expect(await migration.ended).toMatchObject({ status: 'done', databases: [{ warnings: [expect.anything()] }] });
+  expect(await target.query('SELECT evtname, evtenabled FROM pg_event_trigger', 'shop')).toEqual([
+    { evtname: 'at_login', evtenabled: 'D' },
+  ]);
+  expect(canaryOf(target.log())).toEqual([]);
+});
