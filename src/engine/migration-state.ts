@@ -14,7 +14,12 @@ export interface TableProgress {
 }
 
 /** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
-export type ImpededPhase = 'source_unreachable' | 'target_unreachable' | 'publication_missing' | 'link_down';
+export type ImpededPhase =
+  | 'source_unreachable'
+  | 'target_unreachable'
+  | 'server_busy'
+  | 'publication_missing'
+  | 'link_down';
 
 export type DatabaseMigrationPhase =
   | 'waiting'

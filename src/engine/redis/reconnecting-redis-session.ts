@@ -24,6 +24,7 @@ export async function retryWhileBusy<T>(
   task: () => Promise<T>,
   { limits, sleep }: EngineDependencies,
   signal: AbortSignal,
+  onBusy: (error: unknown) => void,
 ): Promise<T> {
   const began = performance.now();
   for (;;) {
@@ -31,6 +32,7 @@ export async function retryWhileBusy<T>(
       return await task();
     } catch (error) {
       if (!isBusy(error) || performance.now() - began > limits.outageTimeout) throw error;
+      onBusy(error);
       await sleep(limits.pollInterval, signal);
     }
   }

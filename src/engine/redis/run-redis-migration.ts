@@ -34,11 +34,15 @@ export async function runRedisMigration(
   const target = openRedisSession(job.target, deps, stop);
   let entry: RedisJournalEntry | undefined;
   let failure: string | undefined;
+  const showBusy = (error: unknown) => {
+    const reason = `a server is busy: ${redactedReason(error, job.source.password, job.target.password)}`;
+    impedeDatabases(migrationProgress, 'server_busy', reason);
+  };
   try {
-    const settings = await retryWhileBusy(() => prepareTarget(job, deps, stop), deps, stop);
+    const settings = await retryWhileBusy(() => prepareTarget(job, deps, stop), deps, stop, showBusy);
     entry = { engine: 'redis', name: `redis ${job.id}`, source: job.source, target: job.target, settings };
     deps.journal.recordIntent(entry);
-    await retryWhileBusy(() => startReplication(job, deps, stop), deps, stop);
+    await retryWhileBusy(() => startReplication(job, deps, stop), deps, stop, showBusy);
     await replicateUntilStopped({ source, target, job, deps, migrationProgress, stop });
   } catch (error) {
     failure = redactedReason(error, job.source.password, job.target.password);

@@ -185,8 +185,8 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     const script = keepBusy(source);
     await waitUntil(async () => isBusy(source), 'the busy source');
     const migration = beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(migration.state().status).toBe('running');
+    const waiting = await waitForState(migration, ({ databases }) => databases[0]?.phase === 'server_busy');
+    expect([waiting.status, waiting.reason]).toEqual(['running', expect.stringContaining('BUSY')]);
     source.cli('SCRIPT', 'KILL');
     script.destroy();
     await waitForState(migration, ({ status }) => status === 'syncing');
