@@ -129,7 +129,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '3',
     question: 'Data copied by an online migration',
     choice:
-      'None, unless the cluster has a data plane (option clusters). Then its server replicates from the source, GET adds method, databases with their tables, warnings and leftovers, and status can also be syncing, done or error. When one of several databases fails, the others continue; the status is error when the last one has ended.',
+      'None, unless the cluster has a data plane (option clusters). Then its server replicates from the source, GET adds method, databases with their tables, warnings and leftovers, and status can also be syncing, done or error. When one of several databases fails, the others continue; the status is that of the worst database that has tables, so it is error at once. A database whose source, target, publication or replication link is away has a phase of its own (source_unreachable, target_unreachable, server_busy, publication_missing, link_down) and a reason, and its status stays running.',
   },
   {
     id: 'migration-target',
