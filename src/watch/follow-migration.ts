@@ -1,7 +1,7 @@
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceUrl } from '../db-source/source-url.ts';
+import { sourceOptionArgs } from '../db-source/source-option-args.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -144,16 +144,6 @@ function idleText({ engine }: DbSource): string {
 
 /** The command of this watch, without the password. */
 function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
-  const options = [
-    ...['--source', sourceUrl(source)],
-    ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
-    ...(caFile === undefined ? [] : ['--ca-file', caFile]),
-    ...(source.engine === 'postgresql' && source.source.allowCleartextPassword === true
-      ? ['--allow-cleartext-password']
-      : []),
-    ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
-    ...slots.flatMap((slot) => ['--slot', slot]),
-    ...(untilIdle ? ['--until-idle'] : []),
-  ];
-  return `cloudctl db watch ${options.map(quoteShellArg).join(' ')}`;
+  const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
+  return ['cloudctl db watch', ...sourceOptionArgs(source, { ignoreDbs, caFile }), ...options].join(' ');
 }
