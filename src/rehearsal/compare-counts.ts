@@ -13,7 +13,7 @@ export interface CountRound {
 
 /** Whether another round may find the table equal. */
 export function isUnsettled({ state }: Pick<TableCount, 'state'>): boolean {
-  return state === 'differs' || state === 'moving';
+  return state === 'differs' || state === 'not_comparable';
 }
 
 export function compareCounts({ before, target, after }: CountRound): readonly TableCount[] {
@@ -29,17 +29,22 @@ export function compareCounts({ before, target, after }: CountRound): readonly T
   });
 }
 
-/** As `compareCounts`, and a table with as many rows is equal only when the rows are. */
-export function compareContents({ before, target, after }: ContentRound): readonly TableCount[] {
+/**
+ * As `compareCounts`, and a table is equal only when its rows are, and did not change between the two readings of the source.
+ * @param isConfirmed the target has received everything that the first reading saw, so that rows which are missing are lost
+ */
+export function compareContents({ before, target, after }: ContentRound, isConfirmed: boolean): readonly TableCount[] {
   const counts = { before: rowCounts(before), target: rowCounts(target), after: rowCounts(after) };
   return compareCounts(counts).map((one): TableCount => {
     const [first, there, last] = [before, target, after].map((round) => round.get(one.name)?.digest);
-    if (one.state !== 'equal' || there === first || there === last) return one;
-    return { ...one, state: last === undefined || first === last ? 'differs' : 'moving' };
+    if (!isConfirmed && there !== undefined && first !== last) return { ...one, state: 'not_comparable' };
+    if (one.state !== 'equal') return one;
+    if (first !== last) return { ...one, state: 'not_comparable' };
+    return there === first ? one : { ...one, state: 'differs' };
   });
 }
 
-interface ContentRound {
+export interface ContentRound {
   readonly before: ReadonlyMap<string, TableContent>;
   readonly target: ReadonlyMap<string, TableContent>;
   readonly after: ReadonlyMap<string, TableContent>;
@@ -51,9 +56,9 @@ function rowCounts(contents: ReadonlyMap<string, TableContent>): RowCounts {
 
 function comparisonState(before: number, target: number | null, after: number | null): ComparisonState {
   if (target === null) return 'differs';
-  if (target === before && (after === null || after === before)) return 'equal';
-  if (after === null || after === before) return 'differs';
-  return target >= Math.min(before, after) && target <= Math.max(before, after) ? 'moving' : 'differs';
+  if (after === null) return 'not_comparable';
+  if (after === before) return target === before ? 'equal' : 'differs';
+  return target >= Math.min(before, after) && target <= Math.max(before, after) ? 'not_comparable' : 'differs';
 }
 
 /** A sequence in use has on the target its value at the time of the copy, or one between that and the current value. */
@@ -79,9 +84,9 @@ function sequenceComparison(before: string | null, target: string | null | undef
   if (after === null) return target === null || target.endsWith('.') ? 'not_compared' : 'differs';
   if (target === after) return 'equal';
   // It was used for the first time during the comparison.
-  if (before === null) return 'moving';
+  if (before === null) return 'not_comparable';
   if (target === null) return after.endsWith('.') ? 'not_compared' : 'differs';
-  return isBetween(before, target, after) ? 'moving' : 'differs';
+  return isBetween(before, target, after) ? 'not_comparable' : 'differs';
 }
 
 /** Compares states of sequences: `last_value`, with a dot if `is_called` is false. */

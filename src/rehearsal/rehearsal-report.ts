@@ -1,8 +1,11 @@
-/** `moving`: the source was written to in every round, and the count of the target was between two counts of the source. */
-export type ComparisonState = 'equal' | 'moving' | 'differs' | 'not_carried' | 'not_copied';
+/**
+ * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read. `not_comparable`:
+ * the source was written to, the target had not received everything, or the rows cannot be read.
+ */
+export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
 
 /** `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
-export type SequenceComparisonState = Exclude<ComparisonState, 'not_carried' | 'not_copied'> | 'not_compared';
+export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableCount {
   /** `schema.table`; `keys` for a Redis database. */
@@ -10,8 +13,10 @@ export interface TableCount {
   readonly rows_source: number | null;
   readonly rows_target: number | null;
   readonly state: ComparisonState;
-  /** The error of the target for the rows of the table. */
+  /** The error of the target for the rows of the table, or why they cannot be compared. */
   readonly error?: string;
+  /** Generated columns. */
+  readonly columns_not_compared?: readonly string[];
 }
 
 export interface SequenceComparison {

@@ -64,7 +64,7 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
     tables.length > 0 && tables.every((table) => table.name === 'keys')
       ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
       : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
-  const equal = sequences.filter(({ state }) => state === 'equal' || state === 'moving').length;
+  const equal = sequences.filter(({ state }) => state === 'equal').length;
   const unknown = sequences.filter(({ state }) => state === 'not_compared').length;
   const counted =
     sequences.length === 0
@@ -75,18 +75,23 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
-function unequalTableLine({ name, state, rows_source: source, rows_target: target }: TableCount): string {
+/** One line for a table that is not equal: its name, and what was found. */
+export function unequalTableLine({ name, ...table }: TableCount): string {
+  const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
+  const onBoth = `${source ?? 'no table'} on the source, ${target ?? 'no table'} on the target`;
   const words = {
     equal: '',
-    moving: `changed during the comparison: ${source} on the source, ${target} on the target`,
-    differs:
-      source === target
-        ? `${source} rows on both servers, with other values on the target`
-        : `${source} rows on the source, ${target ?? 'no table'} on the target`,
-    not_carried: `${source} rows are not replicated, because the table is unlogged`,
+    partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,
+    not_comparable: `not comparable: ${error ?? 'changed during the comparison'} (rows: ${onBoth})`,
+    differs: source === target ? `${source} rows on both servers, with other values on the target` : `rows: ${onBoth}`,
+    not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;
   return `  ${sanitizeReportLine(`${name}: ${words[state]}`)}`;
+}
+
+function formatGenerated(columns: readonly string[]): string {
+  return `the generated column${columns.length === 1 ? '' : 's'} ${columns.join(', ')}`;
 }
 
 function failureLine({ database, object, reason }: RehearsalFailure): string {

@@ -8,9 +8,9 @@ import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { copyTableStatement } from '../../postgresql/table-rows.ts';
-import { compareContents, isUnsettled } from '../compare-counts.ts';
 import type { TableCount } from '../rehearsal-report.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
+import { compareTables } from './compare-tables.ts';
 import { type CountedTable, listTables, readTableContents, readVersion } from './count-rows.ts';
 import { firstRowOf } from './drop-objects.ts';
 
@@ -45,44 +45,44 @@ export async function compareRows({
     withEngineSession(endpoints.target, ports, opening, async (target) => {
       const all = await listTables(source);
       const oldest = Math.min(await readVersion(source), await readVersion(target));
-      const reading = { limit: migrationStatementTimeout, oldest };
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
-      const found = new Map<string, TableCount>();
-      let open: readonly CountedTable[] = carried;
-      let isBehind = false;
-      for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
-        if (attempt > 0) await ports.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
-        const before = await readTableContents(source, open, reading);
-        isBehind = slot !== undefined && !(await waitUntilReplicated(source, slot, { ports, signal, stallTimeout }));
-        const there = await readTableContents(target, open, reading);
-        const after = await readTableContents(source, open, reading);
-        const judged = compareContents({ before, target: there, after });
-        for (const one of judged) found.set(one.name, one);
-        open = open.filter(({ name }) => judged.some((one) => one.name === name && isUnsettled(one)));
-        if (isBehind) break;
-      }
+      const { tables, behind } = await compareTables({
+        source,
+        target,
+        tables: carried,
+        oldest,
+        maxRounds,
+        waitUntilReplicated: () => waitUntilReplicated(source, slot, { ports, signal, stallTimeout }),
+        pause: (ms) => ports.sleep(ms, signal),
+      });
       const left = all.filter((table) => !carried.includes(table));
-      for (const [name, { rows }] of await readTableContents(source, left, reading)) {
-        found.set(name, { name, rows_source: rows, rows_target: 0, state: 'not_carried' });
-      }
-      return { tables: all.flatMap(({ name }) => found.get(name) ?? []), isBehind };
+      const reading = { limit: migrationStatementTimeout, oldest, onFailure: () => {} };
+      const rows = await readTableContents(source, left, reading);
+      const notCarried = left.map(
+        ({ name }): TableCount => ({
+          ...{ name, rows_source: rows.get(name)?.rows ?? null, rows_target: 0, state: 'not_carried' },
+        }),
+      );
+      const found = new Map([...tables, ...notCarried].map((one) => [one.name, one]));
+      return { tables: all.flatMap(({ name }) => found.get(name) ?? []), isBehind: behind !== undefined };
     }),
   );
 }
 
-/** Waits until the subscription has confirmed the current WAL position; false after the stall timeout. */
+/** Waits until the subscription has confirmed the current WAL position. Resolves with why it has not, after the stall timeout. */
 async function waitUntilReplicated(
   session: PinnedSession,
-  slot: { readonly name: string; readonly version: number },
+  slot: CompareRowsOptions['slot'],
   { ports, signal, stallTimeout }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
-): Promise<boolean> {
+): Promise<string | undefined> {
+  if (slot === undefined) return undefined;
   const end = firstRowOf(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
   for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
     const look = await readSourceStatus(session, [slot.name], end, slot.version);
-    if (look.slots.get(slot.name)?.caughtUp === true) return true;
+    if (look.slots.get(slot.name)?.caughtUp === true) return undefined;
     await ports.sleep(100, signal);
   }
-  return false;
+  return 'the target does not receive the changes of the source';
 }
 
 /** Copies one table as a replication worker does, and rolls back. Resolves with the error, or undefined when the copy works. */

@@ -1,4 +1,11 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import {
+  readOnlyTransaction,
+  resultsOfStatements,
+  rollbackMessage,
+  type TransactionSettings,
+} from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
@@ -6,7 +13,10 @@ import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequ
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
 import { copyTableStatements, isCopiedColumnSql, type PlainTable, readRows } from '../../postgresql/table-rows.ts';
 
-type QuerySession = Pick<PinnedSession, 'query'>;
+type QuerySession = Pick<PostgresqlSession, 'query'>;
+
+/** A session that reads tables. Every message is one read-only transaction. */
+export type ContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 export interface CountedTable {
   /** `schema.table`, unquoted. */
@@ -15,6 +25,14 @@ export interface CountedTable {
   readonly table: PlainTable;
   /** Replication skips unlogged tables. */
   readonly isUnlogged: boolean;
+  readonly generated: readonly GeneratedColumn[];
+}
+
+/** A generated column. COPY cannot read it, and a SELECT would be planned, which runs functions of users. */
+export interface GeneratedColumn {
+  readonly name: string;
+  /** Its expression calls functions that are not built in, so that equal rows may have other values. */
+  readonly callsUserCode: boolean;
 }
 
 /** Relations of users; tables of an extension are created with it. */
@@ -23,26 +41,45 @@ const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 
 /** Every table that stores rows, with the columns that a migration copies. */
 export async function listTables(session: QuerySession): Promise<readonly CountedTable[]> {
+  const version = await readVersion(session);
   const rows = await queryRows(
     session,
-    `SELECT n.nspname, c.relname, c.relpersistence, a.attname
+    `SELECT n.nspname, c.relname, c.relpersistence, a.attname, ${generatedColumnSql(version)}
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedColumnSql(await readVersion(session))}
+     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
   );
-  const tables = new Map<string, CountedTable>();
-  for (const { nspname, relname, relpersistence, attname } of rows) {
+  const tables = new Map<
+    string,
+    CountedTable & { readonly columns: string[]; readonly generated: GeneratedColumn[] }
+  >();
+  for (const { nspname, relname, relpersistence, attname, copied, user_code } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
-    const columns = [...(tables.get(quoted)?.table.columns ?? []), ...(attname == null ? [] : [attname])];
-    tables.set(quoted, {
+    const columns: string[] = [];
+    const one = tables.get(quoted) ?? {
       name: `${schema}.${table}`,
       quoted,
       table: { schema, name: table, columns },
       isUnlogged: relpersistence === 'u',
-    });
+      columns,
+      generated: [],
+    };
+    tables.set(quoted, one);
+    if (attname == null) continue;
+    if (copied === 't') one.columns.push(attname);
+    else one.generated.push({ name: attname, callsUserCode: user_code === 't' });
   }
-  return [...tables.values()];
+  return [...tables.values()].map(({ columns: _, ...table }) => table);
+}
+
+/** SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions. */
+function generatedColumnSql(version: number): string {
+  if (version < 120_000) return 'true AS copied, false AS user_code';
+  return `${isCopiedColumnSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
+       SELECT 1 FROM pg_attrdef e JOIN pg_depend p ON p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
+       WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND p.refobjid >= ${firstNormalObjectId}
+       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) AS user_code`;
 }
 
 export interface ReadContentOptions {
@@ -50,21 +87,23 @@ export interface ReadContentOptions {
   readonly limit: number;
   /** server_version_num of the older one of the servers that are compared. */
   readonly oldest: number;
+  /** Called for a table that exists and cannot be read. */
+  readonly onFailure: (name: string, error: QueryError) => void;
 }
 
 /**
- * The content of each table by name, without tables that do not exist or lack a column. Read by COPY: planning a SELECT runs
- * functions of users.
+ * The content of each table by name, without tables that do not exist, lack a column, or cannot be read. Read by COPY: planning a
+ * SELECT runs functions of users.
  */
 export async function readTableContents(
-  session: PinnedSession,
+  session: ContentSession,
   tables: readonly CountedTable[],
-  { limit, oldest }: ReadContentOptions,
+  { limit, oldest, onFailure }: ReadContentOptions,
 ): Promise<ReadonlyMap<string, TableContent>> {
   const version = await readVersion(session);
   const contents = new Map<string, TableContent>();
   for (const { name, table } of tables) {
-    const statements = ['BEGIN READ ONLY', ...textFormat(oldest), ...copyTableStatements(table, version), 'COMMIT'];
+    const message = readOnlyTransaction(copyTableStatements(table, version), contentSettings(version, oldest));
     const digest = createTableDigest();
     const visit = (row: Uint8Array) => {
       digest.add(row);
@@ -72,13 +111,14 @@ export async function readTableContents(
     };
     try {
       const limits = { time: limit, bytes: Number.POSITIVE_INFINITY, messages: 'parts' } as const;
-      const end = await readRows(session, statements.join('; '), visit, limits);
+      const end = await readRows(session, message, visit, limits);
       if (end !== 'complete')
         throw new QueryError('ETIMEDOUT', `the rows of ${name} were not read within ${limit / 1000} s`, true);
       contents.set(name, digest.content());
     } catch (error) {
-      if (!(error instanceof QueryError) || error.lost || !missingCodes.has(error.code)) throw error;
-      await session.query('ROLLBACK');
+      if (!(error instanceof QueryError) || error.lost) throw error;
+      await session.query(rollbackMessage);
+      if (!missingCodes.has(error.code)) onFailure(name, error);
     }
   }
   return contents;
@@ -87,13 +127,23 @@ export async function readTableContents(
 /** undefined_table, undefined_column, invalid_schema_name, wrong_object_type. */
 const missingCodes: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', '42809']);
 
-/** Two servers write equal values as equal texts. Before PostgreSQL 12 a float has other digits, except the first 15. */
-function textFormat(oldest: number): readonly string[] {
-  return [
-    "SET LOCAL timezone = 'UTC'",
-    "SET LOCAL lc_monetary = 'C'",
-    `SET LOCAL extra_float_digits = ${oldest < 120_000 ? 0 : 3}`,
-  ];
+/**
+ * Two servers write equal values as equal texts. Before PostgreSQL 12 a float has other digits, except the first 15. No timeout
+ * of the role ends a long COPY, and a table that is locked for a minute cannot be read.
+ */
+export function contentSettings(version: number, oldest: number): TransactionSettings {
+  return {
+    datestyle: 'ISO, MDY',
+    timezone: 'UTC',
+    intervalstyle: 'postgres',
+    bytea_output: 'hex',
+    extra_float_digits: oldest < 120_000 ? '0' : '3',
+    lc_monetary: 'C',
+    quote_all_identifiers: 'off',
+    statement_timeout: '0',
+    lock_timeout: '60s',
+    ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
+  };
 }
 
 /**
@@ -120,6 +170,7 @@ export async function readVersion(session: QuerySession): Promise<number> {
   return Number((await queryRows(session, 'SHOW server_version_num'))[0]?.server_version_num);
 }
 
-async function queryRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return (await session.query(text)).at(-1) ?? [];
+/** The rows of a query of the catalog, in a transaction of its own. */
+export async function queryRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
+  return resultsOfStatements(await session.query(readOnlyTransaction([text])), 1)[0] ?? [];
 }

@@ -122,7 +122,10 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     const session = await pinSession(await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }));
     try {
       const tables = await listTables(session);
-      const contents = await readTableContents(session, tables, { limit: 10_000, oldest: 140_000 });
+      const contents = await readTableContents(session, tables, {
+        ...{ limit: 10_000, oldest: 140_000 },
+        onFailure: (name, error) => expect.unreachable(`${name}: ${error.message}`),
+      });
       expect(contents.get('public.hashed')?.rows).toBe(1);
       expect(contents.size).toBe(tables.length);
       await readSequences(session);

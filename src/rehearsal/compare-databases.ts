@@ -1,0 +1,56 @@
+import type { DbSource } from '../db-source/read-source.ts';
+import { usageError } from '../errors.ts';
+import type { Clock } from '../platform/host.ts';
+import type { ComparisonReport } from './comparison-report.ts';
+import { comparePostgresql } from './postgresql/compare-postgresql.ts';
+import { compareRedis } from './redis/compare-redis.ts';
+
+export interface CompareDatabasesOptions {
+  readonly source: DbSource;
+  readonly target: DbSource;
+  /** Databases of the source that are not compared (PostgreSQL). */
+  readonly ignoreDbs: readonly string[];
+  readonly clock: Clock;
+  /** Ends the comparison, which then rejects. */
+  readonly signal: AbortSignal;
+  /** The largest number of readings of what is not equal, since it may have been changing (default: 3). */
+  readonly maxRounds?: number;
+  /** Milliseconds to wait until the target has received what the source wrote (default: 10,000). */
+  readonly catchUpTimeout?: number;
+  /** Called before each database. */
+  readonly onProgress?: (progress: ComparisonProgress) => void;
+}
+
+export interface ComparisonProgress {
+  readonly database: string;
+  /** Databases that are compared. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/**
+ * Compares the contents of two servers after a migration. Both are only read.
+ * @throws CliError `source_unreachable` or `unreachable` (target) when the first connection fails; `usage` for servers of different
+ *   engines, the same server twice, or unknown databases in `ignoreDbs`
+ */
+export async function compareDatabases(options: CompareDatabasesOptions): Promise<ComparisonReport> {
+  const { source, target, clock } = options;
+  const startedAt = clock.now();
+  const { signal, ignoreDbs, maxRounds = 3, catchUpTimeout = 10_000, onProgress = () => {} } = options;
+  const limits = { signal, clock, maxRounds, catchUpTimeout, onProgress };
+  const compared =
+    source.engine === 'postgresql' && target.engine === 'postgresql'
+      ? await comparePostgresql(source.source, target.source, { ...limits, ignoreDbs })
+      : source.engine === 'redis' && target.engine === 'redis'
+        ? await compareRedis(source.source, target.source, limits)
+        : undefined;
+  if (compared === undefined)
+    throw usageError('source and target are of different engines', 'give a target of the same engine with `--target`');
+  return {
+    schema_version: 1,
+    engine: source.engine,
+    ...compared,
+    started_at: new Date(startedAt).toISOString(),
+    seconds: Math.round((clock.now() - startedAt) / 100) / 10,
+  };
+}

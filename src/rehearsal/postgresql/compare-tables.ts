@@ -1,0 +1,104 @@
+import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import type { TableContent } from '../../postgresql/table-digest.ts';
+import { type ContentRound, compareContents, isUnsettled } from '../compare-counts.ts';
+import type { TableCount } from '../rehearsal-report.ts';
+import { type ContentSession, type CountedTable, readTableContents } from './count-rows.ts';
+
+export interface CompareTablesOptions {
+  readonly source: ContentSession;
+  readonly target: ContentSession;
+  readonly tables: readonly CountedTable[];
+  /** server_version_num of the older server. */
+  readonly oldest: number;
+  /** The largest number of rounds while applications write to the source. */
+  readonly maxRounds: number;
+  /** Called before the target is read. Resolves with why the target has not received what the source wrote. */
+  readonly waitUntilReplicated: () => Promise<string | undefined>;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Whether `waitUntilReplicated` proves that the target has everything (default: yes). */
+  readonly isConfirmed?: boolean;
+}
+
+export interface ComparedTables {
+  readonly tables: readonly TableCount[];
+  /** Why the target has not received what the source wrote; undefined: it has. */
+  readonly behind: string | undefined;
+}
+
+/**
+ * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written to in
+ * between cannot be compared. Tables that are not equal are read again, at most `maxRounds` times.
+ */
+export async function compareTables(options: CompareTablesOptions): Promise<ComparedTables> {
+  const { source, target, tables, oldest, maxRounds } = options;
+  const found = new Map<string, TableCount>();
+  let open: readonly CountedTable[] = tables;
+  let behind: string | undefined;
+  for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
+    if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
+    const failures = new Map<string, string>();
+    const read = (session: ContentSession, side: string, some: readonly CountedTable[]) =>
+      readTableContents(session, some, {
+        limit: migrationStatementTimeout,
+        oldest,
+        onFailure: (name, error) => failures.set(name, `could not be read on the ${side}: ${error.message}`),
+      });
+    const before = await read(source, 'source', open);
+    behind = await options.waitUntilReplicated();
+    const there = await read(target, 'target', open);
+    const after = await read(source, 'source', open);
+    const round = { before, target: there, after };
+    const isConfirmed = behind === undefined && options.isConfirmed !== false;
+    const unequal = compareContents(round, isConfirmed).filter(isUnsettled);
+    const suspects = open.filter(({ name }) => unequal.some((one) => one.name === name));
+    const again = isConfirmed ? there : await read(target, 'target', suspects);
+    for (const table of open)
+      found.set(table.name, tableResult(table, round, { again, behind, isConfirmed, failures }));
+    open = open.filter(({ name }) => {
+      const one = found.get(name);
+      return one !== undefined && isUnsettled(one) && !failures.has(name);
+    });
+    if (behind !== undefined) break;
+  }
+  return { tables: tables.flatMap(({ name, generated }) => withGenerated(found.get(name), generated)), behind };
+}
+
+interface RoundFacts {
+  /** The target, read once more. */
+  readonly again: ReadonlyMap<string, TableContent>;
+  readonly behind: string | undefined;
+  readonly isConfirmed: boolean;
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+function tableResult({ name }: CountedTable, round: ContentRound, facts: RoundFacts): TableCount {
+  const failure = facts.failures.get(name);
+  const [before, there, after] = [round.before.get(name), round.target.get(name), round.after.get(name)];
+  const rows = { name, rows_source: (after ?? before)?.rows ?? null, rows_target: there?.rows ?? null };
+  if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure };
+  if (before === undefined || after === undefined)
+    return { ...rows, state: 'not_comparable', error: 'the table was changed or dropped on the source' };
+  const of = (content: TableContent | undefined) => new Map(content === undefined ? [] : [[name, content]]);
+  const [one] = compareContents({ before: of(before), target: of(there), after: of(after) }, facts.isConfirmed);
+  if (one === undefined || one.state === 'equal') return { ...rows, state: one?.state ?? 'not_comparable' };
+  if (before.digest !== after.digest) {
+    return one.state === 'differs' ? one : { ...one, error: 'the source was written to during the comparison' };
+  }
+  if (facts.behind !== undefined && there !== undefined)
+    return { ...one, state: 'not_comparable', error: facts.behind };
+  if (there !== undefined && facts.again.get(name)?.digest !== there.digest)
+    return { ...one, state: 'not_comparable', error: 'the target was written to during the comparison' };
+  return one;
+}
+
+/** A table is not called equal when it has columns that were not read. */
+function withGenerated(found: TableCount | undefined, generated: CountedTable['generated']): readonly TableCount[] {
+  if (found === undefined) return [];
+  if (generated.length === 0 || found.state === 'differs') return [found];
+  const columns = { columns_not_compared: generated.map(({ name }) => name) };
+  if (found.state !== 'equal') return [{ ...found, ...columns }];
+  const unsafe = generated.filter(({ callsUserCode }) => callsUserCode).map(({ name }) => name);
+  if (unsafe.length === 0) return [{ ...found, ...columns, state: 'partly_equal' }];
+  const error = `COPY cannot read generated columns, and functions of users compute ${unsafe.join(', ')}`;
+  return [{ ...found, ...columns, state: 'not_comparable', error }];
+}
