@@ -33,6 +33,8 @@ export const exitCodes = {
   preflight_blocked: 3,
   source_unreachable: 3,
   rehearsal_failed: 1,
+  contents_differ: 1,
+  contents_not_comparable: 5,
   cancelled: 130,
   internal: 1,
 } as const;

@@ -34,6 +34,8 @@ export const environmentVariables: readonly VariableSpec[] = [
     description: 'password of the server of --into',
     commands: ['db rehearse'],
   },
+  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db compare'] },
+  { name: 'CLOUDCTL_TARGET_PASSWORD', description: 'password of the server of --target', commands: ['db compare'] },
   {
     name: 'CLOUDCTL_CLUSTER_NAME',
     description: 'same as --cluster name=URL, hidden from other users of this machine',

@@ -120,6 +120,10 @@ export const commandTree: CommandTree<Context> = {
       'rehearse a migration into a server of your own and compare the result',
       async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
     ),
+    compare: lazyCommand(
+      'compare the contents of source and target after a migration',
+      async () => (await import('./db/compare.ts')).dbCompareCommand,
+    ),
     sequences: lazyCommand(
       "print the statements that set the target's sequences at cut-over",
       async () => (await import('./db/sequences.ts')).dbSequencesCommand,

@@ -16,22 +16,44 @@ export type RehearsalTarget =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource; readonly isTlsExplicit: boolean }
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
+/** How a command names its target. */
+interface TargetNames {
+  /** The option, as `--into`. */
+  readonly option: string;
+  /** The variable with the address; that with its password ends in `_PASSWORD`. */
+  readonly variable: string;
+}
+
+interface ReadTargetOptions {
+  /** The value of the option. */
+  readonly typed: string | undefined;
+  /** The engine of the source. */
+  readonly engine: DbSource['engine'];
+  /** The option applies to both servers. */
+  readonly allowCleartextPassword?: boolean;
+}
+
+/** The target of `db rehearse`, in `--into` or CLOUDCTL_REHEARSE_INTO. */
+export function readRehearsalTarget(io: CommandIo, options: ReadTargetOptions): Promise<RehearsalTarget> {
+  return readTarget(io, options, { option: '--into', variable: 'CLOUDCTL_REHEARSE_INTO' });
+}
+
+/** The target of a migration, in `--target` or CLOUDCTL_TARGET. */
+export function readMigrationTarget(io: CommandIo, options: ReadTargetOptions): Promise<RehearsalTarget> {
+  return readTarget(io, options, { option: '--target', variable: 'CLOUDCTL_TARGET' });
+}
+
 /**
- * The target in `--into` or CLOUDCTL_REHEARSE_INTO. Its password comes from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD,
+ * The target that the option or the variable names. Its password comes from the address, the variable for the password,
  * .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
- * @param allowCleartextPassword the option applies to both servers
  */
-export async function readRehearsalTarget(
-  io: CommandIo,
-  typed: string | undefined,
-  engine: DbSource['engine'],
-  allowCleartextPassword = false,
-): Promise<RehearsalTarget> {
-  const url = typed ?? nonEmptyVariable(io.host.env.CLOUDCTL_REHEARSE_INTO);
+async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<RehearsalTarget> {
+  const { typed, engine, allowCleartextPassword = false } = options;
+  const url = typed ?? nonEmptyVariable(io.host.env[names.variable]);
   if (url === undefined) {
     throw usageError(
       'the target is missing',
-      'add `--into postgres://USER@HOST:5432/DBNAME`, or set CLOUDCTL_REHEARSE_INTO',
+      `add \`${names.option} postgres://USER@HOST:5432/DBNAME\`, or set ${names.variable}`,
     );
   }
   const isRedis = /^(redis|valkey)s?:\/\//i.test(url);
@@ -39,80 +61,92 @@ export async function readRehearsalTarget(
     const [from, to] = engine === 'redis' ? ['Redis', 'PostgreSQL'] : ['PostgreSQL', 'Redis'];
     throw usageError(
       `the source is ${from}, and the target is ${to}`,
-      'give a target of the same engine with `--into`',
+      `give a target of the same engine with \`${names.option}\``,
     );
   }
   return isRedis
-    ? readRedisTarget(io, url, typed)
-    : readPostgresTarget(io, { source: url, allowCleartextPassword }, typed);
+    ? readRedisTarget(io, url, typed, names)
+    : readPostgresTarget(io, { source: url, allowCleartextPassword }, typed, names);
 }
 
 async function readPostgresTarget(
   io: CommandIo,
   options: PostgresqlSourceOptions & { readonly source: string },
   typed: string | undefined,
+  names: TargetNames,
 ): Promise<RehearsalTarget> {
-  const read = asTargetErrors(() => parsePostgresqlSource(options, readInputFile));
-  for (const note of read.notes) await io.output.warn(toTargetWording(note));
-  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io);
+  const read = asTargetErrors(() => parsePostgresqlSource(options, readInputFile), names);
+  for (const note of read.notes) await io.output.warn(toTargetWording(note, names));
+  if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io, names);
   const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(options.source);
   const { source } = read;
-  const password = source.password ?? (await findTargetPassword(io, source));
+  const password = source.password ?? (await findTargetPassword(io, source, names));
   return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };
 }
 
 /** An entry of .pgpass names this server. PGPASSWORD may belong to the source, so it is tried after .pgpass. */
-async function findTargetPassword(io: CommandIo, target: PostgresqlSource): Promise<Secret | undefined> {
+async function findTargetPassword(
+  io: CommandIo,
+  target: PostgresqlSource,
+  names: TargetNames,
+): Promise<Secret | undefined> {
   const { env, platform } = io.host;
-  const variable = targetPasswordFromVariable(io);
+  const variable = targetPasswordFromVariable(io, names);
   if (variable !== undefined) return variable;
   const entry = findPassword(target, { ...env, PGPASSWORD: undefined }, platform);
   if (entry.warning !== undefined) await io.output.warn(entry.warning);
   return (
     entry.password ??
     findPassword(target, env, platform).password ??
-    (await promptForDbPassword(io, targetPasswordVariable, 'target'))
+    (await promptForDbPassword(io, passwordVariable(names), 'target'))
   );
 }
 
-async function readRedisTarget(io: CommandIo, url: string, typed: string | undefined): Promise<RehearsalTarget> {
+async function readRedisTarget(
+  io: CommandIo,
+  url: string,
+  typed: string | undefined,
+  names: TargetNames,
+): Promise<RehearsalTarget> {
   const { env } = io.host;
-  const variable = targetPasswordFromVariable(io);
-  const read = asTargetErrors(() => parseRedisSource({ url, environment: env }));
-  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(io);
+  const variable = targetPasswordFromVariable(io, names);
+  const read = asTargetErrors(() => parseRedisSource({ url, environment: env }), names);
+  if (read.passwordFrom === 'url' && typed !== undefined) await warnAboutPasswordInTarget(io, names);
   const password =
     read.passwordFrom === 'url'
       ? read.source.password
-      : (variable ?? read.source.password ?? (await promptForDbPassword(io, targetPasswordVariable, 'target')));
+      : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
   return { engine: 'redis', source: withRedisPassword(read, password) };
 }
 
-const targetPasswordVariable = 'CLOUDCTL_REHEARSE_INTO_PASSWORD';
+function passwordVariable({ variable }: TargetNames): string {
+  return `${variable}_PASSWORD`;
+}
 
-function targetPasswordFromVariable({ host }: CommandIo): Secret | undefined {
-  const text = nonEmptyVariable(host.env[targetPasswordVariable]);
+function targetPasswordFromVariable({ host }: CommandIo, names: TargetNames): Secret | undefined {
+  const text = nonEmptyVariable(host.env[passwordVariable(names)]);
   return text === undefined ? undefined : new Secret(text);
 }
 
-function warnAboutPasswordInTarget(io: CommandIo): Promise<void> {
+function warnAboutPasswordInTarget(io: CommandIo, names: TargetNames): Promise<void> {
   return io.output.warn(
-    'other users of this machine can see the password in --into; use CLOUDCTL_REHEARSE_INTO or CLOUDCTL_REHEARSE_INTO_PASSWORD instead',
+    `other users of this machine can see the password in ${names.option}; use ${names.variable} or ${passwordVariable(names)} instead`,
   );
 }
 
 /** The parsers name a source in their errors. */
-function asTargetErrors<T>(read: () => T): T {
+function asTargetErrors<T>(read: () => T, names: TargetNames): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw usageError(
-      toTargetWording(error.message),
-      error.hint === undefined ? undefined : toTargetWording(error.hint),
+      toTargetWording(error.message, names),
+      error.hint === undefined ? undefined : toTargetWording(error.hint, names),
     );
   }
 }
 
-function toTargetWording(text: string): string {
-  return text.replaceAll('--source', '--into').replaceAll('the source', 'the target');
+function toTargetWording(text: string, { option }: TargetNames): string {
+  return text.replaceAll('--source', option).replaceAll('the source', 'the target');
 }

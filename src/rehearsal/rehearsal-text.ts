@@ -42,15 +42,18 @@ export function leftoverLine({ side, database, object, statement, reason }: Left
 
 function outcome({ ok, method, failures, databases, seconds }: RehearsalReport): string {
   const tables = databases.flatMap((one) => one.tables);
-  const rows = tables.reduce((sum, { rows_target: count }) => sum + (count ?? 0), 0);
+  const equal = tables.filter(({ state }) => state === 'equal');
+  const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
+  const left = tables.length - equal.length;
+  const others = left === 0 ? '' : `; ${formatQuantity(left, 'table')} could not be compared, or not in full`;
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   return ok
-    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')} are equal on both servers, ${took}.`
+    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(equal.length, 'table')} are equal on both servers${others}, ${took}.`
     : `The ${how} would have failed: ${formatQuantity(failures.length, 'reason')}, ${took}.`;
 }
 
-function serversLine({ engine, source, target }: RehearsalReport): string {
+export function serversLine({ engine, source, target }: Pick<RehearsalReport, 'engine' | 'source' | 'target'>): string {
   const name = engine === 'redis' ? 'Redis' : 'PostgreSQL';
   return sanitizeReportLine(
     `${source.host}:${source.port}, ${name} ${source.version} -> ${target.host}:${target.port}, ${name} ${target.version}`,
@@ -112,6 +115,6 @@ function sum(tables: readonly TableCount[], side: 'rows_source' | 'rows_target')
   return tables.reduce((total, table) => total + (table[side] ?? 0), 0);
 }
 
-function formatQuantity(count: number, what: string): string {
+export function formatQuantity(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }

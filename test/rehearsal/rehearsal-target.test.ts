@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { readRehearsalTarget } from '../../src/rehearsal/rehearsal-target.ts';
+import { readMigrationTarget, readRehearsalTarget } from '../../src/rehearsal/rehearsal-target.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
 
 function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Readonly<Record<string, string>> = {}) {
   const host = testHost({ env });
-  return readRehearsalTarget(commandIo(host), url, engine).then((target) => ({ target, host }));
+  return readRehearsalTarget(commandIo(host), { typed: url, engine }).then((target) => ({ target, host }));
 }
 
 it('the variable names the target when no option does', async () => {
@@ -19,6 +19,18 @@ it('its own password variable comes before those of the source', async () => {
     const { target } = await read(url, engine, env);
     expect(target.source.password?.reveal()).toBe('target');
   }
+});
+
+it('the target of a migration has an option and variables of its own', async () => {
+  const host = testHost({
+    env: { CLOUDCTL_TARGET: 'postgres://u@h/d', CLOUDCTL_TARGET_PASSWORD: 'target', PGPASSWORD: 'source' },
+  });
+  const target = await readMigrationTarget(commandIo(host), { typed: undefined, engine: 'postgresql' });
+  expect(target.source).toMatchObject({ host: 'h' });
+  expect(target.source.password?.reveal()).toBe('target');
+  await readMigrationTarget(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
+  expect(host.err()).toMatch(/^warning: .*--target/);
+  expect(host.err()).not.toContain('p4ss');
 });
 
 it('a password in the option is used, and is a warning', async () => {

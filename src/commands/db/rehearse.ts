@@ -81,12 +81,11 @@ export const dbRehearseCommand: CommandSpec<Context> = {
       );
     }
     const source = await readDbSource(context, args);
-    const target = await readRehearsalTarget(
-      context,
-      args.value('into'),
-      source.engine,
-      args.has('allow-cleartext-password'),
-    );
+    const target = await readRehearsalTarget(context, {
+      typed: args.value('into'),
+      engine: source.engine,
+      allowCleartextPassword: args.has('allow-cleartext-password'),
+    });
     const stopping = new AbortController();
     let signal: SignalName | undefined;
     const stopListening = host.signals.listen((name) => {

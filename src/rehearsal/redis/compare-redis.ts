@@ -14,6 +14,8 @@ import {
   comparedDatabase,
   worstComparison,
 } from '../comparison-report.ts';
+import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
+import { knowsExpiryTimes } from './read-key.ts';
 
 export type CompareRedisOptions = Required<Omit<CompareDatabasesOptions, 'source' | 'target' | 'ignoreDbs'>>;
 
@@ -23,8 +25,9 @@ type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'sta
 export async function compareRedis(
   source: RedisSource,
   target: RedisSource,
-  { signal, onProgress }: CompareRedisOptions,
+  { signal, clock, maxRounds, onProgress }: CompareRedisOptions,
 ): Promise<ComparedServers> {
+  const limits = { signal, clock, maxRounds };
   const from = await openSession(source, 'source', signal);
   try {
     const to = await openSession(target, 'target', signal);
@@ -32,32 +35,25 @@ export async function compareRedis(
       const [before, there] = [await readServerInfo(from), await readServerInfo(to)];
       if (before.has('run_id') && before.get('run_id') === there.get('run_id'))
         throw usageError('source and target are the same server', 'give another server with `--target`');
-      const indexes = [...new Set([...keysByDatabase(before).keys(), ...keysByDatabase(there).keys()])].sort(
-        (a, b) => a - b,
-      );
+      const indexes = [...new Set([...keyspaceOf(before), ...keyspaceOf(there)])].sort((a, b) => a - b);
+      const hasExpiryTimes = (await knowsExpiryTimes(from)) && (await knowsExpiryTimes(to));
+      // Otherwise reading a key would count as its last use.
+      for (const session of [from, to]) await session.send(['CLIENT', 'NO-TOUCH', 'ON']).catch(ignoreRefusal);
       const databases: ComparedDatabase[] = [];
       for (const [done, index] of indexes.entries()) {
         onProgress({ database: `db${index}`, done, total: indexes.length });
-        const rows = {
-          rows_source: keysByDatabase(before).get(index) ?? 0,
-          rows_target: keysByDatabase(there).get(index) ?? 0,
-        };
-        const isEqual = rows.rows_source === rows.rows_target;
-        const state = isEqual ? 'not_comparable' : 'differs';
-        databases.push(
-          comparedDatabase({
-            name: `db${index}`,
-            tables: [{ name: 'keys', ...rows, state, ...(isEqual ? { error: 'the values were not read' } : {}) }],
-            ...{ sequences: [], not_compared: [] },
-          }),
-        );
+        databases.push(await compareOneDatabase(index, { source: from, target: to, hasExpiryTimes, ...limits }));
       }
       return {
         state: worstComparison(databases.map(({ state }) => state)),
         source: serverOf(source, before),
         target: serverOf(target, there),
         databases,
-        not_compared: ['ACL users and settings'],
+        not_compared: [
+          'ACL users, functions, scripts and settings',
+          'expiry of hash fields, and consumers of stream groups',
+          ...(hasExpiryTimes ? [] : ['times of expiry, because a server is older than Redis 7.0']),
+        ],
       };
     } finally {
       to.end();
@@ -67,8 +63,26 @@ export async function compareRedis(
   }
 }
 
-function keysByDatabase(info: RedisInfo): ReadonlyMap<number, number> {
-  return new Map(parseKeyspace(info).map(({ index, keys }) => [index, keys]));
+async function compareOneDatabase(
+  index: number,
+  options: Omit<CompareKeysOptions, 'index'>,
+): Promise<ComparedDatabase> {
+  const parts = { name: `db${index}`, tables: [], sequences: [], not_compared: [] };
+  try {
+    return comparedDatabase({ ...parts, tables: [await compareDatabaseKeys({ index, ...options })] });
+  } catch (error) {
+    if (options.signal.aborted || !(error instanceof CommandError)) throw error;
+    return comparedDatabase({ ...parts, error: redactedReason(error) });
+  }
+}
+
+function keyspaceOf(info: RedisInfo): readonly number[] {
+  return parseKeyspace(info).map(({ index }) => index);
+}
+
+/** A server before Redis 7.2 has no such command. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof CommandError) || error.lost) throw error;
 }
 
 function serverOf({ host, port }: RedisSource, info: RedisInfo) {

@@ -16,6 +16,8 @@ import { createRecordJournal, type RehearsalEndpoints } from '../postgresql/clea
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, Leftover, TableCount } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
+import { compareDatabaseKeys } from './compare-keys.ts';
+import { knowsExpiryTimes } from './read-key.ts';
 
 export interface RedisRunParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<RedisSource>;
@@ -128,7 +130,33 @@ async function compareKeys(
     found = compareCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
     if (!found.some(isUnsettled)) break;
   }
-  return new Map(found.map((one) => [one.name, { ...one, name: 'keys' }]));
+  const contents = await compareKeyContents({ source, target }, found, { clock, signal });
+  return new Map(found.map((one) => [one.name, { ...(contents.get(one.name) ?? one), name: 'keys' }]));
+}
+
+/** Reads the keys of databases with as many keys on both servers: only then are they called equal. */
+async function compareKeyContents(
+  { source, target }: RehearsalEndpoints<RedisSource>,
+  counts: readonly TableCount[],
+  { clock, signal }: Pick<RehearsalRunParams, 'clock' | 'signal'>,
+): Promise<ReadonlyMap<string, TableCount>> {
+  const contents = new Map<string, TableCount>();
+  await withRehearsalSession(
+    source,
+    (from) =>
+      withRehearsalSession(
+        target,
+        async (to) => {
+          const hasExpiryTimes = (await knowsExpiryTimes(from)) && (await knowsExpiryTimes(to));
+          const options = { source: from, target: to, hasExpiryTimes, maxRounds: 3, clock, signal };
+          for (const { name } of counts.filter(({ state }) => state === 'equal'))
+            contents.set(name, await compareDatabaseKeys({ index: Number(name.replace('db', '')), ...options }));
+        },
+        signal,
+      ),
+    signal,
+  );
+  return contents;
 }
 
 function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {

@@ -1,0 +1,72 @@
+import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
+import type { ComparedDatabase, ComparisonReport, ComparisonResult } from './comparison-report.ts';
+import type { SequenceComparison } from './rehearsal-report.ts';
+import { formatQuantity, type RehearsalTextStyles, serversLine, unequalTableLine } from './rehearsal-text.ts';
+
+/** The report as text: the result first, then the databases with what is not equal, then what was not compared. */
+export function comparisonText(report: ComparisonReport, styles: RehearsalTextStyles): string {
+  const { databases, not_compared: never } = report;
+  const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
+  return `${[
+    [styles.bold(resultLine(report)), serversLine(report)].join('\n'),
+    databases.map((one) => databaseLines(one, styles)).join('\n') || 'There are no databases.',
+    [styles.yellow('Not compared'), ...left.map((line) => `  ${sanitizeReportLine(line)}`)].join('\n'),
+  ].join('\n\n')}\n`;
+}
+
+function resultLine({ state, databases, engine, seconds }: ComparisonReport): string {
+  const tables = databases
+    .flatMap((one) => one.tables)
+    .filter((one) => one.state === 'equal' || one.state === 'partly_equal');
+  const rows = tables.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
+  const what =
+    engine === 'redis'
+      ? formatQuantity(rows, 'key')
+      : `${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')}`;
+  const words = {
+    equal: `Everything that was compared is equal: ${what}`,
+    differs: 'Source and target differ',
+    not_comparable: 'Not comparable: no difference was found, but not everything could be compared',
+  } satisfies Record<ComparisonResult, string>;
+  return `${words[state]}, in ${seconds.toFixed(1)} s.`;
+}
+
+/** Tables that are equal in all columns are counted; every other one has a line. */
+function databaseLines(database: ComparedDatabase, styles: RehearsalTextStyles): string {
+  const { name, state, tables, sequences, error } = database;
+  const equal = tables.filter((table) => table.state === 'equal');
+  const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
+  const isRedis = tables.some((table) => table.name === 'keys');
+  const counts = isRedis
+    ? `${formatQuantity(rows, 'key')} equal`
+    : [
+        `${equal.length} of ${formatQuantity(tables.length, 'table')} equal, with ${formatQuantity(rows, 'row')}`,
+        ...(sequences.length === 0
+          ? []
+          : [
+              `${sequences.filter((one) => one.state === 'equal').length} of ${formatQuantity(sequences.length, 'sequence')} equal`,
+            ]),
+      ].join(', ');
+  const words = { equal: 'equal', differs: styles.red('differs'), not_comparable: styles.yellow('not comparable') };
+  return [
+    `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
+    ...tables.filter((table) => table.state !== 'equal').map(unequalTableLine),
+    ...sequences.filter((one) => one.state !== 'equal').map(sequenceLine),
+  ].join('\n');
+}
+
+function sequenceLine({ name, state, source, target }: SequenceComparison): string {
+  const words = {
+    equal: '',
+    differs: `${sequenceText(source)} on the source, ${sequenceText(target)} on the target`,
+    not_comparable: 'not comparable: used during the comparison',
+    not_compared: 'not compared: not used yet, or the user has no privilege on it',
+  } satisfies Record<SequenceComparison['state'], string>;
+  return `  ${sanitizeReportLine(`sequence ${name}: ${words[state]}`)}`;
+}
+
+/** A dot follows a value that was not given out yet. */
+function sequenceText(value: string | null): string {
+  if (value === null) return 'missing or not used';
+  return value.endsWith('.') ? `${value.slice(0, -1)} is next` : `at ${value}`;
+}
