@@ -111,6 +111,10 @@ export const commandTree: CommandTree<Context> = {
       'follow a running migration and report what would break it',
       async () => (await import('./db/watch.ts')).dbWatchCommand,
     ),
+    cutover: lazyCommand(
+      'print what is left to do before the cut-over, with the next command',
+      async () => (await import('./db/cutover.ts')).dbCutoverCommand,
+    ),
     stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
     list: lazyCommand(
       'list the clusters that can receive a migration',
