@@ -1,3 +1,4 @@
+import { countText } from '../preflight/postgresql/units.ts';
 import type { ComparisonReport } from './comparison-report.ts';
 
 export type CutoverLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
@@ -83,7 +84,11 @@ function contentsLine({ contents }: CutoverFacts): CutoverLine {
   const { state, databases } = contents;
   const tables = databases.reduce((sum, { tables: own }) => sum + own.length, 0);
   if (state === 'equal')
-    return { ...line, state: 'done', observed: `${tables} compared in ${databases.length} databases, all equal` };
+    return {
+      ...line,
+      state: 'done',
+      observed: `${countText(tables, 'table')} in ${countText(databases.length, 'database')}, all equal`,
+    };
   const found = databases
     .filter((one) => one.state === state)
     .flatMap(({ name, error, tables: own, sequences }) =>
