@@ -44,13 +44,13 @@ export function readSentStart(stateFolder: string, baseOrigin: string, cluster: 
   return decodeSentStart(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
-/** The requests to migrate this source whose results are not known. */
-export function findSentStarts(stateFolder: string, baseOrigin: string, source: SourceIdentity): readonly SentStart[] {
+/** The requests to migrate this source, of any server, whose results are not known. */
+export function findSentStarts(stateFolder: string, source: SourceIdentity): readonly SentStart[] {
   const folder = join(stateFolder, migrationsFolder);
   return listFolder(folder)
     .filter((name) => name.startsWith(filePrefix) && name.endsWith('.json'))
     .flatMap((name) => decodeSentStart(join(folder, name)) ?? [])
-    .filter((start) => start.baseOrigin === baseOrigin && isSameSource(start.source, source));
+    .filter((start) => isSameSource(start.source, source));
 }
 
 /**

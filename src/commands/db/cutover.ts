@@ -15,6 +15,7 @@ import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.
 import { sourceNameOf } from '../../watch/follow-migration.ts';
 import { readWatchRecord, watchRecordPath } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
 import { watchOptionSpecs } from './watch.ts';
 
 const view: ListView<CutoverLine> = {
@@ -60,6 +61,7 @@ export const dbCutoverCommand: CommandSpec<Context> = {
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const api = await context.api(settings);
+    await resolveInterruptedStart(context, api, cluster);
     const facts = await untilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },

@@ -25,11 +25,12 @@ import { profileCommand } from '../../session/suggested-commands.ts';
 import { listExistingSlots } from '../../watch/existing-slots.ts';
 import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import { type ResolvedStart, resolveSentStart } from '../../watch/resolve-sent-start.ts';
+import type { ResolvedStart } from '../../watch/resolve-sent-start.ts';
 import { isSameSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
@@ -84,11 +85,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     await requireWrite(context);
     const identity = await readStoredIdentity(context, settings);
     const api = await context.api(settings);
-    const interrupted = await resolveSentStart(
-      { api, stateFolder: host.folders.state, now: host.clock.now(), identity },
-      cluster,
-    );
-    if (interrupted !== undefined) await output.note(interrupted.note);
+    const interrupted = await resolveInterruptedStart(context, api, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
       requireSameStartSource(context, interrupted, source);
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;

@@ -8,14 +8,13 @@ import {
 } from '../../api/online-migration.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import { readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { type JsonRecord, stringField } from '../../json.ts';
 import { untilSignal } from '../../platform/until-signal.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { resolveSentStart } from '../../watch/resolve-sent-start.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
 import { databaseLines, migrationLines, migrationView, noMigrationError } from './migration-view.ts';
 
 export const dbStatusCommand: CommandSpec<Context> = {
@@ -38,14 +37,10 @@ export const dbStatusCommand: CommandSpec<Context> = {
     const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
     if (args.has('interval') && !args.has('watch'))
       throw usageError('cannot use --interval without --watch', 'add `--watch`');
-    const { host, output } = context;
+    const { output } = context;
     output.checkColumns(migrationView);
-    const settings = context.settings();
-    const api = await context.api(settings);
-    const identity = await readStoredIdentity(context, settings);
-    const now = host.clock.now();
-    const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
-    if (resolved !== undefined) await output.note(resolved.note);
+    const api = await context.api(context.settings());
+    await resolveInterruptedStart(context, api, cluster);
     const migration = await requireMigration(api, cluster);
     if (!args.has('watch')) {
       await output.note(databaseLines(migration.raw));

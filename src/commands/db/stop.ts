@@ -7,8 +7,8 @@ import { describeActor, readStoredIdentity } from '../../context/current-identit
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
-import { resolveSentStart } from '../../watch/resolve-sent-start.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
 import { migrationView, noMigrationError } from './migration-view.ts';
 
 export const dbStopCommand: CommandSpec<Context> = {
@@ -34,9 +34,7 @@ export const dbStopCommand: CommandSpec<Context> = {
     }
     const api = await context.api(settings);
     const identity = await readStoredIdentity(context, settings);
-    const now = host.clock.now();
-    const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
-    if (resolved !== undefined) await output.note(resolved.note);
+    await resolveInterruptedStart(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);
     if (isEndedMigrationStatus(migration.status)) {
