@@ -63,7 +63,7 @@ export function decodeOnlineMigration(
   if (!isRecord(inner)) return undefined;
   const text = (key: string): string | undefined => {
     const value = inner[key];
-    if (typeof value !== 'string' && !isExactNumber(value)) return undefined;
+    if (typeof value !== 'string' && typeof value !== 'number' && !isExactNumber(value)) return undefined;
     return sanitizeLine(redactSecrets(String(value), secrets), 200);
   };
   const [id, status, createdAt] = [text('id'), text('status'), text('created_at')];

@@ -43,7 +43,14 @@ export async function stopOnlineMigration(
       requestId: failure.requestId,
     });
   }
-  throw failure;
+  if (failure.status !== undefined && failure.status < 500) throw failure;
+  throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
+    detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
+    hint: `look at it with \`cloudctl db status ${cluster}\`, and stop it again if it runs`,
+    status: failure.status,
+    requestId: failure.requestId,
+    cause: failure,
+  });
 }
 
 /** The error of a request that did not succeed; undefined for a success. */
@@ -59,8 +66,8 @@ async function sendStop(api: Api, path: string, loginHints: LoginHints): Promise
   return isSuccess ? undefined : toApiError(response, 'DELETE', path, loginHints);
 }
 
-function isPathMissing(failure: CliError | undefined): failure is CliError {
-  return failure !== undefined && [404, 405, 501].includes(failure.status ?? 0);
+function isPathMissing(failure: CliError | undefined): boolean {
+  return [404, 405, 501].includes(failure?.status ?? 0);
 }
 
 async function isStillRunning(api: Api, cluster: string, { id }: FetchedMigration): Promise<boolean> {

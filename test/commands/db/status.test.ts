@@ -95,10 +95,10 @@ describe('--watch', () => {
   });
 
   it('of a migration that fails exits with 1 and the reason', async () => {
-    const { host } = await serviceOf(migration('running'), migration('error', { reason: 'the source is gone' }));
+    const { host } = await serviceOf(migration('running'), migration('error', { reason: 'E_REASON' }));
     const ran = await runCloudctl(host, ['db', 'status', cluster, '--watch', '--interval', '1s', '-o', 'json']);
     expect([ran.code, ran.json<{ status: string }>().status]).toEqual([1, 'error']);
-    expect(ran.error()).toMatchObject({ code: 'api_error', detail: 'the source is gone' });
+    expect(ran.error()).toMatchObject({ code: 'api_error', detail: 'E_REASON' });
   });
 
   it('ends when another migration takes its place', async () => {
