@@ -11,6 +11,8 @@ import { renderReport, reportFileExtensions } from '../src/preflight/formats/ren
 import { textReport } from '../src/preflight/formats/text-report.ts';
 import { renderFixScript, renderUndoScript } from '../src/preflight/render-fix-script.ts';
 import type { PreflightReport } from '../src/preflight/report.ts';
+import type { ComparisonReport } from '../src/rehearsal/comparison-report.ts';
+import { comparisonText } from '../src/rehearsal/comparison-text.ts';
 import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
 import { rehearsalText } from '../src/rehearsal/rehearsal-text.ts';
 import type { StatusSample } from '../src/watch/status-sample.ts';
@@ -68,8 +70,24 @@ function rehearsalWith(text: string): RehearsalReport {
     failures: [{ database: text, object: text, reason: text }],
     violations: [{ rule: 'no-ddl', database: text, observed: text, hint: text }],
     warnings: [text],
+    not_compared: [text],
     left: [{ side: 'source', database: text, object: text, statement: text, reason: text }],
     ...{ kept: false, preflight: {}, started_at: '2026-11-20T12:00:00.000Z', seconds: 1 },
+  };
+}
+
+function comparisonWith(text: string): ComparisonReport {
+  const { source, target, databases } = rehearsalWith(text);
+  const sequence = { name: text, source: null, target: '1', state: 'differs' } as const;
+  const tables = databases[0]?.tables ?? [];
+  const compared = { name: text, tables, sequences: [sequence], not_compared: [text] };
+  return {
+    ...{ schema_version: 1, engine: 'postgresql', state: 'differs', source, target, not_compared: [text] },
+    databases: [
+      { ...compared, state: 'differs' },
+      { ...compared, state: 'not_comparable', error: text },
+    ],
+    ...{ started_at: '2026-11-20T12:00:00.000Z', seconds: 1 },
   };
 }
 
@@ -92,6 +110,7 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
   ),
   'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
   'undo script': (text) => renderUndoScript(reportWith(text)) ?? '',
+  'comparison report': (text) => comparisonText(comparisonWith(text), styles),
   'rehearsal report': (text) => rehearsalText(rehearsalWith(text), styles),
   'log of db watch': (text) => {
     const first = nextLogLines(undefined, sampleWith(text));

@@ -57,6 +57,7 @@ export function createMigrationEngine({
     schemaCopy: chooseSchemaCopier({ env }),
     ...replaced,
   });
+  const planes: DataPlane[] = [];
   const running = new Set<RunningMigration>();
   const startJob = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
     const migration = startMigrationJob(job, deps, after);
@@ -65,18 +66,24 @@ export function createMigrationEngine({
     return migration;
   };
   return {
-    openDataPlane: (url) => connectDataPlane(url, deps),
+    async openDataPlane(url) {
+      const plane = await connectDataPlane(url, deps);
+      planes.push(plane);
+      return plane;
+    },
     start({ dataPlane, source: requested, startAfter, ...order }) {
       if (dataPlane.engine === 'postgresql') {
         const read = parseRequestedPostgresSource(requested);
-        return read.ok
-          ? startJob({ ...order, engine: 'postgresql', source: read.source, target: dataPlane.endpoint }, startAfter)
-          : read.message;
+        if (!read.ok) return read.message;
+        const managedServers = planes.flatMap((one) => (one.engine === 'postgresql' ? [one.endpoint] : []));
+        const job = { ...order, engine: 'postgresql', source: read.source, target: dataPlane.endpoint } as const;
+        return startJob({ ...job, managedServers }, startAfter);
       }
       const read = parseRequestedRedisSource(requested);
-      return read.ok
-        ? startJob({ ...order, engine: 'redis', source: read.source, target: dataPlane.endpoint }, startAfter)
-        : read.message;
+      if (!read.ok) return read.message;
+      const managedServers = planes.flatMap((one) => (one.engine === 'redis' ? [one.endpoint] : []));
+      const job = { ...order, engine: 'redis', source: read.source, target: dataPlane.endpoint } as const;
+      return startJob({ ...job, managedServers }, startAfter);
     },
     cleanUp: () =>
       cleanUpFromJournal({

@@ -19,6 +19,9 @@ export function engineErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Source and target of a migration are managed clusters. */
+export const managedSourceMessage = 'the source is a managed cluster, which cannot be migrated to another one';
+
 /** An error whose message is written for the user, without details of a driver. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';

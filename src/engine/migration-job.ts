@@ -18,6 +18,8 @@ export interface PostgresMigrationJob extends CommonJobFields {
   readonly engine: 'postgresql';
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
+  /** Servers that must not be the source, under any name (default: none). The target is always one. */
+  readonly managedServers?: readonly PostgresqlSource[];
   readonly ignoreDbs: readonly string[];
   /** `dump`: copy the rows once, without replication; absent: replicate, and dump only where the source does not allow it. */
   readonly method?: 'continuous' | 'dump';
@@ -29,6 +31,8 @@ export interface RedisMigrationJob extends CommonJobFields {
   readonly engine: 'redis';
   readonly source: RedisSource;
   readonly target: RedisSource;
+  /** Servers that must not be the source, under any name (default: none). The target is always one. */
+  readonly managedServers?: readonly RedisSource[];
 }
 
 export type MigrationJob = PostgresMigrationJob | RedisMigrationJob;

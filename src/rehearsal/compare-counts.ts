@@ -70,11 +70,20 @@ export function compareSequences(
   return [...before].map(([name, first]) => {
     const there = target.get(name);
     const last = after.get(name) ?? first;
+    if ([first, there, last].includes(unreadableSequence)) {
+      const [source = null, target = null] = [last, there].map((value) =>
+        value === unreadableSequence ? null : value,
+      );
+      return { name, source, target, state: 'not_comparable' };
+    }
     return { name, source: last, target: there ?? null, state: sequenceComparison(first, there, last) };
   });
 }
 
-/** `last_value`, with a dot if `is_called` is false; null when it is not known. */
+/** What a server returns for a sequence on which the role has no privilege. */
+export const unreadableSequence = 'unreadable';
+
+/** `last_value`, with a dot if `is_called` is false; null when it is not known; or `unreadableSequence`. */
 type SequenceStates = ReadonlyMap<string, string | null>;
 
 /** @param target undefined: there is no such sequence */

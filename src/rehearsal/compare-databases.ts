@@ -1,7 +1,6 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
-import type { Clock } from '../platform/host.ts';
-import type { ComparisonReport } from './comparison-report.ts';
+import type { ComparisonLimits, ComparisonReport } from './comparison-report.ts';
 import { comparePostgresql } from './postgresql/compare-postgresql.ts';
 import { compareRedis } from './redis/compare-redis.ts';
 
@@ -10,22 +9,13 @@ export interface CompareDatabasesOptions {
   readonly target: DbSource;
   /** Databases of the source that are not compared (PostgreSQL). */
   readonly ignoreDbs: readonly string[];
-  readonly clock: Clock;
-  /** Ends the comparison, which then rejects. */
-  readonly signal: AbortSignal;
-  /** The largest number of readings of what is not equal, since it may have been changing (default: 3). */
+  readonly clock: ComparisonLimits['clock'];
+  readonly signal: ComparisonLimits['signal'];
+  /** Default: 3. */
   readonly maxRounds?: number;
-  /** Milliseconds to wait until the target has received what the source wrote (default: 10,000). */
+  /** Default: 10,000. */
   readonly catchUpTimeout?: number;
-  /** Called before each database. */
-  readonly onProgress?: (progress: ComparisonProgress) => void;
-}
-
-export interface ComparisonProgress {
-  readonly database: string;
-  /** Databases that are compared. */
-  readonly done: number;
-  readonly total: number;
+  readonly onProgress?: ComparisonLimits['onProgress'];
 }
 
 /**

@@ -1,4 +1,24 @@
+import type { Clock } from '../platform/host.ts';
 import type { RehearsalServer, SequenceComparison, TableCount } from './rehearsal-report.ts';
+
+export interface ComparisonLimits {
+  readonly clock: Clock;
+  /** Ends the comparison, which then rejects. */
+  readonly signal: AbortSignal;
+  /** The largest number of readings of what is not equal, since it may have been changing. */
+  readonly maxRounds: number;
+  /** Milliseconds to wait until the target has received what the source wrote (PostgreSQL). */
+  readonly catchUpTimeout: number;
+  /** Called before each database. */
+  readonly onProgress: (progress: ComparisonProgress) => void;
+}
+
+export interface ComparisonProgress {
+  readonly database: string;
+  /** Databases that are compared. */
+  readonly done: number;
+  readonly total: number;
+}
 
 /** `equal`: everything that was compared is equal; each report lists what was not compared. */
 export type ComparisonResult = 'equal' | 'differs' | 'not_comparable';
@@ -28,6 +48,15 @@ export interface ComparisonReport {
   readonly started_at: string;
   readonly seconds: number;
 }
+
+/** What no comparison reads, as nouns. */
+export const neverCompared: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
+  postgresql: [
+    'roles, privileges and settings',
+    'definitions of tables, indexes, constraints, views, functions and types',
+  ],
+  redis: ['ACL users, functions, scripts and settings', 'expiry of hash fields, and consumers of stream groups'],
+};
 
 /** The worst state: `differs`, then `not_comparable`. */
 export function worstComparison(states: readonly ComparisonResult[]): ComparisonResult {

@@ -47,7 +47,12 @@ function databaseLines(database: ComparedDatabase, styles: RehearsalTextStyles):
               `${sequences.filter((one) => one.state === 'equal').length} of ${formatQuantity(sequences.length, 'sequence')} equal`,
             ]),
       ].join(', ');
-  const words = { equal: 'equal', differs: styles.red('differs'), not_comparable: styles.yellow('not comparable') };
+  const isPartly = tables.some((table) => table.state === 'partly_equal');
+  const words = {
+    equal: isPartly ? 'equal, except generated columns' : 'equal',
+    differs: styles.red('differs'),
+    not_comparable: styles.yellow('not comparable'),
+  };
   return [
     `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
     ...tables.filter((table) => table.state !== 'equal').map(unequalTableLine),
@@ -59,8 +64,8 @@ function sequenceLine({ name, state, source, target }: SequenceComparison): stri
   const words = {
     equal: '',
     differs: `${sequenceText(source)} on the source, ${sequenceText(target)} on the target`,
-    not_comparable: 'not comparable: used during the comparison',
-    not_compared: 'not compared: not used yet, or the user has no privilege on it',
+    not_comparable: 'not comparable: used during the comparison, or the user has no privilege on it',
+    not_compared: 'not compared: not used yet',
   } satisfies Record<SequenceComparison['state'], string>;
   return `  ${sanitizeReportLine(`sequence ${name}: ${words[state]}`)}`;
 }

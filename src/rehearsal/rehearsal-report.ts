@@ -4,7 +4,7 @@
  */
 export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
 
-/** `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
+/** `not_comparable`: it was used during the comparison, or the role may not read it. `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
 export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableCount {
@@ -78,6 +78,8 @@ export interface RehearsalReport {
   readonly target: RehearsalServer;
   readonly databases: readonly DatabaseRehearsal[];
   readonly failures: readonly RehearsalFailure[];
+  /** As nouns. */
+  readonly not_compared: readonly string[];
   /** Rules of the service that were broken during the rehearsal. */
   readonly violations: readonly ObservedViolation[];
   readonly warnings: readonly string[];
@@ -114,7 +116,8 @@ function failureOf(
     return [{ database, object, reason: error ?? 'the rows were not copied' }];
   }
   if (state !== 'differs') return [];
-  if (rows_source === rows_target) return [{ database, object, reason: 'rows have other values on the target' }];
+  if (rows_source === rows_target)
+    return [{ database, object, reason: error ?? 'rows have other values on the target' }];
   const onTarget = rows_target === null ? 'the table is missing on the target' : `the target has ${rows_target}`;
   return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }

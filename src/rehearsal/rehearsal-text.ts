@@ -26,6 +26,9 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
       styles.yellow,
     ),
     ...section('Could not be removed', left.map(leftoverLine), styles.red),
+    ...(report.not_compared.length === 0
+      ? []
+      : [sanitizeReportLine(`Not compared: ${report.not_compared.join('; ')}.`, 2000)]),
     left.length > 0
       ? 'To remove them, run these statements on the servers named, or run the same command again.'
       : kept
@@ -81,12 +84,12 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
 /** One line for a table that is not equal: its name, and what was found. */
 export function unequalTableLine({ name, ...table }: TableCount): string {
   const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
-  const onBoth = `${source ?? 'no table'} on the source, ${target ?? 'no table'} on the target`;
+  const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {
     equal: '',
     partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,
-    not_comparable: `not comparable: ${error ?? 'changed during the comparison'} (rows: ${onBoth})`,
-    differs: source === target ? `${source} rows on both servers, with other values on the target` : `rows: ${onBoth}`,
+    not_comparable: `not comparable: ${error ?? 'changed during the comparison'} (${onBoth})`,
+    differs: `${source === target ? `${source} rows on both servers, with other values on the target` : onBoth}${error === undefined ? '' : ` (${error})`}`,
     not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
   } satisfies Record<TableCount['state'], string>;

@@ -5,6 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
+import { neverCompared } from './comparison-report.ts';
 import {
   type RehearsalFailure,
   type RehearsalReport,
@@ -41,6 +42,7 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
     target: servers.target,
     databases,
     failures,
+    not_compared: [...(preflight.engine === 'postgresql' ? derivedData : []), ...neverCompared[preflight.engine]],
     violations,
     warnings,
     left: leftovers,
@@ -50,6 +52,9 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
     seconds: Math.round((endedAt - startedAt) / 100) / 10,
   };
 }
+
+/** Data that COPY cannot read, or that a migration computes or copies last. */
+const derivedData = ['large objects', 'materialized views', 'foreign tables', 'tables of extensions'];
 
 /** The error of a rehearsal whose report is not ok; exit 1. */
 export function rehearsalFailedError({ failures, left }: RehearsalReport): CliError {

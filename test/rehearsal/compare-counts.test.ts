@@ -48,6 +48,19 @@ test('a sequence whose value is not known is not called equal', () => {
   expect(state(null, null, '1')).toBe('not_comparable');
 });
 
+test('a sequence that may not be read on one server is not comparable', () => {
+  const of = (value: string) => new Map([['s', value]]);
+  for (const [source, target] of [
+    ['5', 'unreadable'],
+    ['unreadable', '5'],
+    ['unreadable', 'unreadable'],
+  ] as const) {
+    const [one] = compareSequences(of(source), of(target), of(source));
+    expect(one?.state).toBe('not_comparable');
+    expect([one?.source, one?.target]).not.toContain('unreadable');
+  }
+});
+
 test('a sequence that was given out and one that was not are two', () => {
   const of = (value: string) => new Map([['s', value]]);
   const state = (before: string, target: string, after: string) =>

@@ -23,6 +23,7 @@ const report: RehearsalReport = {
   target: { host: 'b', port: 2, version: '18.1' },
   databases: [database],
   failures: [],
+  not_compared: ['large objects', 'roles'],
   violations: [],
   warnings: [],
   left: [],
@@ -52,6 +53,15 @@ test('what would have failed is named with its reason, and what is left with the
   const text = rehearsalText({ ...report, ok: false, databases, failures, left }, ink);
   expect(text).toContain('DROP PUBLICATION "p"\n');
   expectGolden('db-rehearse', text);
+});
+
+test('what was not compared is not counted as equal, and has its reason', () => {
+  const tables = [
+    ...database.tables,
+    { name: 'public.busy', rows_source: 7, rows_target: 6, state: 'not_comparable' },
+    { name: 'public.sums', rows_source: 1, rows_target: 1, state: 'partly_equal', columns_not_compared: ['a', 'b'] },
+  ] as const;
+  expectGolden('db-rehearse', rehearsalText({ ...report, databases: [{ ...database, tables }] }, ink));
 });
 
 test('names from a server cannot act on the terminal', () => {

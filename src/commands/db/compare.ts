@@ -31,7 +31,7 @@ export const dbCompareCommand: CommandSpec<Context> = {
     },
   ],
   run: async (context, args) => {
-    const { host, progress } = context;
+    const { host, output, progress } = context;
     const { clock, signals } = host;
     const source = await readDbSource(context, args);
     const target = await readMigrationTarget(context, {
@@ -43,8 +43,10 @@ export const dbCompareCommand: CommandSpec<Context> = {
     const report = await untilSignal(signals, 'the comparison was interrupted', (signal) =>
       compareDatabases({
         ...{ source, target, ignoreDbs, clock, signal },
-        onProgress: ({ database, done, total }) =>
-          void progress.show(sanitizeReportLine(`comparing ${database} (${done + 1} of ${total})`)),
+        onProgress: ({ database, done, total }) => {
+          if (output.format === 'table')
+            void progress.show(sanitizeReportLine(`comparing ${database} (${done + 1} of ${total})`));
+        },
       }),
     ).finally(() => progress.stop());
     await showComparison(context, report);

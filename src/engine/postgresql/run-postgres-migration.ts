@@ -1,4 +1,4 @@
-import { MigrationError } from '../migration-error.ts';
+import { MigrationError, managedSourceMessage } from '../migration-error.ts';
 import type { EngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseProgress, hasMigrationEnded } from '../migration-state.ts';
@@ -60,6 +60,7 @@ async function prepareMigration(
     withEngineSession(job.target, deps, opening, async (to) => {
       const [source, target] = [await readServerIdentity(from), await readServerIdentity(to)];
       requireCompatibleServers(source, target);
+      await refuseManagedSource(source, job, deps, signal);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
       if (databases.length === 0)
         throw new MigrationError('no database to migrate: all databases of the source are ignored');
@@ -67,6 +68,24 @@ async function prepareMigration(
       return { source, target, databases };
     }),
   );
+}
+
+/**
+ * A managed cluster cannot be migrated to another one (spec.md §4.6), whatever name the request has for it. A managed server that
+ * does not respond is not the source, which does.
+ */
+async function refuseManagedSource(
+  source: ServerIdentity,
+  { managedServers = [] }: PostgresMigrationJob,
+  deps: EngineDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const opening = { name: engineApplicationName, signal };
+  for (const server of managedServers) {
+    const one = await withEngineSession(server, deps, opening, readServerIdentity).catch(() => undefined);
+    if (one !== undefined && one.system === source.system && one.startedAt === source.startedAt)
+      throw new MigrationError(managedSourceMessage);
+  }
 }
 
 /** Ends the migration when all running databases are idle. Failed and dumped databases do not count. */

@@ -4,7 +4,7 @@ import type { RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';
-import { MigrationError, redactedReason } from '../migration-error.ts';
+import { MigrationError, managedSourceMessage, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies, RedisMigrationJob } from '../migration-job.ts';
 import type { RedisJournalEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
@@ -71,8 +71,17 @@ async function withRedisSession<T>(
 }
 
 /** Checks both servers and returns the current settings of the target. Changes nothing. */
-async function prepareTarget({ source, target }: RedisMigrationJob, deps: EngineDependencies, signal: AbortSignal) {
+async function prepareTarget(
+  { source, target, managedServers = [] }: RedisMigrationJob,
+  deps: EngineDependencies,
+  signal: AbortSignal,
+) {
   const sourceInfo = await withRedisSession(source, deps, signal, readServerInfo);
+  const run = sourceInfo.get('run_id');
+  for (const server of managedServers.filter((one) => one !== target)) {
+    const info = await withRedisSession(server, deps, signal, readServerInfo).catch(() => undefined);
+    if (run !== undefined && info?.get('run_id') === run) throw new MigrationError(managedSourceMessage);
+  }
   return withRedisSession(target, deps, signal, async (session) => {
     assertRedisCompatible(sourceInfo, await readServerInfo(session), await readDatabaseLimit(session));
     return readReplicaSettings(session);

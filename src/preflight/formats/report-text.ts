@@ -15,8 +15,8 @@ export function sortBySeverity(findings: readonly Finding[]): readonly Finding[]
 export function verdictSentence(report: PreflightReport): string {
   const words: Readonly<Record<PreflightVerdict, string>> = {
     continuous: 'The continuous migration is possible.',
-    dump: 'Only a point-in-time dump is possible.',
-    scan: 'Only a point-in-time scan is possible.',
+    dump: 'Only a point-in-time dump is possible: nothing may write to the source until it ends.',
+    scan: 'Only a point-in-time scan is possible: nothing may write to the source until it ends.',
     blocked: 'No migration is possible.',
   };
   return report.proven

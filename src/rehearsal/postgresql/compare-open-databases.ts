@@ -1,8 +1,10 @@
+import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { compareSequences } from '../compare-counts.ts';
-import { type ComparedDatabase, comparedDatabase } from '../comparison-report.ts';
+import { compareSequences, unreadableSequence } from '../compare-counts.ts';
+import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
-import type { ComparePostgresqlOptions } from './compare-postgresql.ts';
+import { compareLargeObjects } from './compare-large-objects.ts';
+
 import { compareTables } from './compare-tables.ts';
 import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
 
@@ -12,7 +14,7 @@ export interface OpenDatabases {
   readonly target: ContentSession;
   /** server_version_num of the older server. */
   readonly oldest: number;
-  readonly options: ComparePostgresqlOptions;
+  readonly options: ComparisonLimits;
 }
 
 /** Compares the tables and sequences of one database on two open sessions. */
@@ -29,11 +31,16 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
     pause: (ms) => clock.sleep(ms, signal),
   });
   const others = (await listTables(target)).filter((one) => !sourceTables.some((table) => table.name === one.name));
-  const targetOnly = await readTableContents(target, others, { limit: maxTimer, oldest, onFailure: () => {} });
+  const targetOnly = await readTableContents(target, others, {
+    limit: migrationStatementTimeout,
+    oldest,
+    onFailure: () => {},
+  });
   return comparedDatabase({
     name,
     tables: [
       ...tables,
+      ...(await compareLargeObjects(source, target)),
       ...others.map(
         (one): TableCount => ({
           ...{
@@ -50,14 +57,14 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
   });
 }
 
-/** Milliseconds; timers of Node hold at most 24 days. */
-const maxTimer = 15 * 86_400_000;
-
 function compareAllSequences(...[before, target, after]: Parameters<typeof compareSequences>) {
   const others = [...target].filter(([name]) => !before.has(name));
   return [
     ...compareSequences(before, target, after),
-    ...others.map(([name, value]): SequenceComparison => ({ name, source: null, target: value, state: 'differs' })),
+    ...others.map(([name, value]): SequenceComparison => {
+      const target = value === unreadableSequence ? null : value;
+      return { name, source: null, target, state: 'differs' };
+    }),
   ];
 }
 
@@ -67,7 +74,7 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
  */
 async function waitForSlots(
   source: ContentSession,
-  { catchUpTimeout, clock, signal }: ComparePostgresqlOptions,
+  { catchUpTimeout, clock, signal }: ComparisonLimits,
 ): Promise<string | undefined> {
   const position = 'CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END';
   const [end] = await queryRows(source, `SELECT ${position}::text AS lsn`);
@@ -95,8 +102,7 @@ async function listNotCompared(source: ContentSession, oldest: number): Promise<
          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')) AS extension_tables,
        (SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'r' AND a.attnum > 0
          AND NOT a.attisdropped AND a.atttypid IN ('float4'::regtype, 'float8'::regtype, '_float4'::regtype, '_float8'::regtype)
-         AND c.oid >= 16384) AS floats,
-       (SELECT count(*) FROM pg_largeobject_metadata) AS large_objects`,
+         AND c.oid >= 16384) AS floats`,
   );
   const list = (count: string | null | undefined, one: string, many: string) =>
     count == null || count === '0' ? [] : [count === '1' ? `1 ${one}` : `${count} ${many}`];
@@ -104,7 +110,6 @@ async function listNotCompared(source: ContentSession, oldest: number): Promise<
     ...list(row?.views, 'materialized view', 'materialized views'),
     ...list(row?.foreign_tables, 'foreign table', 'foreign tables'),
     ...list(row?.extension_tables, 'table of an extension', 'tables of extensions'),
-    ...list(row?.large_objects, 'large object', 'large objects'),
     ...(oldest >= 120_000 || row?.floats == null || row.floats === '0'
       ? []
       : [

@@ -7,19 +7,21 @@ import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatServerVersion } from '../../postgresql/version.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { serverInstanceSql } from '../../preflight/postgresql/queries/server-instances.ts';
 import { selectDatabases } from '../../preflight/postgresql/select-databases.ts';
-import type { CompareDatabasesOptions } from '../compare-databases.ts';
+import type { ComparisonLimits } from '../comparison-report.ts';
 import {
   type ComparedDatabase,
   type ComparisonReport,
   comparedDatabase,
+  neverCompared,
   worstComparison,
 } from '../comparison-report.ts';
 import { compareOpenDatabases } from './compare-open-databases.ts';
 import { queryRows, readVersion } from './count-rows.ts';
 
-export type ComparePostgresqlOptions = Required<Omit<CompareDatabasesOptions, 'source' | 'target'>>;
+export interface ComparePostgresqlOptions extends ComparisonLimits {
+  readonly ignoreDbs: readonly string[];
+}
 
 type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
@@ -49,19 +51,22 @@ export async function comparePostgresql(
   const others = to.databases.filter(
     ({ name, template }) => !template && !from.databases.some((one) => one.name === name),
   );
+  const templates = from.databases.filter(({ template }) => template);
   return {
     state: worstComparison(databases.map(({ state }) => state)),
     source: serverOf(source, from.version),
     target: serverOf(target, to.version),
     databases,
     not_compared: [
-      'roles, privileges and settings',
-      'definitions of tables, indexes, constraints, views, functions and types',
-      ...(others.length === 0
-        ? []
-        : [`databases that only the target has: ${others.map(({ name }) => name).join(', ')}`]),
+      ...neverCompared.postgresql,
+      ...(templates.length === 0 ? [] : [`template databases: ${namesOf(templates)}`]),
+      ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],
   };
+}
+
+function namesOf(databases: readonly { readonly name: string }[]): string {
+  return databases.map(({ name }) => name).join(', ');
 }
 
 function serverOf({ host, port }: PostgresqlSource, version: number) {
@@ -133,11 +138,13 @@ async function readDatabases(session: PostgresqlSession, version: number) {
   return sql === undefined ? [] : databasesQuery.decode(await queryRows(session, sql));
 }
 
-/** System identifier, recovery state and start time; undefined: the server hides them. */
+/** System identifier and start time; undefined: the server hides them. */
 async function readInstance(session: PostgresqlSession): Promise<string | undefined> {
   try {
-    const [row] = await queryRows(session, serverInstanceSql);
-    return row === undefined ? undefined : [row.system_identifier, row.in_recovery, row.started].join(' ');
+    const instance = "system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time())";
+    return (
+      (await queryRows(session, `SELECT ${instance} AS instance FROM pg_control_system()`))[0]?.instance ?? undefined
+    );
   } catch (error) {
     if (error instanceof QueryError && !error.lost) return undefined;
     throw error;

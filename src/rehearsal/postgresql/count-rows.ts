@@ -12,6 +12,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
 import { copyTableStatements, isCopiedColumnSql, type PlainTable, readRows } from '../../postgresql/table-rows.ts';
+import { unreadableSequence } from '../compare-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
@@ -19,17 +20,17 @@ type QuerySession = Pick<PostgresqlSession, 'query'>;
 export type ContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 export interface CountedTable {
-  /** `schema.table`, unquoted. */
+  /** `schema.table`; quoted if one of them contains a dot, so that no two tables have the same name. */
   readonly name: string;
   readonly quoted: string;
   readonly table: PlainTable;
   /** Replication skips unlogged tables. */
   readonly isUnlogged: boolean;
-  readonly generated: readonly GeneratedColumn[];
+  readonly generated: readonly UncopiedColumn[];
 }
 
 /** A generated column. COPY cannot read it, and a SELECT would be planned, which runs functions of users. */
-export interface GeneratedColumn {
+export interface UncopiedColumn {
   readonly name: string;
   /** Its expression calls functions that are not built in, so that equal rows may have other values. */
   readonly callsUserCode: boolean;
@@ -49,16 +50,13 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
   );
-  const tables = new Map<
-    string,
-    CountedTable & { readonly columns: string[]; readonly generated: GeneratedColumn[] }
-  >();
+  const tables = new Map<string, CountedTable & { readonly columns: string[]; readonly generated: UncopiedColumn[] }>();
   for (const { nspname, relname, relpersistence, attname, copied, user_code } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
     const columns: string[] = [];
     const one = tables.get(quoted) ?? {
-      name: `${schema}.${table}`,
+      name: uniqueName(schema, table),
       quoted,
       table: { schema, name: table, columns },
       isUnlogged: relpersistence === 'u',
@@ -73,13 +71,18 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
   return [...tables.values()].map(({ columns: _, ...table }) => table);
 }
 
-/** SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions. */
+/**
+ * SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions;
+ * before PostgreSQL 15 those of a generated column are dependencies of the column, not of its expression.
+ */
 function generatedColumnSql(version: number): string {
   if (version < 120_000) return 'true AS copied, false AS user_code';
   return `${isCopiedColumnSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
-       SELECT 1 FROM pg_attrdef e JOIN pg_depend p ON p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
-       WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND p.refobjid >= ${firstNormalObjectId}
-       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) AS user_code`;
+       SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+       WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
+         OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
+       AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+       AND p.refobjid >= ${firstNormalObjectId}) AS user_code`;
 }
 
 export interface ReadContentOptions {
@@ -147,8 +150,8 @@ export function contentSettings(version: number, oldest: number): TransactionSet
 }
 
 /**
- * The state of each sequence: `last_value`, with a dot if `is_called` is false; null when it is not known, because the sequence
- * was not used yet (before PostgreSQL 18) or cannot be read.
+ * The state of each sequence: `last_value`, with a dot if `is_called` is false; null when it was not used yet (before
+ * PostgreSQL 18); `unreadable` without a privilege on it.
  */
 export async function readSequences(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
   const rows = await queryRows(
@@ -157,12 +160,18 @@ export async function readSequences(session: QuerySession): Promise<ReadonlyMap<
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2`,
   );
-  return new Map(rows.map((row) => [`${row.nspname}.${row.relname}`, sequenceText(row)]));
+  return new Map(rows.map((row) => [uniqueName(row.nspname ?? '', row.relname ?? ''), sequenceText(row)]));
+}
+
+function uniqueName(schema: string, name: string): string {
+  const isPlain = !`${schema}${name}`.includes('.');
+  return isPlain ? `${schema}.${name}` : `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
 }
 
 function sequenceText(row: PostgresqlRow): string | null {
   const state = decodeSequenceState(row);
-  return state === undefined || state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
+  if (state === undefined) return unreadableSequence;
+  return state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
 }
 
 /** server_version_num. */

@@ -199,7 +199,7 @@ async function findCopyErrors(
 ): Promise<readonly TableCount[]> {
   const all = await withEngineSession(endpoints.source, ports, { name: engineApplicationName, signal }, listTables);
   const found: TableCount[] = [];
-  for (const table of all.filter(({ name }) => waiting.has(name))) {
+  for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
     const error = found.length < 10 ? await findCopyError(endpoints, table, ports, limit) : undefined;
     signal.throwIfAborted();

@@ -31,6 +31,8 @@ export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<
   const rows = { name: 'keys', rows_source, rows_target };
   const keys = [...found].map(([key]) => key);
   const names = keys.length === 0 ? '' : `: ${listedNames(keys)}`;
+  if (before.isHidden && keys.length === 0)
+    return { ...rows, state: 'not_comparable', error: 'the source does not report whether it is written to' };
   const written =
     before.text === after.text ? undefined : 'a server was written to, or saved its data, during the comparison';
   if (written === undefined && keys.length > 0 && isBehind(after.target))
@@ -60,8 +62,9 @@ function keyCount(info: RedisInfo, index: number): number {
 /** What changes with every write to one of the servers. */
 async function readWriteCounters({ source, target }: CompareKeysOptions) {
   const [from, to] = [await readServerInfo(source), await readServerInfo(target)];
+  const isHidden = !from.has('rdb_changes_since_last_save');
   const text = [from, to].map((info) => [info.get('rdb_changes_since_last_save'), info.get('rdb_last_save_time')]);
-  return { source: from, target: to, text: JSON.stringify(text) };
+  return { source: from, target: to, isHidden, text: JSON.stringify(text) };
 }
 
 /** A replica that waits for its primary. */

@@ -7,17 +7,16 @@ import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';
-import type { CompareDatabasesOptions } from '../compare-databases.ts';
 import {
   type ComparedDatabase,
+  type ComparisonLimits,
   type ComparisonReport,
   comparedDatabase,
+  neverCompared,
   worstComparison,
 } from '../comparison-report.ts';
 import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
 import { knowsExpiryTimes } from './read-key.ts';
-
-export type CompareRedisOptions = Required<Omit<CompareDatabasesOptions, 'source' | 'target' | 'ignoreDbs'>>;
 
 type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
@@ -25,7 +24,7 @@ type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'sta
 export async function compareRedis(
   source: RedisSource,
   target: RedisSource,
-  { signal, clock, maxRounds, onProgress }: CompareRedisOptions,
+  { signal, clock, maxRounds, onProgress }: ComparisonLimits,
 ): Promise<ComparedServers> {
   const limits = { signal, clock, maxRounds };
   const from = await openSession(source, 'source', signal);
@@ -44,14 +43,14 @@ export async function compareRedis(
         onProgress({ database: `db${index}`, done, total: indexes.length });
         databases.push(await compareOneDatabase(index, { source: from, target: to, hasExpiryTimes, ...limits }));
       }
+      if ([before, there].some((info) => info.get('cluster_enabled') === '1')) databases.push(otherNodes);
       return {
         state: worstComparison(databases.map(({ state }) => state)),
         source: serverOf(source, before),
         target: serverOf(target, there),
         databases,
         not_compared: [
-          'ACL users, functions, scripts and settings',
-          'expiry of hash fields, and consumers of stream groups',
+          ...neverCompared.redis,
           ...(hasExpiryTimes ? [] : ['times of expiry, because a server is older than Redis 7.0']),
         ],
       };
@@ -62,6 +61,11 @@ export async function compareRedis(
     from.end();
   }
 }
+
+const otherNodes = comparedDatabase({
+  ...{ name: 'cluster', tables: [], sequences: [], not_compared: [] },
+  error: 'a server is in cluster mode, and the keys of its other nodes were not compared',
+});
 
 async function compareOneDatabase(
   index: number,

@@ -70,7 +70,8 @@ export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
     id: 'state-of-a-denial',
     section: '7',
     question: 'Whether error responses contain the state',
-    choice: 'Yes, if the request had one, byte for byte.',
+    choice:
+      'Yes, if the request had one, byte for byte. A state that was sent twice is not returned: neither value would be the right one, and a client must end the login without its state.',
   },
   {
     id: 'head-authorize',

@@ -73,7 +73,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '4.5',
     question: 'Bodies of list responses',
     choice:
-      '{<key>, links, meta.total}. page is 1 or greater, per_page 1 to 200; other values are 422. A page after the last one is empty. Actions are newest first, droplets oldest first.',
+      '{<key>, links, meta.total}. page is 1 or greater, per_page 1 to 200; other values are 422. A page after the last one is empty. Actions are newest first, droplets oldest first. This is the documented form of the public service; the client requires an array under <key> with id and the like, and an error for another body names `api GET … --paginate`, which prints it unparsed.',
   },
   {
     id: 'single-resources',
@@ -166,7 +166,14 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '3',
     question: 'When nothing is left to replicate',
     choice:
-      'The migration continues until it is stopped. With the option finishWhenIdle it is done after 60 s of the virtual clock without a change.',
+      'The migration continues until it is stopped. With the option finishWhenIdle it is done after 60 s of the virtual clock without a change. Without a data plane there is nothing to replicate, and it is never done.',
+  },
+  {
+    id: 'migration-slots',
+    section: '4.6',
+    question: 'As many replication slots as databases',
+    choice:
+      'The request is accepted, as the specification says, but no slot is left for the initial copy of a table, so that no row arrives: the target reports that all replication slots are in use. db preflight therefore requires one slot more, and the truth table has this case.',
   },
   {
     id: 'migration-restart',
@@ -187,7 +194,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '2',
     question: 'Required fields of an online migration request',
     choice:
-      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent; wrong types and a managed cluster as source are 422.',
+      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent; wrong types and a managed cluster as source (its name, or the address of a data plane) are 422; a data plane under another name ends the migration with an error.',
   },
   {
     id: 'source-host-forms',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { managedSourceMessage } from '../../../src/engine/migration-error.ts';
 import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
@@ -86,6 +87,22 @@ test('a source that is a cluster of the sandbox is refused', async () => {
     expect(await ask('PUT', { source: managed, disable_ssl: true })).toMatchObject({ status: 422 });
   }
   expect((await ask('GET')).status).toBe(404);
+});
+
+test('a cluster of the sandbox under another name is refused when it is reached, and stays as it is', async () => {
+  const url = `postgres://postgres:${source.password}@127.0.0.1:${source.port}/postgres?sslmode=disable`;
+  const targetUrl = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const { ask, waitForStatus } = await openFixture({
+    clusters: [
+      { name: 'orders', url: targetUrl },
+      { name: 'spare', url },
+    ],
+  });
+  // An address of this machine that is not a loopback address by its text.
+  const managed = { host: '0.0.0.0', port: source.port, dbname: 'postgres', username: 'postgres' };
+  await ask('PUT', { source: { ...managed, password: source.password }, disable_ssl: true });
+  expect(await waitForStatus('error')).toMatchObject({ reason: managedSourceMessage, databases: [] });
+  expect(await objectsOn(source)).toEqual([]);
 });
 
 test('the panel shows each database and table, and stops the migration', async () => {

@@ -16,15 +16,13 @@ export const dumpQuiescedCheck = serverCheck({
     const seconds = Math.round(facts.walRate?.seconds ?? 0);
     if (written <= idleBytes && transactions.length === 0) {
       if (facts.walRate === undefined) return skip('the WAL position could not be read');
-      return pass(`${binarySizeText(written)} of WAL in ${seconds} s`);
+      return pass(`${binarySizeText(written)} of WAL in ${seconds} s`, { detail: `${snapshotText} ${sampleText}` });
     }
     const observed = `${binarySizeText(written)} of WAL in ${seconds} s, ${countText(transactions.length, 'open transaction')}`;
-    const detail =
-      'A dump is a snapshot: data written after its start is not migrated. The specification requires the source to be offline or in maintenance.';
-    if (options.method !== 'dump') return info(observed, { detail });
+    if (options.method !== 'dump') return info(observed, { detail: snapshotText });
     return warn(observed, {
       required: 'no writes',
-      detail,
+      detail: snapshotText,
       fix: {
         by: 'the application operator',
         text: 'Stop the applications before the dump, and run this again to confirm that no data is written.',
@@ -32,6 +30,11 @@ export const dumpQuiescedCheck = serverCheck({
     });
   },
 });
+
+const snapshotText =
+  'A dump is a snapshot: data written after its start is not migrated. The specification requires the source to be offline or in maintenance.';
+
+const sampleText = 'This sample does not show that the applications are stopped: stop them before the dump.';
 
 /** An idle server writes up to this many bytes between two readings. */
 const idleBytes = 8192;

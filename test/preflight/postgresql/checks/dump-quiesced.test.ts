@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { dumpQuiescedCheck } from '../../../../src/preflight/postgresql/checks/dump-quiesced.ts';
+import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 test('writes on the source are a warning when a dump was requested', () => {
@@ -14,4 +15,8 @@ test('writes on the source are a warning when a dump was requested', () => {
   expect(
     short(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts({ walRate: undefined }), preflightOptions())),
   ).toBe('skip');
+});
+
+test('a few seconds without writes do not stand for applications that are stopped', () => {
+  expectText(dumpQuiescedCheck.evaluate({ transactions: [] }, sourceFacts(), preflightOptions()).detail);
 });

@@ -1,0 +1,65 @@
+import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
+import { readOnlyTransaction, rollbackMessage } from '../../postgresql/pinned-message.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
+import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
+import { copyBinaryFields, copyTableStatements, readRows } from '../../postgresql/table-rows.ts';
+import type { TableCount } from '../rehearsal-report.ts';
+import { type ContentSession, contentSettings, queryRows, readVersion } from './count-rows.ts';
+
+/** One entry for all large objects of a database; none when no server has one. The rows are large objects. */
+export async function compareLargeObjects(
+  source: ContentSession,
+  target: ContentSession,
+): Promise<readonly TableCount[]> {
+  const counts = { source: await countLargeObjects(source), target: await countLargeObjects(target) };
+  if (counts.source === 0 && counts.target === 0) return [];
+  const entry = { name: 'large objects', rows_source: counts.source, rows_target: counts.target };
+  if (counts.source !== counts.target) return [{ ...entry, state: 'differs' }];
+  try {
+    const before = await readLargeObjects(source);
+    const there = await readLargeObjects(target);
+    if (before.digest === there.digest) return [{ ...entry, state: 'equal' }];
+    const after = await readLargeObjects(source);
+    const isSettled = before.digest === after.digest && there.digest === (await readLargeObjects(target)).digest;
+    return [{ ...entry, state: isSettled ? 'differs' : 'not_comparable' }];
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    for (const session of [source, target]) await session.query(rollbackMessage);
+    return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}` }];
+  }
+}
+
+async function countLargeObjects(session: ContentSession): Promise<number> {
+  const [row] = await queryRows(session, 'SELECT count(*) AS count FROM pg_largeobject_metadata');
+  return Number(row?.count ?? 0);
+}
+
+/**
+ * The content of all large objects. Missing pages read as zeros, so that an object with a gap is equal to one whose gap was
+ * filled with zeros when it was restored.
+ */
+async function readLargeObjects(session: ContentSession): Promise<TableContent> {
+  const version = await readVersion(session);
+  const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
+  const settings = contentSettings(version, version);
+  const message = readOnlyTransaction(copyTableStatements(pages, version, 'binary'), settings);
+  const digest = createTableDigest();
+  const ends = new Map<number, { readonly page: number; readonly length: number }>();
+  const visit = (row: Uint8Array) => {
+    const [loid, pageno, data] = copyBinaryFields(row).map((field) => field && Buffer.from(field));
+    if (!loid || !pageno || !data) return false;
+    const [object, page] = [loid.readUInt32BE(), pageno.readInt32BE()];
+    if (page >= (ends.get(object)?.page ?? 0)) ends.set(object, { page, length: data.length });
+    const used = data.subarray(0, data.findLastIndex((byte) => byte !== 0) + 1);
+    if (used.length > 0) digest.add(Buffer.from(`${object} ${page} ${used.toString('base64')}\n`));
+    return false;
+  };
+  await readRows(session, message, visit, { time: migrationStatementTimeout, bytes: Number.POSITIVE_INFINITY });
+  for (const [object, { page, length }] of ends) digest.add(Buffer.from(`${object} ends at ${page} ${length}\n`));
+  const empty = await queryRows(
+    session,
+    `SELECT m.oid FROM pg_largeobject_metadata m WHERE NOT EXISTS (SELECT 1 FROM pg_largeobject l WHERE l.loid = m.oid)`,
+  );
+  for (const { oid } of empty) digest.add(Buffer.from(`${oid} is empty\n`));
+  return digest.content();
+}
