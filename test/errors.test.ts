@@ -31,10 +31,11 @@ const codes = {
     'not_found',
     'incomplete_list',
     'rehearsal_failed',
+    'contents_differ',
     'internal',
   ],
   6: ['unreachable', 'tls', 'timeout'],
-  5: ['batch_partial'],
+  5: ['batch_partial', 'contents_not_comparable', 'cutover_incomplete'],
   3: ['preflight_blocked', 'source_unreachable'],
   130: ['cancelled'],
 };

@@ -82,7 +82,7 @@ export async function watchMigration(
     await screen.close();
   }
   if (isIdle) {
-    await output.note(idleText(source));
+    await output.note(idleText(options, record?.started?.cluster), maxTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -136,10 +136,22 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
   });
 }
 
-function idleText({ engine }: DbSource): string {
-  return engine === 'redis'
+/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
+function idleText(
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+  cluster: string | undefined,
+): readonly string[] {
+  const isRedis = source.engine === 'redis';
+  const steps = isRedis
     ? 'The target has caught up with the source. Stop the application, switch it to the target, and stop the migration in the control panel.'
     : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
+  if (cluster === undefined) return [steps];
+  const target = isRedis ? 'rediss://HOST' : 'postgres://USER@HOST:25061/DBNAME';
+  const next = ['cloudctl db cutover', cluster, ...sourceOptionArgs(source, { ignoreDbs, caFile }), '--target', target];
+  return [
+    'The target has caught up with the source. Stop the application.',
+    `Next, see what is left to do before the cut-over: ${next.join(' ')}`,
+  ];
 }
 
 /** The command of this watch, without the password. */
