@@ -164,15 +164,6 @@ describe('the rules for the time of a migration', () => {
     expect(ran).toMatchObject({ code: 1, out: '' });
     expectGolden('db-migrate', ran.err);
   });
-
-  it('are not printed when nothing was sent', async () => {
-    const host = dbTestHost({
-      CLOUDCTL_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
-      CLOUDCTL_ACCESS_TOKEN: 'token',
-    });
-    const ran = await runCloudctl(host, ['db', 'migrate', cluster, ...source]);
-    expect([ran.code, ran.err.split('\n')[0]]).toEqual([6, expect.stringMatching(/^error: /)]);
-  });
 });
 
 describe('a response of 2xx', () => {
