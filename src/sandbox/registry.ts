@@ -1,5 +1,5 @@
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
-import type { SeedData } from './seed-data.ts';
+import { clusterOwner, type SeedData } from './seed-data.ts';
 
 /** People, teams, applications and clusters by their ids. Only restoring a snapshot changes them. */
 export interface Registry {
@@ -18,7 +18,7 @@ export function createRegistry(seed: SeedData): Registry {
   const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
     application: (clientId) => applications.get(clientId),
-    clustersOf: (account) => seed.clusters.filter(({ owner = seed.people[0]?.uuid }) => owner === account),
+    clustersOf: (account) => seed.clusters.filter((cluster) => clusterOwner(cluster, seed) === account),
     person: (uuid) => people.get(uuid),
     personByEmail: (email) => peopleByEmail.get(email.trim().toLowerCase()),
     team: (uuid) => teams.get(uuid),

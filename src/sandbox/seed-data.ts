@@ -58,6 +58,11 @@ export function generateSeedData(
   return { ...seed, clusters: addClusters(clusters, moreClusters, alone.uuid, random) };
 }
 
+/** UUID of the account that a cluster belongs to: the first person for clusters in states of earlier versions. */
+export function clusterOwner({ owner }: SandboxCluster, { people }: Pick<SeedData, 'people'>): string {
+  return owner ?? people[0]?.uuid ?? '';
+}
+
 /** A cluster that is registered at the start. */
 export type NewCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
 
