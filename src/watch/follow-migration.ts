@@ -82,7 +82,7 @@ export async function watchMigration(
     await screen.close();
   }
   if (isIdle) {
-    await output.note(idleText(options, record?.started?.cluster), maxTextLength);
+    await output.note(idleText(io, options, record?.started?.cluster), maxTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -138,6 +138,7 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
 
 /** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
 function idleText(
+  { globals }: Pick<CommandIo, 'globals'>,
   { source, ignoreDbs, caFile }: WatchMigrationOptions,
   cluster: string | undefined,
 ): readonly string[] {
@@ -147,7 +148,12 @@ function idleText(
     : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
   if (cluster === undefined) return [steps];
   const target = isRedis ? 'rediss://HOST' : 'postgres://USER@HOST:25061/DBNAME';
-  const next = ['cloudctl db cutover', cluster, ...sourceOptionArgs(source, { ignoreDbs, caFile }), '--target', target];
+  const service = ['profile', 'auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  const next = ['cloudctl db cutover', cluster, ...from, '--target', target, ...service];
   return [
     'The target has caught up with the source. Stop the application.',
     `Next, see what is left to do before the cut-over: ${next.join(' ')}`,
