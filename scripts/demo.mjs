@@ -43,7 +43,9 @@ try {
 }
 
 async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) {
-  const person = users.find(({ teams }) => teams.length > 0) ?? users[0];
+  // Only its owner can migrate into a cluster; without servers, the login shows a team.
+  const { owner } = clusters.find(({ data_plane: plane }) => plane !== 'none') ?? {};
+  const person = users.find(({ uuid, teams }) => (owner === undefined ? teams.length > 0 : uuid === owner)) ?? users[0];
   tell(`It listens on ${authUrl} and ${baseUrl}. The commands that a user would type:`);
   await login(person);
   await command(['auth', 'status']);
@@ -52,7 +54,7 @@ async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) 
     'droplets',
     'create',
     '--names',
-    'web-{01..03},db-01',
+    'app-{01..03},app-db',
     '--size',
     's-1vcpu-1gb',
     '--image',

@@ -29,6 +29,10 @@ export interface PostgresServer {
   write(name: string, text: string): void;
   /** A fast one: connections end. */
   restart(): Promise<void>;
+  /** Ends it without a checkpoint, as a crash does. */
+  crash(): Promise<void>;
+  /** Starts it again after crash(). */
+  start(): Promise<void>;
   /** All that it has logged, since the beginning. */
   log(): string;
   stop(): Promise<void>;

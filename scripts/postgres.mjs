@@ -50,6 +50,8 @@ export async function startPostgres(options = {}) {
       await end(server, 'SIGINT');
       await start(server);
     },
+    crash: () => end(server, 'SIGQUIT'),
+    start: () => start(server),
     log: () => log(server),
     stop: () => stop(server),
   };

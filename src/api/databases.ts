@@ -1,9 +1,7 @@
 import { CliError } from '../errors.ts';
-import { isExactNumber } from '../exact.ts';
-import { isRecord, parseExactJson } from '../json.ts';
+import { parseExactJson } from '../json.ts';
 import { SendError } from '../platform/http-sender.ts';
-import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { redactSecrets, type Secret } from '../secret.ts';
+import type { Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isRedirectToResult,
@@ -13,6 +11,14 @@ import {
   toApiError,
 } from './api-response.ts';
 import type { Api } from './client.ts';
+import {
+  decodeOnlineMigration,
+  describeMigration,
+  type FetchedMigration,
+  fetchOnlineMigration,
+  isCreatedWithin,
+  migrationPath,
+} from './online-migration.ts';
 
 /** An online migration request (spec.md §2). Absent members are not sent. */
 export interface MigrationRequest {
@@ -38,9 +44,6 @@ export interface StartedMigration {
 /** The request may have started the migration: no complete response arrived, and the service does not show one. */
 export class MigrationUnknownError extends CliError {}
 
-/** Clocks have a precision of one second, and the response may take a while. */
-const clockToleranceMs = 5000;
-
 /**
  * Starts an online migration into a cluster (spec.md §4.5). The request is sent once, because a lost response may have started
  * it: then the migration of the cluster is read, and counts if it was created since. The specification does not show the
@@ -61,9 +64,9 @@ export async function startOnlineMigration(
     ...(request.disableSsl === undefined ? {} : { disable_ssl: request.disableSsl }),
     ...(request.ignoreDbs === undefined ? {} : { ignore_dbs: request.ignoreDbs }),
   });
-  const path = `/v2/databases/${cluster}/online-migration`;
+  const path = migrationPath(cluster);
   const secrets = password === undefined ? [] : [password];
-  const target: Target = { api, path, secrets, commandOf, sentAt: performance.now() };
+  const target: Target = { api, cluster, secrets, commandOf, sentAt: performance.now() };
   let response: ApiResponse;
   try {
     response = await api.request({ method: 'PUT', path, body, secrets });
@@ -75,10 +78,9 @@ export async function startOnlineMigration(
   if (status >= 200 && status < 300) {
     const json = parseExactJson(response.text());
     if (response.raw.size > 0 && !json.ok) return adoptMigration(target, notJsonError(response, 'PUT', path, json));
-    const told = decodeMigration(response, secrets);
-    if (told?.id !== undefined && told.status !== undefined) return { ...unknownMigration, ...told };
-    const shown = await readMigration(target);
-    return { ...unknownMigration, ...(shown?.isNew ? shown.migration : {}), ...told };
+    const told = decodeOnlineMigration(response, secrets);
+    const shown = told?.id !== undefined && told.status !== undefined ? undefined : await readMigration(target);
+    return toStarted(isNew(shown, target) ? { ...shown, ...told } : told);
   }
   const failure = toApiError(response, 'PUT', path, loginHints);
   if (status === 409) throw await alreadyRunningError(target, failure, readProblemBody(response).message);
@@ -88,78 +90,52 @@ export async function startOnlineMigration(
 
 interface Target {
   readonly api: Api;
-  readonly path: string;
+  readonly cluster: string;
   readonly secrets: readonly Secret[];
   readonly commandOf: (words: string) => string;
   /** Before the request, by `performance.now()`. */
   readonly sentAt: number;
 }
 
-const unknownMigration: StartedMigration = { id: '', status: 'running', createdAt: '' };
+function toStarted({ id = '', status = 'running', createdAt = '' }: Partial<StartedMigration> = {}): StartedMigration {
+  return { id, status, createdAt };
+}
 
-/** Whether the service may have received the request. */
+/** Whether the request that failed with this error may have reached the service. */
+export function wasMigrationSent(error: unknown): boolean {
+  if (error instanceof MigrationUnknownError || wasSent(error)) return true;
+  return error instanceof CliError && error.status !== undefined;
+}
+
 function wasSent(error: unknown): error is CliError {
   return error instanceof CliError && error.cause instanceof SendError && error.cause.sent;
 }
 
-interface ShownMigration {
-  readonly migration: Partial<StartedMigration>;
-  /** It was created after the request was sent, by the clock of the service. */
-  readonly isNew: boolean;
-}
-
 /** The latest migration of the cluster; undefined when the service shows none. */
-async function readMigration({ api, path, secrets, sentAt }: Target): Promise<ShownMigration | undefined> {
+async function readMigration({ api, cluster, secrets }: Target): Promise<FetchedMigration | undefined> {
   try {
-    const response = await api.success({ method: 'GET', path });
-    const migration = decodeMigration(response, secrets);
-    if (migration === undefined) return undefined;
-    const { date = Number.NaN } = response;
-    const created = Date.parse(migration.createdAt ?? '');
-    // A time in the future is one of another zone, or no time at all, and shows nothing.
-    const isNew =
-      created >= date - (performance.now() - sentAt) - clockToleranceMs && created <= date + clockToleranceMs;
-    return { migration, isNew };
+    return await fetchOnlineMigration(api, cluster, secrets);
   } catch (error) {
     if (error instanceof CliError) return undefined;
     throw error;
   }
 }
 
-/** Members at the top level or in `online_migration`; an id may be a number. */
-function decodeMigration(
-  response: Pick<ApiResponse, 'text'>,
-  secrets: readonly Secret[],
-): Partial<StartedMigration> | undefined {
-  const json = parseExactJson(response.text());
-  if (!json.ok || !isRecord(json.value)) return undefined;
-  const { online_migration: inner = json.value } = json.value;
-  if (!isRecord(inner)) return undefined;
-  const text = (key: string): string | undefined => {
-    const value = inner[key];
-    if (typeof value !== 'string' && !isExactNumber(value)) return undefined;
-    return sanitizeLine(redactSecrets(String(value), secrets), 200);
-  };
-  const [id, status, createdAt] = [text('id'), text('status'), text('created_at')];
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(status === undefined ? {} : { status }),
-    ...(createdAt === undefined ? {} : { createdAt }),
-  };
+function isNew(shown: FetchedMigration | undefined, { sentAt }: Target): shown is FetchedMigration {
+  return shown !== undefined && isCreatedWithin(shown, performance.now() - sentAt) === true;
 }
 
 /** The migration that a request without a clear response has started. */
 async function adoptMigration(target: Target, cause: CliError): Promise<StartedMigration> {
   const shown = await readMigration(target);
-  const { id, status, createdAt } = { ...unknownMigration, ...shown?.migration };
-  if (shown?.isNew) return { id, status, createdAt };
+  if (isNew(shown, target)) return toStarted(shown);
   const found =
     shown === undefined
       ? 'the service shows no migration of this cluster'
-      : `the service shows a migration with the status ${status}${createdAt === '' ? '' : ` of ${createdAt}`}`;
+      : `the service shows ${describeMigration(shown)}`;
   throw new MigrationUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
-    hint: `before you start it again, look for it: ${target.commandOf(`api GET ${target.path}`)}`,
+    hint: `before you start it again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
     requestId: cause.requestId,
     cause,
@@ -167,13 +143,15 @@ async function adoptMigration(target: Target, cause: CliError): Promise<StartedM
 }
 
 async function alreadyRunningError(target: Target, failure: CliError, reason: string | undefined): Promise<CliError> {
-  const { id, status, createdAt } = { ...unknownMigration, ...(await readMigration(target))?.migration };
-  const shown = id === '' ? [] : [`migration ${id}, status ${status}${createdAt === '' ? '' : `, since ${createdAt}`}`];
-  const { path, commandOf } = target;
-  const facts = [...(reason === undefined ? [] : [reason]), ...shown];
+  const { cluster, commandOf } = target;
+  const shown = await readMigration(target);
+  const facts = [
+    ...(reason === undefined ? [] : [reason]),
+    ...(shown?.id === undefined ? [] : [describeMigration(shown)]),
+  ];
   return new CliError(failure.code, 'the service refused the migration: it conflicts with another one', {
     detail: facts.length === 0 ? undefined : facts.join('; '),
-    hint: `see it with ${commandOf(`api GET ${path}`)}; stop it with ${commandOf(`api DELETE ${path}`)}`,
+    hint: `see it with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
     status: failure.status,
     requestId: failure.requestId,
   });

@@ -123,9 +123,22 @@ export const commandTree: CommandTree<Context> = {
       'start the online migration of an external database into a cluster',
       async () => (await import('./db/migrate.ts')).dbMigrateCommand,
     ),
+    status: lazyCommand(
+      'show the migration into a cluster, or follow it until it has ended',
+      async () => (await import('./db/status.ts')).dbStatusCommand,
+    ),
     watch: lazyCommand(
       'follow a running migration and report what would break it',
       async () => (await import('./db/watch.ts')).dbWatchCommand,
+    ),
+    cutover: lazyCommand(
+      'print what is left to do before the cut-over, with the next command',
+      async () => (await import('./db/cutover.ts')).dbCutoverCommand,
+    ),
+    stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
+    list: lazyCommand(
+      'list the clusters that can receive a migration',
+      async () => (await import('./db/list.ts')).dbListCommand,
     ),
     rehearse: lazyCommand(
       'rehearse a migration into a server of your own and compare the result',

@@ -58,6 +58,8 @@ export interface EngineLimits {
   readonly connectTimeout: number;
   /** For an outage of a server; a longer one ends the migration. */
   readonly outageTimeout: number;
+  /** Time without a further error of a replication worker after which the warning of failing workers is removed. */
+  readonly failureMemory: number;
   /** For removing the replication objects of one database. */
   readonly removalTimeout: number;
   /** Milliseconds of the virtual clock without anything to replicate, after which an idle migration ends. */
@@ -70,6 +72,7 @@ export const defaultEngineLimits: EngineLimits = {
   pollInterval: 1000,
   connectTimeout: 10_000,
   outageTimeout: 120_000,
+  failureMemory: 20_000,
   removalTimeout: 20_000,
   idleTime: 60_000,
   parallelDatabases: 4,

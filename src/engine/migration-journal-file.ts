@@ -3,7 +3,13 @@ import { openAppendFile } from '../platform/append-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
-import type { FormerTargetState, MigrationJournal, MigrationJournalEntry } from './migration-journal.ts';
+import type {
+  FormerTargetState,
+  MigrationJournal,
+  MigrationJournalEntry,
+  PostgresJournalEntry,
+  TargetPrivilege,
+} from './migration-journal.ts';
 
 export interface MigrationJournalFile extends MigrationJournal {
   close(): void;
@@ -72,7 +78,11 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     const targetSystem = stringField(record, 'targetSystem');
     if (source === undefined || target === undefined || targetSystem === undefined) return undefined;
     const former = parseFormerTargetState(record.former);
-    return { engine, name, source, target, targetSystem, ...(former === undefined ? {} : { former }) };
+    return {
+      ...{ engine, name, source, target, targetSystem },
+      ...parseSubscriptionOid(record),
+      ...(former === undefined ? {} : { former }),
+    };
   }
   const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
   if (engine !== 'redis' || source === undefined || target === undefined || !isRecord(record.settings))
@@ -83,11 +93,33 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
   return { engine, name, source, target, settings: Object.fromEntries(settings) };
 }
 
+/** The oid becomes part of a pattern in SQL, so anything but digits is left out. */
+export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresJournalEntry, 'subscriptionOid'> {
+  const subscriptionOid = stringField(record, 'subscriptionOid');
+  return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};
+}
+
 export function parseFormerTargetState(value: unknown): FormerTargetState | undefined {
   const owner = isRecord(value) ? stringField(value, 'owner') : undefined;
   if (!isRecord(value) || owner === undefined) return undefined;
   const publicOwner = stringField(value, 'publicOwner');
-  return { owner, ...(publicOwner === undefined ? {} : { publicOwner }), settings: stringsOfList(value.settings) };
+  return {
+    owner,
+    ...(publicOwner === undefined ? {} : { publicOwner }),
+    settings: stringsOfList(value.settings),
+    ...(Array.isArray(value.privileges) ? { privileges: value.privileges.flatMap(parsePrivilege) } : {}),
+  };
+}
+
+function parsePrivilege(value: unknown): readonly TargetPrivilege[] {
+  if (!isRecord(value)) return [];
+  const [kind, grantee, privilege] = [
+    stringField(value, 'kind'),
+    stringField(value, 'grantee'),
+    stringField(value, 'privilege'),
+  ];
+  if ((kind !== 'database' && kind !== 'public') || grantee === undefined || privilege === undefined) return [];
+  return [{ kind, grantee, privilege, grantable: value.grantable === true }];
 }
 
 function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {

@@ -9,6 +9,18 @@ export interface FormerTargetState {
   readonly publicOwner?: string;
   /** What `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
+  /** Absent in entries of earlier versions. */
+  readonly privileges?: readonly TargetPrivilege[];
+}
+
+/** A privilege on the database or on its schema public. */
+export interface TargetPrivilege {
+  readonly kind: 'database' | 'public';
+  /** Name of a role; empty: PUBLIC. */
+  readonly grantee: string;
+  /** As `aclexplode` names it: `CONNECT`. */
+  readonly privilege: string;
+  readonly grantable: boolean;
 }
 
 /** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */
@@ -23,6 +35,8 @@ export interface PostgresJournalEntry {
   readonly target: PostgresqlSource;
   /** System identifier of the target: names of its table synchronization slots end with it. */
   readonly targetSystem: string;
+  /** Oid of the subscription, recorded before it is dropped: names of its table synchronization slots begin with it. */
+  readonly subscriptionOid?: string;
   /** Absent: the database of the target keeps its owner, because the migration has no superuser there. */
   readonly former?: FormerTargetState;
 }

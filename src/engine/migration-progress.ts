@@ -42,11 +42,16 @@ function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'statu
   const { databases, stopReason, failure } = progress;
   if (stopReason !== undefined) return { status: 'canceled', reason: stopReason };
   if (failure !== undefined) return { status: 'error', reason: failure };
-  const failed = databases.filter(({ error }) => error !== undefined);
-  const reasons = failed.map(({ name, error }) => `${name}: ${error}`).join('; ');
-  const reason = reasons === '' ? undefined : reasons;
-  // A failed database does not stop the others. Once all have ended, one failure makes the whole migration fail.
-  if (databases.length > 0 && databases.every(hasMigrationEnded))
-    return { status: failed.length > 0 ? 'error' : 'done', reason };
-  return { status: areAllStreaming(databases) ? 'syncing' : 'running', reason };
+  const reasons = databases.flatMap(({ name, error, reason }) => {
+    const text = error ?? reason;
+    return text === undefined ? [] : [`${name}: ${text}`];
+  });
+  const reason = reasons.length === 0 ? undefined : reasons.join('; ');
+  // A database without tables, as postgres often is, says nothing about the others.
+  const withTables = databases.filter(({ hasTables }) => hasTables !== false);
+  const counted = withTables.length === 0 ? databases : withTables;
+  // A failed database does not stop the others, but the status is that of the worst.
+  if (counted.some(({ error }) => error !== undefined)) return { status: 'error', reason };
+  if (databases.length > 0 && databases.every(hasMigrationEnded)) return { status: 'done', reason };
+  return { status: areAllStreaming(counted) ? 'syncing' : 'running', reason };
 }

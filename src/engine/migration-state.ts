@@ -13,12 +13,21 @@ export interface TableProgress {
   readonly rows: number;
 }
 
+/** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
+export type ImpededPhase =
+  | 'source_unreachable'
+  | 'target_unreachable'
+  | 'server_busy'
+  | 'publication_missing'
+  | 'link_down';
+
 export type DatabaseMigrationPhase =
   | 'waiting'
   | 'schema'
   | 'connecting'
   | 'copying'
   | 'streaming'
+  | ImpededPhase
   | 'finishing'
   | 'done'
   | 'stopped'
@@ -34,6 +43,8 @@ export interface DatabaseMigrationState {
   readonly tables: readonly TableProgress[];
   /** Bytes of changes that the target has not confirmed yet. */
   readonly lagBytes: number | undefined;
+  /** Why nothing is transferred at the moment. */
+  readonly reason: string | undefined;
   /** Why it failed. */
   readonly error: string | undefined;
   readonly warnings: readonly string[];
@@ -69,7 +80,12 @@ export interface DatabaseProgress {
   method: TransferMethod | undefined;
   tables: readonly TableProgress[];
   lagBytes: number | undefined;
+  reason: string | undefined;
   error: string | undefined;
+  /** False: the source has no table to copy; undefined: not known yet. */
+  hasTables: boolean | undefined;
+  /** Every table was copied; replication may be impeded since. */
+  isCopied: boolean;
   readonly warnings: string[];
   /** The role that writes to the database of the target, while the migration runs. */
   targetLogin: PostgresqlSource | undefined;
@@ -86,7 +102,10 @@ export function createDatabaseProgress(name: string): DatabaseProgress {
     method: undefined,
     tables: [],
     lagBytes: undefined,
+    reason: undefined,
     error: undefined,
+    hasTables: undefined,
+    isCopied: false,
     warnings: [],
     targetLogin: undefined,
     idleSince: undefined,
@@ -100,10 +119,11 @@ export function toDatabaseState({
   method,
   tables,
   lagBytes,
+  reason,
   error,
   warnings,
 }: DatabaseProgress): DatabaseMigrationState {
-  return { name, phase, method, tables, lagBytes, error, warnings: [...warnings] };
+  return { name, phase, method, tables, lagBytes, reason, error, warnings: [...warnings] };
 }
 
 /** Method of all databases together; undefined until one database has a method. */
@@ -118,6 +138,14 @@ const endedPhases: readonly DatabaseMigrationPhase[] = ['done', 'stopped', 'erro
 
 export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): boolean {
   return endedPhases.includes(phase);
+}
+
+/** Records why nothing is transferred at the moment. */
+export function impede(progress: DatabaseProgress, phase: ImpededPhase, reason: string): void {
+  progress.phase = phase;
+  progress.reason = reason;
+  progress.idleSince = undefined;
+  progress.idlePolls = 0;
 }
 
 /** True when the initial copy of every running database has ended. */

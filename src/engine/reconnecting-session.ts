@@ -2,6 +2,8 @@
 export interface ReconnectingSession<S> {
   /** undefined: the server cannot be reached at the moment. Throws permanent errors, and outages longer than the timeout. */
   run<T>(task: (session: S) => Promise<T>): Promise<T | undefined>;
+  /** The error of the present outage. */
+  outage(): unknown;
   close(): Promise<void>;
 }
 
@@ -17,6 +19,7 @@ export interface ReconnectingSessionOptions<S> {
 export function keepSession<S>(options: ReconnectingSessionOptions<S>): ReconnectingSession<S> {
   let session: S | undefined;
   let outageSince: number | undefined;
+  let outage: unknown;
   const close = async () => {
     const old = session;
     session = undefined;
@@ -24,14 +27,17 @@ export function keepSession<S>(options: ReconnectingSessionOptions<S>): Reconnec
   };
   return {
     close,
+    outage: () => outage,
     async run(task) {
       try {
         session ??= await options.open();
         const result = await task(session);
         outageSince = undefined;
+        outage = undefined;
         return result;
       } catch (error) {
         await close();
+        outage = error;
         outageSince ??= performance.now();
         if (!options.isTransient(error) || performance.now() - outageSince > options.outageTimeout) throw error;
         return undefined;

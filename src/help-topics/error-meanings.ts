@@ -100,6 +100,10 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
     meaning: 'some contents could not be compared',
     fix: 'Stop writes, wait until nothing is behind, and compare again.',
   },
+  cutover_incomplete: {
+    meaning: 'steps of the cut-over are open',
+    fix: 'Run the command of the next step that was printed.',
+  },
   cancelled: { meaning: 'the user cancelled', fix: 'Run the command again to do it.' },
   internal: { meaning: 'a fault of the program', fix: 'Report it with the output of `--trace`.' },
 };

@@ -1,4 +1,9 @@
-import type { MigrationState, TableSyncState } from '../engine/migration-state.ts';
+import {
+  areAllStreaming,
+  hasMigrationEnded,
+  type MigrationState,
+  type TableSyncState,
+} from '../engine/migration-state.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
 import type { Clock } from '../platform/host.ts';
 
@@ -36,10 +41,10 @@ export async function waitForCatchUp(
     for (const { name, phase } of state.databases) {
       if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
     }
-    if (state.status !== 'running' && state.status !== 'syncing') return { kind: 'over', seconds };
+    if (isOver(state)) return { kind: 'over', seconds };
     // A dump counts as syncing while it is finished, but its rows can be compared only afterwards.
     const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
-    if (state.status === 'syncing' && !isFinishing) return { kind: 'arrived', seconds };
+    if (areAllStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
     if (isProgress(state)) progressAt = now;
     if (now - progressAt >= stallTimeout) {
       for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);
@@ -47,6 +52,12 @@ export async function waitForCatchUp(
     }
     await clock.sleep(poll, signal);
   }
+}
+
+/** The status is `error` as soon as one database has failed, while the others go on. */
+function isOver({ status, databases }: MigrationState): boolean {
+  if (status === 'error') return databases.every(hasMigrationEnded);
+  return status === 'done' || status === 'canceled';
 }
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);

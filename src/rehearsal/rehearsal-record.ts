@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FormerTargetState } from '../engine/migration-journal.ts';
-import { parseFormerTargetState } from '../engine/migration-journal-file.ts';
+import { parseFormerTargetState, parseSubscriptionOid } from '../engine/migration-journal-file.ts';
 import { isRecord, type JsonRecord, parseJson, stringField, stringsOfList } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
@@ -22,6 +22,8 @@ export interface MigrationObjects {
   readonly database: string;
   /** What the database of the target was before it belonged to the role of that name. */
   readonly former?: FormerTargetState;
+  /** Oid of the subscription, recorded before it is dropped. */
+  readonly subscriptionOid?: string;
 }
 
 /** What a rehearsal has created and not removed yet. It has no secrets. */
@@ -121,7 +123,7 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
       const [name, database] = [stringField(one, 'name'), stringField(one, 'database')];
       const former = parseFormerTargetState(one.former);
       if (name === undefined || database === undefined) return [];
-      return [{ name, database, ...(former === undefined ? {} : { former }) }];
+      return [{ name, database, ...parseSubscriptionOid(one), ...(former === undefined ? {} : { former }) }];
     }),
     ...(isRecord(settings) ? { settings: textEntries(settings) } : {}),
   };

@@ -7,6 +7,7 @@ import { isRequestedSourceAt, type RequestedSource } from '../engine/requested-s
 import type { RunningMigration } from '../engine/running-migration.ts';
 import { getMigrationDeadline, getMigrationOutcome, markMigrationEnded } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
+import type { NewCluster } from './seed-data.ts';
 import type { World } from './world.ts';
 
 /** The server of a cluster. The URL contains a password. */
@@ -18,7 +19,7 @@ export interface ClusterDataPlane {
 /** The servers of clusters, and the migrations that copy rows into them. */
 export interface DataPlanes {
   /** The clusters to register. A name that is registered already is the server of that cluster. */
-  readonly clusters: readonly Omit<SandboxCluster, 'uuid'>[];
+  readonly clusters: readonly NewCluster[];
   readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
   /** Ends the migrations of an earlier process. Resolves with a message for each object that could not be removed. */
   readonly recover: (world: World) => Promise<readonly string[]>;

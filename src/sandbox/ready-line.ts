@@ -1,5 +1,5 @@
 import type { SandboxCluster } from './records.ts';
-import type { SeedData } from './seed-data.ts';
+import { clusterOwner, type SeedData } from './seed-data.ts';
 
 /** The line that a sandbox prints when it has started: addresses, credentials and users. */
 export interface ReadyLine {
@@ -27,6 +27,8 @@ export interface ReadyCluster {
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
   readonly version: string;
+  /** UUID of the person or team that it belongs to. */
+  readonly owner: string;
   /** Server that receives the rows of migrations, as `host:port`, or `none`. */
   readonly data_plane: string;
   readonly connection: { readonly port: number };
@@ -63,13 +65,14 @@ export function buildReadyLine(seed: SeedData, { authUrl, baseUrl, adminToken, p
       uuid,
       teams: seed.teams.filter((team) => teams.includes(team.uuid)),
     })),
-    clusters: seed.clusters.map((cluster) => readyCluster(cluster, planeOf(cluster))),
+    clusters: seed.clusters.map((cluster) => readyCluster(cluster, clusterOwner(cluster, seed), planeOf(cluster))),
   };
 }
 
-function readyCluster(cluster: SandboxCluster, plane: DataPlaneAddress | undefined): ReadyCluster {
+function readyCluster(cluster: SandboxCluster, owner: string, plane: DataPlaneAddress | undefined): ReadyCluster {
   return {
     ...cluster,
+    owner,
     version: plane?.version ?? cluster.version,
     data_plane: formatPlaneAddress(plane),
     connection: { port: plane?.port ?? DEFAULT_PORT },

@@ -27,6 +27,8 @@ export interface SandboxCluster {
   readonly engine: 'postgresql' | 'redis';
   /** Version that the service reports. A cluster with a data plane reports the version of its server instead. */
   readonly version: string;
+  /** UUID of the person or team that it belongs to; absent in states of earlier versions. */
+  readonly owner?: string;
 }
 
 /** The approval of an application by a person for one context. Codes and tokens are valid only while the authorization they name exists. */

@@ -1,10 +1,11 @@
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
-import type { SeedData } from './seed-data.ts';
+import { clusterOwner, type SeedData } from './seed-data.ts';
 
 /** People, teams, applications and clusters by their ids. Only restoring a snapshot changes them. */
 export interface Registry {
   readonly application: (clientId: string) => Application | undefined;
-  readonly cluster: (uuid: string) => SandboxCluster | undefined;
+  /** The clusters of an account: a person or a team. */
+  readonly clustersOf: (account: string) => readonly SandboxCluster[];
   readonly person: (uuid: string) => Person | undefined;
   readonly personByEmail: (email: string) => Person | undefined;
   readonly team: (uuid: string) => Team | undefined;
@@ -12,13 +13,12 @@ export interface Registry {
 
 export function createRegistry(seed: SeedData): Registry {
   const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
-  const clusters = new Map(seed.clusters.map((cluster) => [cluster.uuid, cluster]));
   const people = new Map(seed.people.map((person) => [person.uuid, person]));
   const peopleByEmail = new Map(seed.people.map((person) => [person.email, person]));
   const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
     application: (clientId) => applications.get(clientId),
-    cluster: (uuid) => clusters.get(uuid),
+    clustersOf: (account) => seed.clusters.filter((cluster) => clusterOwner(cluster, seed) === account),
     person: (uuid) => people.get(uuid),
     personByEmail: (email) => peopleByEmail.get(email.trim().toLowerCase()),
     team: (uuid) => teams.get(uuid),

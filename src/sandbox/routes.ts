@@ -31,6 +31,7 @@ import { getAction, getActions } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
 import type { ApiReply } from './v2/api-reply.ts';
 import { getImages, getRegions, getSizes } from './v2/catalogue-lists.ts';
+import { getDatabases } from './v2/databases.ts';
 import { deleteDroplet, deleteDropletsByTag, getDroplet, getDroplets, postDroplets } from './v2/droplets.ts';
 import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts';
 
@@ -143,6 +144,7 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'GET', path: '/v2/regions', scope: 'read', handle: getRegions },
     { method: 'GET', path: '/v2/sizes', scope: 'read', handle: getSizes },
     { method: 'GET', path: '/v2/images', scope: 'read', handle: getImages },
+    { method: 'GET', path: '/v2/databases', scope: 'read', handle: getDatabases },
     { method: 'PUT', path: MIGRATION, scope: 'read write', handle: putMigration },
     { method: 'GET', path: MIGRATION, scope: 'read', handle: getMigration },
     { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: deleteMigration },

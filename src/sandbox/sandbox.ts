@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   /** With a seed, ids, client credentials and passwords are the same at every start. Tokens are always random. */
   readonly seed?: number;
-  /** For instance `5000/h,250/m`. Default: rate limit headers are sent and no limit is enforced. */
+  /** For instance `5000/h,250/m`. Default: no limit, and no rate limit headers. */
   readonly rateLimit?: string;
   readonly dropletLimit?: number;
   readonly revokeOnReplay?: boolean;

@@ -26,14 +26,14 @@ export interface SeedDroplet {
 export function generateSeedData(
   random: Random,
   applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
-  moreClusters: readonly Omit<SandboxCluster, 'uuid'>[] = [],
+  moreClusters: readonly NewCluster[] = [],
 ): SeedData {
   const team: Team = { uuid: randomUuid(random), name: 'Harbour Works' };
   const alone: Person = person(random, 'Maya Lindqvist', 'maya@example.com', []);
   const member: Person = person(random, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
   const clusters: readonly SandboxCluster[] = [
-    { uuid: randomUuid(random), name: 'orders', engine: 'postgresql', version: '17' },
-    { uuid: randomUuid(random), name: 'cache', engine: 'redis', version: '7' },
+    { uuid: randomUuid(random), name: 'orders', engine: 'postgresql', version: '17', owner: alone.uuid },
+    { uuid: randomUuid(random), name: 'cache', engine: 'redis', version: '7', owner: alone.uuid },
   ];
   const seed: SeedData = {
     people: [alone, member],
@@ -55,13 +55,22 @@ export function generateSeedData(
     ],
     firstId: 400_000_001,
   };
-  return { ...seed, clusters: addClusters(clusters, moreClusters, random) };
+  return { ...seed, clusters: addClusters(clusters, moreClusters, alone.uuid, random) };
 }
 
-/** Adds the clusters whose names are new. Throws when a known cluster has another engine. */
+/** UUID of the account that a cluster belongs to: the first person for clusters in states of earlier versions. */
+export function clusterOwner({ owner }: SandboxCluster, { people }: Pick<SeedData, 'people'>): string {
+  return owner ?? people[0]?.uuid ?? '';
+}
+
+/** A cluster that is registered at the start. */
+export type NewCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
+
+/** Adds the clusters whose names are new; they belong to `owner`. Throws when a known cluster has another engine. */
 export function addClusters(
   known: readonly SandboxCluster[],
-  additional: readonly Omit<SandboxCluster, 'uuid'>[],
+  additional: readonly NewCluster[],
+  owner: string | undefined,
   random: Random,
 ): readonly SandboxCluster[] {
   const mismatch = additional.find(({ name, engine }) =>
@@ -69,7 +78,14 @@ export function addClusters(
   );
   if (mismatch !== undefined) throw new Error(`cluster ${mismatch.name} is not a ${mismatch.engine} cluster`);
   const added = additional.filter(({ name }) => known.every((one) => one.name !== name));
-  return [...known, ...added.map((cluster) => ({ uuid: randomUuid(random), ...cluster }))];
+  return [
+    ...known,
+    ...added.map((cluster) => ({
+      uuid: randomUuid(random),
+      ...cluster,
+      ...(owner === undefined ? {} : { owner }),
+    })),
+  ];
 }
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { findFreePorts } from './http/listening-origin.ts';
 import { type Random, randomString, seededRandom } from './random.ts';
-import type { Application, SandboxCluster } from './records.ts';
-import { addClusters, generateSeedData, type SeedData } from './seed-data.ts';
+import type { Application } from './records.ts';
+import { addClusters, generateSeedData, type NewCluster, type SeedData } from './seed-data.ts';
 import type { SandboxIdentity } from './state/saved-state.ts';
 import { StateError } from './state/state-error.ts';
 
@@ -11,7 +11,7 @@ export interface SeedOptions {
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
   /** Clusters with a data plane. */
-  readonly clusters?: readonly Omit<SandboxCluster, 'uuid'>[];
+  readonly clusters?: readonly NewCluster[];
 }
 
 /** New seed data. Callback URLs that are not given use ports that are free now. */
@@ -59,6 +59,6 @@ export function updateSeedData(
         clientSecret: randomString(random, 48),
       };
     });
-  const clusters = addClusters(saved.seed.clusters, options.clusters ?? [], random);
+  const clusters = addClusters(saved.seed.clusters, options.clusters ?? [], saved.seed.people[0]?.uuid, random);
   return { ...saved.seed, clusters, applications: [...known, ...added] };
 }

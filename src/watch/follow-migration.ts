@@ -1,7 +1,7 @@
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceUrl } from '../db-source/source-url.ts';
+import { sourceOptionArgs } from '../db-source/source-option-args.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -82,7 +82,7 @@ export async function watchMigration(
     await screen.close();
   }
   if (isIdle) {
-    await output.note(idleText(source));
+    await output.note(idleText(io, options, record?.started?.cluster), maxTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -136,24 +136,32 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
   });
 }
 
-function idleText({ engine }: DbSource): string {
-  return engine === 'redis'
+/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
+function idleText(
+  { globals }: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+  cluster: string | undefined,
+): readonly string[] {
+  const isRedis = source.engine === 'redis';
+  const steps = isRedis
     ? 'The target has caught up with the source. Stop the application, switch it to the target, and stop the migration in the control panel.'
     : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
+  if (cluster === undefined) return [steps];
+  const target = isRedis ? 'rediss://HOST' : 'postgres://USER@HOST:25061/DBNAME';
+  const service = ['profile', 'auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  const next = ['cloudctl db cutover', cluster, ...from, '--target', target, ...service];
+  return [
+    'The target has caught up with the source. Stop the application.',
+    `Next, see what is left to do before the cut-over: ${next.join(' ')}`,
+  ];
 }
 
 /** The command of this watch, without the password. */
 function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
-  const options = [
-    ...['--source', sourceUrl(source)],
-    ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
-    ...(caFile === undefined ? [] : ['--ca-file', caFile]),
-    ...(source.engine === 'postgresql' && source.source.allowCleartextPassword === true
-      ? ['--allow-cleartext-password']
-      : []),
-    ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
-    ...slots.flatMap((slot) => ['--slot', slot]),
-    ...(untilIdle ? ['--until-idle'] : []),
-  ];
-  return `cloudctl db watch ${options.map(quoteShellArg).join(' ')}`;
+  const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
+  return ['cloudctl db watch', ...sourceOptionArgs(source, { ignoreDbs, caFile }), ...options].join(' ');
 }

@@ -113,7 +113,7 @@ function decodeStarted(json: JsonRecord): RecordedStart | undefined {
   return { at, cluster, id, ...(isRecord(json.identity) ? { identity: decodeIdentity(json.identity) } : {}) };
 }
 
-function decodeIdentity(json: JsonRecord): Identity {
+export function decodeIdentity(json: JsonRecord): Identity {
   const keys = ['authOrigin', 'baseOrigin', 'clientId', 'accountUuid', 'team'] as const;
   return Object.fromEntries(keys.flatMap((key) => (stringField(json, key) === undefined ? [] : [[key, json[key]]])));
 }

@@ -20,21 +20,20 @@ function scriptOf(page: string): string {
 function programFolder(folders: Folders): string {
   const folder = join(folders.home, 'bin');
   mkdirSync(folder);
-  const file = join(folder, 'cloudctl');
-  const program = `#!${node}
+  const login = join(folder, 'login.cjs');
+  const program = `
 const { spawn } = require('node:child_process');
 const { get } = require('node:http');
 const words = process.argv.slice(2);
-const isLogin = words.includes('login');
 const visit = (url) => get(url, (answer) => {
   answer.resume();
   if (answer.headers.location) visit(new URL(answer.headers.location, url));
 });
 const child = spawn(${JSON.stringify(node)}, [${JSON.stringify(bin)}, ...words], {
-  stdio: ['inherit', 'inherit', isLogin ? 'pipe' : 'inherit'],
+  stdio: ['inherit', 'inherit', 'pipe'],
 });
 let printed = '';
-child.stderr?.setEncoding('utf8').on('data', (text) => {
+child.stderr.setEncoding('utf8').on('data', (text) => {
   process.stderr.write(text);
   const before = printed;
   printed += text;
@@ -43,7 +42,10 @@ child.stderr?.setEncoding('utf8').on('data', (text) => {
 });
 child.on('exit', (code) => process.exit(code ?? 1));
 `;
-  writeFileSync(file, program);
+  writeFileSync(login, program);
+  const file = join(folder, 'cloudctl');
+  const choice = `case " $* " in *' auth login '*) exec '${node}' '${login}' "$@" ;; *) exec '${node}' '${bin}' "$@" ;; esac`;
+  writeFileSync(file, `#!/bin/sh\n${choice}\n`);
   chmodSync(file, 0o755);
   return folder;
 }
@@ -72,6 +74,6 @@ test.each(['README.md', ...guides])('every command of %s works', async (page) =>
 });
 
 async function tokenOf(sandbox: Sandbox): Promise<string> {
-  const { body } = await sandbox.admin('POST', '/_sandbox/token', { user: 'maya@example.com', scope: 'read write' });
+  const { body } = await sandbox.admin('POST', '/_sandbox/tokens', { user: 'maya@example.com', scope: 'read write' });
   return String((body as { readonly access_token?: unknown }).access_token);
 }

@@ -66,7 +66,12 @@ export function redisEndpointOf(server: RedisServer, more: Partial<RedisSource> 
 }
 
 /** Waits that a test can sit out. */
-export const shortEngineLimits = { ...defaultEngineLimits, poll: 100, patience: 15_000, removal: 15_000 };
+export const shortEngineLimits = {
+  ...defaultEngineLimits,
+  pollInterval: 100,
+  outageTimeout: 15_000,
+  removalTimeout: 15_000,
+};
 
 export function testEngineDependencies(more: Partial<EngineDependencies> = {}): EngineDependencies {
   return createEngineDependencies({

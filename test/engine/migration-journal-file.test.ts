@@ -25,7 +25,13 @@ const entry: MigrationJournalEntry = {
 const owned: MigrationJournalEntry = {
   ...entry,
   name: 'cloudctl_1_3',
-  former: { owner: 'Own er', publicOwner: 'postgres', settings: ['search_path="a, b", c'] },
+  subscriptionOid: '16490',
+  former: {
+    owner: 'Own er',
+    publicOwner: 'postgres',
+    settings: ['search_path="a, b", c'],
+    privileges: [{ kind: 'database', grantee: 'R o', privilege: 'CONNECT', grantable: true }],
+  },
 };
 const redis: MigrationJournalEntry = {
   engine: 'redis',

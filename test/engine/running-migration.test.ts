@@ -32,7 +32,7 @@ test('rows arrive, and so does what is written during and after the copy; stoppi
     );
     return row?.n === 20_001 && row.a === 1 && row.c === 'changed';
   }, 'the changes');
-  const state = migration.state();
+  const state = await waitForState(migration, ({ databases }) => databases.every(({ phase }) => phase === 'streaming'));
   expect(state).toMatchObject({ status: 'syncing', method: 'continuous' });
   expect(state.databases).toMatchObject([
     { name: 'postgres', phase: 'streaming', tables: [] },

@@ -51,6 +51,17 @@ const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
 
 describe('the watch ends', () => {
+  it('with the command for the cut-over when the cluster is known', async () => {
+    const host = testHost();
+    const started = { at: Date.now(), cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a', id: 'm' };
+    writeWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', started });
+    expect(await follow(host, polling([idle]).watch, { untilIdle: true })).toBe(0);
+    expect(host.err()).toContain(
+      `cloudctl db cutover ${started.cluster} --source redis://mover@redis.example.com:6379`,
+    );
+    expect(host.err()).not.toContain('hunter2');
+  });
+
   it('with an error when the source was never reached', async () => {
     const { watch, taken } = polling([unreachable, poll()]);
     await expect(follow(testHost(), watch)).rejects.toMatchObject({ code: 'source_unreachable', exitCode: 3 });

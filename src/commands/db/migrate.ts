@@ -1,10 +1,14 @@
-import { MigrationUnknownError, startOnlineMigration } from '../../api/databases.ts';
+import type { StartedMigration, startOnlineMigration } from '../../api/databases.ts';
+import { wasMigrationSent } from '../../api/databases.ts';
+import { describeMigration } from '../../api/online-migration.ts';
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
@@ -21,7 +25,14 @@ import { loginHints } from '../../session/session-binding.ts';
 import { profileCommand } from '../../session/suggested-commands.ts';
 import { listExistingSlots } from '../../watch/existing-slots.ts';
 import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
-import { formatSourceName, type RecordedStart, watchRecordPath, writeWatchRecord } from '../../watch/watch-record.ts';
+import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
+import type { ResolvedStart } from '../../watch/resolve-sent-start.ts';
+import { isSameSource } from '../../watch/sent-start.ts';
+import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
+import { formatSourceName } from '../../watch/watch-record.ts';
+import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
+import { migrationRules } from './migration-rules.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
 interface Migrated {
@@ -44,9 +55,7 @@ const view = {
 export const dbMigrateCommand: CommandSpec<Context> = {
   description:
     'Runs the preflight first. If the continuous migration is possible, it is started, after a confirmation in a terminal. Otherwise nothing is sent, and the exit code is 3. The service receives host, port, database, user and password of the source; the password is sent nowhere else. The migration replicates until it is stopped, for two weeks at most.',
-  arguments: [
-    { name: 'CLUSTER_UUID', description: 'UUID of the managed cluster that receives the data', required: true },
-  ],
+  arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
     ...preflightOptionSpecs,
@@ -70,10 +79,19 @@ export const dbMigrateCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     requireWatchFlag(args);
+    const { host, output } = context;
     const settings = context.settings();
     const source = await readDbSource(context, args);
-    const read = readPreflightOptions(args, source.engine, settings, context.host.clock.now());
+    const read = readPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
+    const identity = await readStoredIdentity(context, settings);
+    const api = await context.api(settings);
+    const interrupted = await resolveInterruptedStart(context, api, cluster);
+    if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
+      requireSameStartSource(context, interrupted, source);
+      const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
+      return finish(context, args, source, { id, status, createdAt }, undefined);
+    }
     const options = args.has('skip-preflight') ? read : await askTargetVersion(context, source.engine, read);
     const preflight = args.has('skip-preflight')
       ? undefined
@@ -82,48 +100,75 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
-    const identity = await readStoredIdentity(context, settings);
     await confirm(context, source, cluster, describeActor(context, settings, identity));
-    const api = await context.api(settings);
-    const existingSlots = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
-    const hints = loginHints(settings, context.host.folders.config);
-    const started = await startOnlineMigration(api, cluster, requestOf(source, args), hints, (words) =>
-      profileCommand(settings.profile, words),
+    const before = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
+    const warned = preflight === undefined ? undefined : openFindingIds(preflight.report);
+    const started = await startRecordedMigration(
+      {
+        api,
+        stateFolder: host.folders.state,
+        now: () => host.clock.now(),
+        loginHints: loginHints(settings, host.folders.config),
+        commandOf: (words) => profileCommand(settings.profile, words),
+        onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
+      },
+      {
+        cluster,
+        baseOrigin: api.baseOrigin,
+        source: sourceNameOf(source),
+        identity,
+        ...(before === undefined ? {} : { before }),
+        ...(warned === undefined ? {} : { warned }),
+      },
+      requestOf(source, args),
     ).catch(async (error: unknown) => {
       // With -o json standard error has the error alone.
-      const isTold = error instanceof MigrationUnknownError && context.output.format !== 'json';
-      if (isTold) await context.output.note(rulesText(source.engine));
+      const isText = output.format !== 'json' && output.format !== 'ndjson';
+      if (isText && wasMigrationSent(error)) await output.note(migrationRules(source.engine));
       throw error;
     });
-    const startedAt = startTimeOf(started.createdAt, context.host.clock.now());
-    const deadline = new Date(startedAt + 14 * 86_400_000).toISOString().replace('.000Z', 'Z');
-    const result: Migrated = {
-      id: started.id,
-      status: started.status,
-      created_at: started.createdAt,
-      deadline,
-      ...(preflight === undefined ? {} : { preflight: preflight.report }),
-    };
-    await recordMigration(
-      context,
-      source,
-      { at: startedAt, cluster, id: started.id, identity },
-      preflight?.report,
-      existingSlots,
-    );
-    await context.output.object(result, view);
-    await context.output.note(acceptedText(source.engine, deadline));
-    return args.has('watch') ? watchMigration(context, readWatchArgs(args, source, args.has('show-queries'))) : 0;
+    return finish(context, args, source, started, preflight?.report);
   },
 };
 
-function readClusterUuid(args: ParsedArgs): string {
-  const [typed = ''] = args.positionals;
-  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
-  throw usageError(
-    'CLUSTER_UUID is not a UUID',
-    'copy it from the control panel, for example 3b643ad7-65aa-4066-b45b-1c64b6db600a',
-  );
+/** Prints the migration that runs, the rules for its time, and the next command; with --watch follows it. */
+async function finish(
+  context: Context,
+  args: ParsedArgs,
+  source: DbSource,
+  { id, status, createdAt }: StartedMigration,
+  preflight: PreflightReport | undefined,
+): Promise<ExitCode> {
+  const { output, host } = context;
+  const startedAt = migrationStartTime(createdAt, host.clock.now());
+  const deadline = new Date(startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z');
+  const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
+  await output.object<Migrated>(result, view);
+  await output.note([
+    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest.`,
+    ...migrationRules(source.engine),
+  ]);
+  if (args.has('watch')) return watchMigration(context, readWatchArgs(args, source, args.has('show-queries')));
+  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
+  await output.note(`Next, follow it until the target has caught up: ${next}`, maxTextLength);
+  return 0;
+}
+
+/** The migration that an interrupted run started must be of the source that this run names. */
+function requireSameStartSource(context: Context, { start, migration }: ResolvedStart, source: DbSource): void {
+  if (isSameSource(start.source, sourceNameOf(source))) return;
+  const command = (words: string): string => profileCommand(context.settings().profile, `${words} ${start.cluster}`);
+  throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
+    detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
+    hint: `see it with ${command('db status')}; stop it with ${command('db stop')}`,
+  });
+}
+
+function openFindingIds(report: PreflightReport): readonly string[] {
+  const open = report.findings.filter(({ status }) => status === 'warn' || status === 'fail');
+  return [...new Set(open.map(({ id }) => id))];
 }
 
 /** Options of the watch have no effect without it. */
@@ -184,61 +229,4 @@ function requestOf({ engine, source }: DbSource, args: ParsedArgs): Parameters<t
     disableSsl: source.ssl === 'disable',
     ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
   };
-}
-
-/** The time that the service tells, if a migration that starts now can have it; else now. */
-function startTimeOf(createdAt: string, now: number): number {
-  const told = Date.parse(createdAt);
-  return Math.abs(told - now) < 14 * 86_400_000 ? told : now;
-}
-
-/** Saves for `db watch` when the migration started and which slots existed before. A failure is only a warning: the migration runs. */
-async function recordMigration(
-  context: Context,
-  source: DbSource,
-  started: RecordedStart,
-  report: PreflightReport | undefined,
-  existingSlots: readonly string[] | undefined,
-): Promise<void> {
-  const name = sourceNameOf(source);
-  const openFindings = report?.findings
-    .filter(({ status }) => status === 'warn' || status === 'fail')
-    .map(({ id }) => id);
-  try {
-    writeWatchRecord(watchRecordPath(context.host.folders.state, name), {
-      engine: source.engine,
-      source: formatSourceName(name),
-      started,
-      ...(existingSlots === undefined ? {} : { before: existingSlots }),
-      ...(openFindings === undefined ? {} : { warned: [...new Set(openFindings)] }),
-    });
-  } catch (error) {
-    await context.output.warn(
-      `could not save the start of the migration for \`db watch\`: ${error instanceof Error ? error.message : error}`,
-    );
-  }
-}
-
-function acceptedText(engine: DbSource['engine'], deadline: string): readonly string[] {
-  return [
-    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest. To see whether it copies data, run \`cloudctl db watch\`.`,
-    ...rulesText(engine),
-  ];
-}
-
-/** The rules of spec.md §4.6 for the time of the migration and after it. */
-function rulesText(engine: DbSource['engine']): readonly string[] {
-  const rules =
-    engine === 'redis'
-      ? ['do not change the replication configuration of the source, or the connection between the two databases']
-      : [
-          'do not write to the migrated tables on the target',
-          'do not change the replication configuration of the source, wal_level or max_replication_slots',
-          'do not interrupt the connection between the two databases',
-        ];
-  return [
-    'While a migration runs:',
-    ...rules.map((rule) => `  ${rule}`),
-    'After it, restore the firewall rules and trusted sources that were opened for it.',
-  ];
 }

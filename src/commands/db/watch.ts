@@ -3,6 +3,7 @@ import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
+import { resolveInterruptedStarts } from './interrupted-start.ts';
 
 /** The options of `db watch` that `db migrate --watch` has, too. */
 export const watchOptionSpecs: readonly OptionSpec[] = [
@@ -38,8 +39,11 @@ export const dbWatchCommand: CommandSpec<Context> = {
       command: "cloudctl db watch --source postgres://mover@db.example.com/shop -o ndjson | jq -c '.violations[]'",
     },
   ],
-  run: async (context, args) =>
-    watchMigration(context, readWatchArgs(args, await readDbSource(context, args), args.has('show-queries'))),
+  run: async (context, args) => {
+    const source = await readDbSource(context, args);
+    await resolveInterruptedStarts(context, source);
+    return watchMigration(context, readWatchArgs(args, source, args.has('show-queries')));
+  },
 };
 
 export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchMigrationOptions {

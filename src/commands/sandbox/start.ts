@@ -199,7 +199,10 @@ function startText(ready: SandboxReady): string {
     ({ email, password, teams }) =>
       `  ${email}  password ${password}${teams.length === 0 ? '' : `  team ${teams.map((team) => team.name).join(', ')}`}`,
   );
-  const clusters = ready.clusters.map(({ name, engine, version, uuid }) => `  ${name}  ${engine} ${version}  ${uuid}`);
+  const clusters = ready.clusters.map(({ name, engine, version, uuid, owner }) => {
+    const email = ready.users.find((user) => user.uuid === owner)?.email;
+    return `  ${name}  ${engine} ${version}  ${uuid}${email === undefined ? '' : `  of ${email}`}`;
+  });
   return [
     `Authorization server  ${ready.auth_url}`,
     `Resource API          ${ready.base_url}`,

@@ -1,10 +1,11 @@
 import { QueryError } from '../../postgresql/query-error.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { redactedReason } from '../migration-error.ts';
 import { isStoppedByInterrupt } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';
 import type { DatabaseProgress, LeftoverObject, TransferMethod } from '../migration-state.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
-import type { DatabaseDefinition } from './database-definition.ts';
+import { type DatabaseDefinition, listUserTables } from './database-definition.ts';
 import { withEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
@@ -34,6 +35,7 @@ export async function migrateDatabase(
     const method = await run.setupSemaphore(async () => {
       stop.throwIfAborted();
       progress.phase = 'schema';
+      progress.hasTables = await hasSourceTables(run, endpoints.source);
       const former = await prepareTargetDatabase(run, database, endpoints.target, progress);
       if (former !== undefined) entry = { ...entry, former };
       stop.throwIfAborted();
@@ -57,15 +59,21 @@ export async function migrateDatabase(
         { entry, targetVersion: run.target.version, poller: run.poller, deps, signal: run.end },
         progress,
       );
-      if (progress.phase === 'streaming' && !isStoppedByInterrupt(stop)) await finalizeDatabase(run, entry, progress);
+      if (progress.isCopied && !isStoppedByInterrupt(stop)) await finalizeDatabase(run, entry, progress);
     }
   } catch (error) {
     failure = redactedReason(error, job.source.password, job.target.password);
   }
   await removal.finish();
   if (failure === undefined && !isStoppedByInterrupt(stop)) await createLastObjects(run, entry, lastObjects, progress);
+  progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';
+}
+
+async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source: PostgresqlSource): Promise<boolean> {
+  const options = { name: engineApplicationName, signal: stop };
+  return (await withEngineSession(source, deps, options, listUserTables)).length > 0;
 }
 
 /** Chooses the dump only when the source refuses replication with insufficient_privilege (42501). */

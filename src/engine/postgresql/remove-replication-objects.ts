@@ -20,9 +20,9 @@ export async function removeReplicationObjects(
 ): Promise<readonly LeftoverObject[]> {
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
   const context = { entry, deps, signal };
-  const syncSlots: TableSyncSlots = { owner: 'any' };
+  const syncSlots: TableSyncSlots = { owner: entry.subscriptionOid ?? 'any', mayExist: true };
   const subscription = await retryUntilTimeout(context, 'target', (session) =>
-    removeSubscription(session, entry, syncSlots),
+    removeSubscription(session, context, syncSlots),
   );
   const [slot, publication] = [
     await retryUntilTimeout(context, 'source', (session) => removeSlots(session, entry, syncSlots)),
@@ -41,7 +41,7 @@ export async function removeReplicationObjects(
           {
             side,
             database: entry[side].dbname,
-            object: `${object} ${name}`,
+            object,
             statement,
             reason: redactedReason(error, entry.source.password, entry.target.password),
           },
@@ -50,12 +50,20 @@ export async function removeReplicationObjects(
   return [
     ...leftover(
       'target',
-      'subscription',
+      `subscription ${name}`,
       `ALTER SUBSCRIPTION ${quoted} DISABLE; ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE); DROP SUBSCRIPTION ${quoted}`,
       subscription,
     ),
-    ...leftover('source', 'replication slot', `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`, slot),
-    ...leftover('source', 'publication', `DROP PUBLICATION ${quoted}`, publication),
+    ...leftover('source', `replication slot ${name}`, `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`, slot),
+    ...(syncSlots.owner === 'none' || !syncSlots.mayExist
+      ? []
+      : leftover(
+          'source',
+          `replication slots pg_${syncSlots.owner === 'any' ? '<oid>' : syncSlots.owner}_sync_<table>_${entry.targetSystem}`,
+          `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database() AND ${syncSlotCondition(entry, syncSlots)}`,
+          slot,
+        )),
+    ...leftover('source', `publication ${name}`, `DROP PUBLICATION ${quoted}`, publication),
   ];
 }
 
@@ -103,6 +111,8 @@ type RemovalStep = (session: PinnedSession) => Promise<void>;
  */
 interface TableSyncSlots {
   owner: string | 'any' | 'none';
+  /** False: every table was replicated, so the workers have dropped them. */
+  mayExist: boolean;
 }
 
 /** Resolves with undefined when done, else with the last error. A database that does not exist (3D000) holds no objects. */
@@ -134,19 +144,23 @@ const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
   session: PinnedSession,
-  entry: PostgresJournalEntry,
+  { entry, deps }: RemovalContext,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
   const [found] = await queryLastRows(
     session,
-    `SELECT s.oid, s.subname FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+    `SELECT s.oid, s.subname,
+       EXISTS (SELECT 1 FROM pg_subscription_rel r WHERE r.srsubid = s.oid AND r.srsubstate <> 'r') AS copying FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
      WHERE d.datname = current_database()
        AND (s.subname = ${quoteLiteral(entry.name)} OR pg_get_userbyid(s.subowner) = ${quoteLiteral(entry.name)})`,
   );
   if (syncSlots.owner === 'any') syncSlots.owner = 'none';
   if (found === undefined) return removeGuard(session, entry);
   syncSlots.owner = found.oid ?? 'none';
+  syncSlots.mayExist = found.copying === 't';
+  // Without the subscription the next process could not find out the names of its slots.
+  if (found.oid != null) deps.journal.recordIntent({ ...entry, subscriptionOid: found.oid });
   const quoted = quoteIdentifier(found.subname ?? entry.name);
   await session.query(`ALTER SUBSCRIPTION ${quoted} DISABLE`);
   await session.query(`ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE)`);
@@ -164,14 +178,11 @@ async function removeGuard(session: PinnedSession, { name, former }: PostgresJou
 async function removeSlots(
   session: PinnedSession,
   entry: PostgresJournalEntry,
-  { owner }: TableSyncSlots,
+  syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
   const ownSlot = `slot_name = ${quoteLiteral(entry.name)}`;
-  const syncSlot = `slot_name ~ ${quoteLiteral(`^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${entry.targetSystem}$`)}`;
-  // While the target cannot be queried, an active slot may belong to another subscription.
-  const syncSlots = owner === 'none' ? 'false' : owner === 'any' ? `(${syncSlot} AND NOT active)` : syncSlot;
-  const condition = `database = current_database() AND (${ownSlot} OR ${syncSlots})`;
+  const condition = `database = current_database() AND (${ownSlot} OR ${syncSlotCondition(entry, syncSlots)})`;
   await session.query(
     `SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active AND ${condition}`,
   );
@@ -181,6 +192,13 @@ async function removeSlots(
   )) {
     await session.query(`SELECT pg_drop_replication_slot(${quoteLiteral(slot ?? '')})`);
   }
+}
+
+function syncSlotCondition({ targetSystem }: PostgresJournalEntry, { owner }: TableSyncSlots): string {
+  if (owner === 'none') return 'false';
+  const pattern = `^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${targetSystem}$`;
+  // While the target cannot be queried, an active slot may belong to another subscription.
+  return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
 async function removePublication(session: PinnedSession, entry: PostgresJournalEntry): Promise<void> {

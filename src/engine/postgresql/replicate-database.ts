@@ -1,9 +1,10 @@
-import { MigrationError } from '../migration-error.ts';
+import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';
-import type { DatabaseProgress } from '../migration-state.ts';
+import { type DatabaseProgress, impede } from '../migration-state.ts';
 import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
+import { createPublicationCheck } from './publication-check.ts';
 import {
   readTargetStatus,
   type SlotReplicationStatus,
@@ -28,6 +29,8 @@ export async function replicateDatabase(
 ): Promise<void> {
   const target = openReconnectingSession(entry.target, deps, { name: engineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
+  const isPublicationMissing = createPublicationCheck(entry, deps, signal);
+  const describe = (error: unknown) => redactedReason(error, entry.source.password, entry.target.password);
   poller.addSlot(entry.name);
   try {
     while (!signal.aborted) {
@@ -39,7 +42,14 @@ export async function replicateDatabase(
           `the replication slot ${entry.name} ${slot === undefined ? 'does not exist any more' : 'is lost'}`,
         );
       }
-      if (source !== undefined && slot !== undefined && status !== undefined) recordPoll(source, slot, status);
+      if (source === undefined || slot === undefined) {
+        impede(progress, 'source_unreachable', `could not reach the source: ${describe(poller.outage())}`);
+      } else if (status === undefined) {
+        impede(progress, 'target_unreachable', `could not reach the target: ${describe(target.outage())}`);
+      } else {
+        recordPoll(source, slot, status);
+        if (await isPublicationMissing(slot)) impede(progress, 'publication_missing', publicationMissing(entry.name));
+      }
       await deps.sleep(deps.limits.pollInterval, signal);
     }
   } catch (error) {
@@ -47,6 +57,10 @@ export async function replicateDatabase(
   } finally {
     await target.close();
   }
+}
+
+function publicationMissing(name: string): string {
+  return `the publication ${name} does not exist on the source any more, so changes are not replicated: stop the migration and start it again`;
 }
 
 type RecordPoll = (
@@ -59,14 +73,15 @@ type RecordPoll = (
 function createPollRecorder({ now, limits }: EngineDependencies, progress: DatabaseProgress): RecordPoll {
   let position: string | undefined;
   let latest: SourceReplicationStatus | undefined;
-  let failures: number | undefined;
+  const showFailures = createFailureWarning(progress, limits.failureMemory);
   return (source, slot, status) => {
     const isReady = status.tables.every(({ stage }) => stage === 'r');
     progress.tables = status.tables;
     progress.lagBytes = slot.lagBytes;
     progress.phase = isReady ? 'streaming' : 'copying';
-    failures ??= status.failures;
-    warnOfFailures(progress, (status.failures ?? 0) - (failures ?? 0));
+    progress.reason = undefined;
+    progress.isCopied = isReady;
+    showFailures(slot, status);
     if (!isReady || !slot.caughtUp || status.position !== position) {
       position = status.position;
       progress.idleSince = undefined;
@@ -80,10 +95,31 @@ function createPollRecorder({ now, limits }: EngineDependencies, progress: Datab
   };
 }
 
-function warnOfFailures(progress: DatabaseProgress, failures: number): void {
+/** Shows a warning while workers fail or stay away, and removes it afterwards. */
+function createFailureWarning(
+  { warnings }: DatabaseProgress,
+  memory: number,
+): (slot: SlotReplicationStatus, status: TargetReplicationStatus) => void {
   const note = 'replication workers of the target fail and retry: see the log of the target';
-  if (failures > 0 && !progress.warnings.includes(note)) progress.warnings.push(note);
+  let failures: number | undefined;
+  let failedAt: number | undefined;
+  let inactivePolls = 0;
+  return ({ active }, status) => {
+    if (status.failures !== undefined && failures !== undefined && status.failures > failures) {
+      failedAt = performance.now();
+    }
+    failures = status.failures;
+    // A worker that fails is connected for milliseconds only, every few seconds.
+    inactivePolls = active ? 0 : inactivePolls + 1;
+    const isRecent = failedAt !== undefined && performance.now() - failedAt < memory;
+    const at = warnings.indexOf(note);
+    if (isRecent || inactivePolls >= maxInactivePolls) {
+      if (at === -1) warnings.push(note);
+    } else if (at !== -1) warnings.splice(at, 1);
+  };
 }
+
+const maxInactivePolls = 10;
 
 /** True after two polls past the idle time that found nothing to replicate. */
 export function isReplicationIdle({ idlePolls }: Pick<DatabaseProgress, 'idlePolls'>): boolean {

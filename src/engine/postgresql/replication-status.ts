@@ -60,6 +60,8 @@ export interface SlotReplicationStatus {
   /** The target has confirmed everything up to the `endLsn` of the previous poll. */
   readonly caughtUp: boolean;
   readonly lost: boolean;
+  /** The target is connected. */
+  readonly active: boolean;
 }
 
 export async function readSourceStatus(
@@ -69,7 +71,7 @@ export async function readSourceStatus(
   version: number,
 ): Promise<SourceReplicationStatus> {
   const [slots = [], [row] = []] = await session.query(`
-    SELECT slot_name, greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)) AS lag,
+    SELECT slot_name, active, greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)) AS lag,
       confirmed_flush_lsn >= ${before === undefined ? 'NULL' : quoteLiteral(before)}::pg_lsn AS caught_up,
       ${version >= 130_000 ? 'wal_status' : 'NULL'} AS wal_status
     FROM pg_replication_slots WHERE slot_name IN (${names.map(quoteLiteral).join(', ') || 'NULL'});
@@ -79,7 +81,12 @@ export async function readSourceStatus(
     slots: new Map(
       slots.map((slot) => [
         slot.slot_name ?? '',
-        { lagBytes: Number(slot.lag ?? 0), caughtUp: slot.caught_up === 't', lost: slot.wal_status === 'lost' },
+        {
+          lagBytes: Number(slot.lag ?? 0),
+          caughtUp: slot.caught_up === 't',
+          lost: slot.wal_status === 'lost',
+          active: slot.active === 't',
+        },
       ]),
     ),
   };

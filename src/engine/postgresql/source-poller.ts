@@ -10,6 +10,8 @@ export interface SourcePoller {
   addSlot(name: string): void;
   /** A status that is at most half a poll interval old; undefined during an outage. */
   poll(): Promise<SourceReplicationStatus | undefined>;
+  /** The error of the present outage. */
+  outage(): unknown;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export function createSourcePoller(
       }
       return latest;
     },
+    outage: heldSession.outage,
     close: heldSession.close,
   };
 }

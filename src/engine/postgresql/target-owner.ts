@@ -8,6 +8,7 @@ import type { FormerTargetState, PostgresJournalEntry } from '../migration-journ
 import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { scramVerifier } from './scram-verifier.ts';
+import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 
 /** What the target database is before it belongs to the role of the migration. */
 export async function readFormerTargetState(session: PinnedSession): Promise<FormerTargetState> {
@@ -21,6 +22,7 @@ export async function readFormerTargetState(session: PinnedSession): Promise<For
     owner: row?.owner ?? '',
     ...(row?.public_owner == null ? {} : { publicOwner: row.public_owner }),
     settings: await readDatabaseSettings(session, row?.name ?? ''),
+    privileges: await readTargetPrivileges(session, row?.name ?? ''),
   };
 }
 
@@ -125,6 +127,7 @@ async function restoreFormerState(
   if (row.is_inside === 't' && row.owns_public === 't' && former.publicOwner !== undefined) {
     await session.query(`ALTER SCHEMA public OWNER TO ${await existingRole(session, former.publicOwner)}`);
   }
+  if (former.privileges !== undefined) await restoreTargetPrivileges(session, dbname, former.privileges);
 }
 
 /** The owner of a database can set its parameters, search_path for example, for every later session. */

@@ -1,5 +1,3 @@
-import { ConnectError } from '../../platform/connect-error.ts';
-import { CommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -8,9 +6,10 @@ import { MigrationError, managedSourceMessage, redactedReason } from '../migrati
 import type { EngineDependencies, RedisMigrationJob } from '../migration-job.ts';
 import type { RedisJournalEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseProgress } from '../migration-state.ts';
-import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
+import type { ReconnectingSession } from '../reconnecting-session.ts';
 import { detachTarget } from './detach-target.ts';
+import { openRedisSession, retryWhileBusy } from './reconnecting-redis-session.ts';
+import { impedeDatabases, updateProgress } from './redis-progress.ts';
 import { type RedisReplicationStatus, readReplicationStatus } from './redis-replication-status.ts';
 import {
   readDatabaseLimit,
@@ -31,15 +30,19 @@ export async function runRedisMigration(
   migrationProgress: MigrationProgress,
   stop: AbortSignal,
 ): Promise<void> {
-  const source = holdRedisSession(job.source, deps, stop);
-  const target = holdRedisSession(job.target, deps, stop);
+  const source = openRedisSession(job.source, deps, stop);
+  const target = openRedisSession(job.target, deps, stop);
   let entry: RedisJournalEntry | undefined;
   let failure: string | undefined;
+  const showBusy = (error: unknown) => {
+    const reason = `a server is busy: ${redactedReason(error, job.source.password, job.target.password)}`;
+    impedeDatabases(migrationProgress, 'server_busy', reason);
+  };
   try {
-    const settings = await prepareTarget(job, deps, stop);
+    const settings = await retryWhileBusy(() => prepareTarget(job, deps, stop), deps, stop, showBusy);
     entry = { engine: 'redis', name: `redis ${job.id}`, source: job.source, target: job.target, settings };
     deps.journal.recordIntent(entry);
-    await startReplication(job, deps, stop);
+    await retryWhileBusy(() => startReplication(job, deps, stop), deps, stop, showBusy);
     await replicateUntilStopped({ source, target, job, deps, migrationProgress, stop });
   } catch (error) {
     failure = redactedReason(error, job.source.password, job.target.password);
@@ -51,6 +54,7 @@ export async function runRedisMigration(
     if (left.length === 0) deps.journal.recordRemoved(entry.name);
   }
   for (const progress of migrationProgress.databases) {
+    progress.reason = undefined;
     progress.phase = stop.aborted ? 'stopped' : failure === undefined ? 'done' : 'error';
   }
   if (failure !== undefined && !stop.aborted) throw new MigrationError(failure);
@@ -151,6 +155,7 @@ async function replicateUntilStopped({
 }: ReplicationContext): Promise<void> {
   const { now, limits, sleep } = deps;
   let downSince: number | undefined;
+  let hasBeenUp = false;
   let previous: RedisReplicationStatus | undefined;
   let idleSince: number | undefined;
   let idlePolls = 0;
@@ -158,13 +163,28 @@ async function replicateUntilStopped({
     while (!stop.aborted) {
       const sourceInfo = await source.run(readServerInfo);
       const targetInfo = await target.run(readServerInfo);
+      const describe = (error: unknown) => redactedReason(error, job.source.password, job.target.password);
+      if (sourceInfo === undefined) {
+        const reason = `could not reach the source: ${describe(source.outage())}`;
+        impedeDatabases(migrationProgress, 'source_unreachable', reason);
+        idleSince = undefined;
+      } else if (targetInfo === undefined) {
+        const reason = `could not reach the target: ${describe(target.outage())}`;
+        impedeDatabases(migrationProgress, 'target_unreachable', reason);
+        idleSince = undefined;
+      }
       if (sourceInfo !== undefined && targetInfo !== undefined) {
         const status = readReplicationStatus(sourceInfo, targetInfo);
         updateProgress(migrationProgress, status);
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
-          throw new MigrationError('the replication link of the target is down: see the log of the target');
+          throw new MigrationError(linkDown);
         }
+        hasBeenUp ||= status.isUp;
+        // A link that was never up may still be connecting.
+        const isDown =
+          downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
+        if (isDown) impedeDatabases(migrationProgress, 'link_down', linkDown);
         // Pings advance the same offset as writes, so the comparison is with the previous poll.
         const isQuiet =
           status.isUp &&
@@ -183,35 +203,4 @@ async function replicateUntilStopped({
   }
 }
 
-function updateProgress(
-  migrationProgress: MigrationProgress,
-  { isUp, lagBytes, databases }: RedisReplicationStatus,
-): void {
-  for (const { name, keys: keyCount } of databases) {
-    let progress = migrationProgress.databases.find((one) => one.name === name);
-    if (progress === undefined) {
-      progress = createDatabaseProgress(name);
-      progress.method = 'continuous';
-      migrationProgress.databases.push(progress);
-    }
-    progress.tables = [keyCount];
-    progress.lagBytes = lagBytes;
-    progress.phase = isUp ? 'streaming' : 'copying';
-  }
-}
-
-function holdRedisSession(
-  endpoint: RedisSource,
-  deps: EngineDependencies,
-  signal: AbortSignal,
-): ReconnectingSession<RedisSession> {
-  return keepSession({
-    open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
-    close: (session) => session.end(),
-    isTransient: (error) =>
-      error instanceof ConnectError
-        ? error.phase === 'network' || error.code === 'LOADING'
-        : error instanceof CommandError && error.lost,
-    outageTimeout: deps.limits.outageTimeout,
-  });
-}
+const linkDown = 'the replication link of the target is down: see the log of the target';

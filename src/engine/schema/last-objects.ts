@@ -11,6 +11,8 @@ export interface LastObject {
   readonly quoted: string;
   /** Made of quoted names and known keywords: a superuser of the target runs them, and the source can say anything. */
   readonly statements: readonly string[];
+  /** What is not as on the source. */
+  readonly warning?: string;
 }
 
 export async function readLastObjects(source: SchemaSession): Promise<readonly LastObject[]> {
@@ -35,16 +37,39 @@ function parseEventTrigger(row: PostgresqlRow): LastObject {
   const filter = tags.length === 0 ? '' : ` WHEN TAG IN (${tags.map(quoteLiteral).join(', ')})`;
   const event = eventNames.find((name) => name === row.event) ?? 'ddl_command_end';
   const state = eventTriggerStates[row.enabled ?? ''];
+  const create = `CREATE EVENT TRIGGER ${quoted} ON ${event}${filter} EXECUTE FUNCTION ${quoteIdentifier(row.schema ?? '')}.${quoteIdentifier(row.function ?? '')}()`;
+  if (event === 'login') return parseLoginTrigger(row, create, state);
   return {
     name: `event trigger ${row.name}`,
     kind: 'event trigger',
     quoted,
     statements: [
-      `CREATE EVENT TRIGGER ${quoted} ON ${event}${filter} EXECUTE FUNCTION ${quoteIdentifier(row.schema ?? '')}.${quoteIdentifier(row.function ?? '')}()`,
+      create,
       // Before the state: a trigger that is not enabled yet does not fire for its own comment.
       ...comment(`EVENT TRIGGER ${quoted}`, row),
       ...(state === undefined ? [] : [`ALTER EVENT TRIGGER ${quoted} ${state}`]),
     ],
+  };
+}
+
+/**
+ * It would fire for every later session of a superuser, with the rights of that superuser, so it is never enabled: another session
+ * sees it disabled from the first moment.
+ */
+function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): LastObject {
+  const quoted = quoteIdentifier(row.name ?? '');
+  const disable = `ALTER EVENT TRIGGER ${quoted} DISABLE`;
+  const name = `event trigger ${row.name}`;
+  return {
+    name,
+    kind: 'event trigger',
+    quoted,
+    statements: [['BEGIN', create, disable, 'COMMIT'].join('; '), ...comment(`EVENT TRIGGER ${quoted}`, row)],
+    ...(row.enabled === 'D'
+      ? {}
+      : {
+          warning: `${name} fires at every login and is created disabled; to enable it, run: ALTER EVENT TRIGGER ${quoted} ${state ?? 'ENABLE'}`,
+        }),
   };
 }
 

@@ -67,7 +67,7 @@ export function withSchemaWriter(
           ? []
           : [`only a superuser can create ${refused.join(', ')}, which --allow-superuser-objects permits`],
       warnings: allowObjects
-        ? []
+        ? last.flatMap(({ warning }) => warning ?? [])
         : last.map(
             ({ name }) => `${name} is not created: it needs a superuser, which --allow-superuser-objects permits`,
           ),

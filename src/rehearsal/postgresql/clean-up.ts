@@ -27,9 +27,14 @@ export function createRecordJournal(
   return {
     recordIntent(entry) {
       if (entry.engine === 'postgresql') {
-        const { name, former, source } = entry;
-        const added = { name, database: source.dbname, ...(former === undefined ? {} : { former }) };
-        file.change({ objects: [...file.current().objects, added] });
+        const { name, former, source, subscriptionOid } = entry;
+        const added = {
+          ...{ name, database: source.dbname },
+          ...(former === undefined ? {} : { former }),
+          ...(subscriptionOid === undefined ? {} : { subscriptionOid }),
+        };
+        // An intent of the same name replaces the earlier one.
+        file.change({ objects: [...file.current().objects.filter((one) => one.name !== name), added] });
       } else {
         // A former masterauth is a password, which is not written to a file.
         const hidden = entry.settings.masterauth === undefined ? {} : { masterauth: '' };
@@ -44,7 +49,7 @@ export function createRecordJournal(
     recordRemoved: (name) => file.change({ objects: file.current().objects.filter((one) => one.name !== name) }),
     pending: () => {
       const { objects, system, settings = {} } = file.current();
-      return objects.map(({ name, database, former }): MigrationJournalEntry => {
+      return objects.map(({ name, database, former, subscriptionOid }): MigrationJournalEntry => {
         const { source, target } = doors;
         return 'dbname' in source && 'dbname' in target
           ? {
@@ -53,6 +58,7 @@ export function createRecordJournal(
               source: { ...source, dbname: database },
               target: { ...target, dbname: database },
               targetSystem: system,
+              ...(subscriptionOid === undefined ? {} : { subscriptionOid }),
               ...(former === undefined ? {} : { former }),
             }
           : {

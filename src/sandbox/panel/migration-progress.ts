@@ -16,11 +16,20 @@ ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be 
 ${list('Statements to run', leftovers.map(describeLeftover))}`;
 }
 
-function renderDatabase({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): Markup {
+function renderDatabase({
+  name,
+  phase,
+  method,
+  tables,
+  lagBytes,
+  reason,
+  error,
+  warnings,
+}: DatabaseMigrationState): Markup {
   const ready = tables.filter(({ stage }) => stage === 'r').length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
-    phase,
+    phase.replaceAll('_', ' '),
     ...(method === undefined ? [] : [method]),
     `${ready} of ${tables.length} tables ready`,
     `${rows} rows`,
@@ -28,7 +37,7 @@ function renderDatabase({ name, phase, method, tables, lagBytes, error, warnings
   ];
   return html`<details>
 <summary><strong>${name}</strong>: ${facts.join(', ')}</summary>
-${error === undefined ? '' : html`<p class="alert">${error}</p>`}
+${(error ?? reason) === undefined ? '' : html`<p class="alert">${error ?? reason}</p>`}
 ${list(`Warnings about ${name}`, warnings)}
 ${tables.length === 0 ? '' : renderTable(`Tables of ${name}`, ['Table', 'State', 'Rows'], tables.map(tableRow))}
 </details>`;

@@ -11,12 +11,11 @@ import { renderMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** The latest online migration of every cluster, with a button that stops it. */
+/** The latest online migration of every cluster of the person and the person's teams, with a button that stops it. */
 export function showMigrationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
-  const { world } = service;
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
-${world.seed.clusters.map((cluster) => clusterEntry(cluster, service, session))}`;
+${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, service, session))}`;
   return renderPanelPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
 }
 
@@ -26,7 +25,7 @@ export function submitStopMigration(request: HttpRequest, service: SandboxServic
     return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
   }
   const { world, planes } = service;
-  const migration = world.seed.clusters
+  const migration = clustersOfPerson(service, session)
     .map(({ uuid }) => latestMigration(world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) {
@@ -34,6 +33,10 @@ export function submitStopMigration(request: HttpRequest, service: SandboxServic
     planes.stop(migration);
   }
   return redirectReply(303, '/panel/migrations');
+}
+
+function clustersOfPerson({ world }: SandboxService, { person }: PanelSession): readonly SandboxCluster[] {
+  return [person.uuid, ...person.teams].flatMap(world.registry.clustersOf);
 }
 
 function clusterEntry(cluster: SandboxCluster, service: SandboxService, session: PanelSession): Markup {

@@ -74,6 +74,18 @@ export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
       'Yes, if the request had one, byte for byte. A state that was sent twice is not returned: neither value would be the right one, and a client must end the login without its state.',
   },
   {
+    id: 'head-authorize',
+    section: '4.1',
+    question: 'HEAD at the authorization endpoint',
+    choice: 'Carried out as GET, without a body: where GET redirects with a code, HEAD issues one too.',
+  },
+  {
+    id: 'auth-trailing-slash',
+    section: '4.1',
+    question: 'A path of the authorization server with a trailing slash',
+    choice: '404. Paths are compared byte for byte, unlike those of the resource API.',
+  },
+  {
     id: 'browser-session',
     section: '4.1',
     question: 'How long a person stays signed in',
@@ -103,7 +115,7 @@ export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
     section: '7',
     question: 'Which token error is reported when a request has several',
     choice:
-      'The first in this order: repeated parameters, credentials, grant type, missing parameters, the code or refresh token itself.',
+      'The first in this order: repeated parameters, wrong credentials, grant type, missing credentials, missing parameters, the code or refresh token itself.',
   },
   {
     id: 'token-failed-exchange',

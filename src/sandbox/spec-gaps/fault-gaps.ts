@@ -14,7 +14,7 @@ export const FAULT_GAPS: readonly SpecGap[] = [
     section: '7',
     question: 'Which faults carry out the request',
     choice:
-      'delay, commit_then_drop, half_body, bad_json, slow_drip, commit_late, normalize_attributes and lag_lists do. status, drop_before_commit, html_502, redirect_307, reset and rate_limit replace the server, and the state does not change. The request log has fault, committed and delivered for each request, and status 0 if there was no response.',
+      'delay, commit_then_drop, half_body, bad_json, slow_drip, commit_late, normalize_attributes and lag_lists do. status, drop_before_commit, html_502, redirect_307, reset and rate_limit replace the server, and the state does not change. The request log has fault, committed and delivered for each request with a fault. Its status is that of the response that was made, also of one that was not delivered, and 0 for drop_before_commit and reset.',
   },
   {
     id: 'fault-delay',

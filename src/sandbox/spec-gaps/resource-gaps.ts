@@ -6,7 +6,8 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'team-resources',
     section: '2',
     question: 'The resources of a token with a team context',
-    choice: 'The droplets and actions of the team. A token without a team has those of the person.',
+    choice:
+      'The droplets, actions, clusters and migrations of the team. A token without a team has those of the person.',
   },
   {
     id: 'account',
@@ -51,7 +52,14 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '7',
     question: 'Errors of the resource API',
     choice:
-      '{id, message, request_id} with 400, 401, 403, 404, 405, 413, 415, 422, 429 or 500. A path that the sandbox does not have is 404 with id no_such_path, a refused token 404 with id not_found.',
+      '{id, message, request_id} with 400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429 or 500. A path that the sandbox does not have is 404 with id no_such_path, a refused token 404 with id not_found.',
+  },
+  {
+    id: 'host-header',
+    section: '7',
+    question: 'A request whose Host header does not name the loopback address and port of the origin',
+    choice:
+      '421 on both origins, before path and token are checked, which refuses DNS rebinding. The error is misdirected_request on the resource API, and invalid_request or a page on the authorization server.',
   },
   {
     id: 'rate-limits',
@@ -115,7 +123,22 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'delete-droplet',
     section: '4.5',
     question: 'Path and response of deleting a droplet',
-    choice: 'DELETE /v2/droplets/{id} with 204. An action of type destroy is recorded.',
+    choice:
+      'DELETE /v2/droplets/{id} with 204, or DELETE /v2/droplets?tag_name=T for all droplets with a tag. An action of type destroy is recorded for each.',
+  },
+  {
+    id: 'cluster-owner',
+    section: '4.5',
+    question: 'Whose clusters and migrations a token can use',
+    choice:
+      'Those of its account. A cluster belongs to one person or team, and its migrations to the same account; those of other accounts are 404 for every method, and the control panel does not show them. The seeded clusters and those with a data plane belong to the first person.',
+  },
+  {
+    id: 'cluster-list',
+    section: '4.5',
+    question: 'GET /v2/databases',
+    choice:
+      'The clusters of the account, each with id, name, engine (pg or redis), version, status and connection.port. Public clients ask for it.',
   },
   {
     id: 'migration-answer',
@@ -129,7 +152,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '3',
     question: 'Data copied by an online migration',
     choice:
-      'None, unless the cluster has a data plane (option clusters). Then its server replicates from the source, GET adds method, databases with their tables, warnings and leftovers, and status can also be syncing, done or error. When one of several databases fails, the others continue; the status is error when the last one has ended.',
+      'None, unless the cluster has a data plane (option clusters). Then its server replicates from the source, GET adds method, databases with their tables, warnings and leftovers, and status can also be syncing, done or error. When one of several databases fails, the others continue; the status is that of the worst database that has tables, so it is error at once. A database whose source, target, publication or replication link is away has a phase of its own (source_unreachable, target_unreachable, server_busy, publication_missing, link_down) and a reason, and its status stays running.',
   },
   {
     id: 'migration-target',
@@ -156,7 +179,8 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     id: 'migration-restart',
     section: '3',
     question: 'A migration that was running when its sandbox ended',
-    choice: 'Its slots and publications are removed; its status is error with the reason interrupted.',
+    choice:
+      'With a data plane, its slots and publications are removed, and its status is error with the reason interrupted. Without one it continues, if there is a state folder.',
   },
   {
     id: 'migration-stop',
@@ -170,6 +194,25 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     section: '2',
     question: 'Required fields of an online migration request',
     choice:
-      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent; wrong types and a managed cluster as source (its name, or the address of a data plane) are 422; a data plane under another name ends the migration with an error; a second migration into a cluster while one runs is 409.',
+      'source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent; wrong types and a managed cluster as source (its name, or the address of a data plane) are 422; a data plane under another name ends the migration with an error.',
+  },
+  {
+    id: 'source-host-forms',
+    section: '2',
+    question: 'Forms of source.host',
+    choice:
+      'A host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), or for PostgreSQL keywords and values (host=H dbname=D). Only scheme and host of a connection string are kept. Without a data plane the form is not checked further; with one, a form that the engine of the cluster does not know, several hosts, a port after a host name (PostgreSQL) and a Unix socket are 422.',
+  },
+  {
+    id: 'migration-none',
+    section: '4.5',
+    question: 'GET and DELETE of an online migration before the first one',
+    choice: '404 with id not_found, as for a cluster that does not exist.',
+  },
+  {
+    id: 'migration-conflict',
+    section: '3',
+    question: 'A second migration into a cluster while one runs',
+    choice: '409 with id conflict, checked after the body. The first one continues.',
   },
 ];

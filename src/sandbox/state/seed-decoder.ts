@@ -1,6 +1,6 @@
 import type { Application, Person, SandboxCluster, Team } from '../records.ts';
 import type { SeedData, SeedDroplet } from '../seed-data.ts';
-import { arrayDecoder, asInteger, asString, objectOf, oneOfValues } from './decoder.ts';
+import { arrayDecoder, asInteger, asString, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
 
 export const decodeSeed = objectOf<SeedData>({
   people: arrayDecoder(
@@ -27,6 +27,7 @@ export const decodeSeed = objectOf<SeedData>({
       name: asString,
       engine: oneOfValues('postgresql', 'redis'),
       version: asString,
+      owner: optionalMemberDecoder(asString),
     }),
   ),
   droplets: arrayDecoder(

@@ -19,7 +19,7 @@ export function decodeMigrationRequest(
   const strings = { dbname, username, password };
   const invalid = Object.entries(strings).find(([, text]) => text !== undefined && typeof text !== 'string');
   if (invalid !== undefined) return `source.${invalid[0]} must be a string.`;
-  if (engine === 'postgresql' && dbname === undefined && !host.includes('://')) return 'source.dbname is required.';
+  if (engine === 'postgresql' && dbname === undefined && !isConnectionString(host)) return 'source.dbname is required.';
   if (disableSsl !== undefined && typeof disableSsl !== 'boolean') return 'disable_ssl must be true or false.';
   if (ignoreDbs !== undefined && !isStringArray(ignoreDbs)) return 'ignore_dbs must be an array of strings.';
   if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)
@@ -48,8 +48,17 @@ export function readRequestedSource(value: unknown, { disableSsl }: SandboxMigra
   };
 }
 
+/** A URL, or keywords and values with a database (libpq). */
+function isConnectionString(host: string): boolean {
+  return host.includes('://') || /(^|\s)dbname\s*=/.test(host);
+}
+
 /** A connection string in the host field may contain a password and parameters; keeps only scheme and host. */
 function withoutSecrets(host: string): string {
+  if (!host.includes('://') && host.includes('=')) {
+    const [, quoted, plain] = /(?:^|\s)host\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']+))/.exec(host) ?? [];
+    return (quoted ?? plain ?? 'a connection string').slice(0, 300);
+  }
   return host.replace(/^([a-z][a-z0-9+.-]*:\/\/)(?:.*@)?([^/?#]*).*$/is, '$1$2').slice(0, 300);
 }
 

@@ -52,7 +52,16 @@ function liveView({ method, databases, warnings, leftovers }: MigrationState): o
   };
 }
 
-function databaseView({ name, phase, method, tables, lagBytes, error, warnings }: DatabaseMigrationState): object {
+function databaseView({
+  name,
+  phase,
+  method,
+  tables,
+  lagBytes,
+  reason,
+  error,
+  warnings,
+}: DatabaseMigrationState): object {
   return {
     name,
     phase,
@@ -61,6 +70,7 @@ function databaseView({ name, phase, method, tables, lagBytes, error, warnings }
     tables_total: tables.length,
     tables_ready: tables.filter(({ stage }) => stage === 'r').length,
     tables: tables.map((table) => ({ name: table.name, state: table.stage, rows: table.rows })),
+    ...(reason === undefined ? {} : { reason }),
     ...(error === undefined ? {} : { error }),
     ...(warnings.length === 0 ? {} : { warnings }),
   };

@@ -2,6 +2,7 @@ import type { HttpRequest } from '../http/http-request.ts';
 import { addMigration, isMigrationRunning, latestMigration, markMigrationStopped } from '../migration-store.ts';
 import type { SandboxCluster } from '../records.ts';
 import type { SandboxService } from '../service.ts';
+import type { ApiCaller } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
 import { readJsonRequest } from './json-request.ts';
@@ -10,8 +11,8 @@ import { renderMigration } from './migration-view.ts';
 import { formatTimestamp } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). The response does not mean that the source was reached. */
-export function putMigration(request: HttpRequest, { world, planes }: SandboxService): ApiReply {
-  const cluster = clusterOf(request, world);
+export function putMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
+  const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
   const body = readJsonRequest(request);
   if ('status' in body) return body;
@@ -38,17 +39,17 @@ export function putMigration(request: HttpRequest, { world, planes }: SandboxSer
   return apiReply(200, { id: migration.id, status: 'running', created_at: formatTimestamp(migration.startedAt) });
 }
 
-export function getMigration(request: HttpRequest, service: SandboxService): ApiReply {
+export function getMigration(request: HttpRequest, service: SandboxService, caller: ApiCaller): ApiReply {
   const { world } = service;
-  const cluster = clusterOf(request, world);
+  const cluster = clusterOf(request, world, caller);
   const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
   return apiReply(200, renderMigration(migration, cluster, service));
 }
 
 /** Stops the latest migration; an id in the path must be its id. Migrated data remains (spec §3). */
-export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService): ApiReply {
-  const cluster = clusterOf(request, world);
+export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
+  const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
   const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
@@ -57,8 +58,14 @@ export function deleteMigration(request: HttpRequest, { world, planes }: Sandbox
   return apiReply(204, undefined);
 }
 
-function clusterOf(request: HttpRequest, world: SandboxService['world']): SandboxCluster | undefined {
-  return world.registry.cluster((request.captures[0] ?? '').toLowerCase());
+/** The cluster in the path, if it belongs to the account of the caller (spec §4.5); the migrations of a cluster are its owner's. */
+function clusterOf(
+  request: HttpRequest,
+  { registry }: SandboxService['world'],
+  { account }: ApiCaller,
+): SandboxCluster | undefined {
+  const named = (request.captures[0] ?? '').toLowerCase();
+  return registry.clustersOf(account).find(({ uuid }) => uuid === named);
 }
 
 /** Whether the host field, which may be a connection string, names a managed cluster. */

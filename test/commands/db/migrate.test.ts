@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readWatchRecord, watchRecordPath } from '../../../src/watch/watch-record.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -145,6 +146,57 @@ describe('in the sandbox', () => {
     const refused = await runCloudctl(reader.host, ['db', 'migrate', reader.pg, ...source, ...unseen]);
     expect(refused).toMatchObject({ code: 4, out: '' });
     expect(refused.error().code).toBe('scope_too_small');
+  });
+});
+
+describe('the rules for the time of a migration', () => {
+  const source = ['--source', 'postgres://u@db.example.com/shop', '--skip-preflight'];
+
+  it.each([409, 422, 500])('are printed after a response with %i, because the request was sent', async (status) => {
+    const { origin } = await serverFor(({ method, url }, response) => {
+      if (url.startsWith('/v2/actions')) return reply(response, 200, { actions: [] });
+      return method === 'PUT'
+        ? reply(response, status, { id: 'x', message: 'no' })
+        : reply(response, 404, { id: 'not_found' });
+    });
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, ...source]);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expectGolden('db-migrate', ran.err);
+  });
+});
+
+describe('a response of 2xx', () => {
+  it.each<[string, number, unknown, string]>([
+    ['204 without a body', 204, undefined, 'm-9'],
+    ['200 with an empty object', 200, {}, 'm-9'],
+    ['201 with online_migration', 201, { online_migration: { id: 'm-1', status: 'running' } }, 'm-1'],
+    ['202 with a numeric id', 202, { id: 7, status: 'running' }, '7'],
+  ])('%s is an acceptance, and the record has its id', async (_what, status, body, id) => {
+    const { origin } = await serverFor(({ method }, response) =>
+      method === 'PUT' ? reply(response, status, body) : reply(response, 200, { ...running, id: 'm-9' }),
+    );
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
+    expect([ran.code, ran.json<{ id: string }>().id]).toEqual([0, id]);
+    const path = watchRecordPath(host.folders.state, { engine: 'postgresql', host: 'h', port: 5432, dbname: 'd' });
+    expect(readWatchRecord(path)?.started).toMatchObject({ id, cluster });
+  });
+});
+
+describe('an earlier run whose response was lost', () => {
+  it('is found by db watch, which names db status when the service does not answer', async () => {
+    const lost = await serverFor((_request, response) => void response.destroy());
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: lost.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const source = ['--source', `postgres://u@127.0.0.1:${await closedPort()}/d`];
+    expect((await runCloudctl(host, ['db', 'migrate', cluster, ...source, ...unseen])).code).toBe(6);
+    const watched = await runCloudctl(host, ['db', 'watch', ...source]);
+    expect(watched.code).toBe(3);
+    expect(watched.err).toContain(`cloudctl db status ${cluster}`);
+    const other = await runCloudctl(host, ['db', 'watch', ...source], {
+      env: { CLOUDCTL_BASE_URL: 'https://b.example.com' },
+    });
+    expect(other.err).toContain(`cloudctl db status ${cluster}`);
   });
 });
 

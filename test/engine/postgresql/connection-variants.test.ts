@@ -59,7 +59,8 @@ test('a target without workers says so instead of waiting for ever', async () =>
   const migration = beginMigration(makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target)));
   const state = await waitForState(
     migration,
-    ({ status, databases }) => status === 'syncing' && databases.some(({ error }) => error !== undefined),
+    ({ databases }) =>
+      databases.some(({ phase }) => phase === 'streaming') && databases.some(({ error }) => error !== undefined),
   );
   expect(state.reason).toContain('max_logical_replication_workers is 2');
   await migration.stop();

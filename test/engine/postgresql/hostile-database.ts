@@ -41,6 +41,12 @@ export async function hostileDatabase(victim: Postgres): Promise<readonly string
        BEGIN EXECUTE $$COPY (SELECT 'x') TO PROGRAM 'cat > ${file}'$$; EXCEPTION WHEN OTHERS THEN NULL; END;
        BEGIN EXECUTE pg_catalog.format('ALTER DATABASE %I SET search_path = evil, pg_catalog', pg_catalog.current_database());
        EXCEPTION WHEN OTHERS THEN NULL; END;
+       BEGIN EXECUTE pg_catalog.format('GRANT ALL ON DATABASE %I TO PUBLIC; REVOKE ALL ON DATABASE %1$I FROM reader CASCADE',
+         pg_catalog.current_database());
+       EXCEPTION WHEN OTHERS THEN NULL; END;
+       BEGIN EXECUTE pg_catalog.format('GRANT ALL ON DATABASE %I TO "Re lay" WITH GRANT OPTION', pg_catalog.current_database());
+       EXCEPTION WHEN OTHERS THEN NULL; END;
+       BEGIN EXECUTE 'GRANT ALL ON SCHEMA public TO PUBLIC'; EXCEPTION WHEN OTHERS THEN NULL; END;
        -- The server would connect to itself as the user of the operating system, which its socket trusts.
        FOR name IN SELECT subname FROM pg_catalog.pg_subscription LOOP
          BEGIN

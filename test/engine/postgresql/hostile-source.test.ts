@@ -40,6 +40,16 @@ async function settingsOf(server: Postgres): Promise<readonly unknown[]> {
   );
 }
 
+async function privilegesOf(server: Postgres): Promise<readonly unknown[]> {
+  return server.query(
+    `SELECT kind, grantee::regrole::text AS grantee, privilege_type, is_grantable FROM (
+       SELECT 'database' AS kind, coalesce(datacl, acldefault('d', datdba)) AS acl FROM pg_database WHERE datname = 'shop'
+       UNION ALL SELECT 'schema', coalesce(nspacl, acldefault('n', nspowner)) FROM pg_namespace WHERE nspname = 'public'
+     ) o, aclexplode(acl) ORDER BY 1, 2, 3, 4`,
+    'shop',
+  );
+}
+
 /** Without pg_dump the schema is copied from the catalogs. */
 const copiers = {
   pg_dump: chooseSchemaCopier({ env: process.env }),
@@ -66,9 +76,14 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
     await target.query('DROP DATABASE IF EXISTS shop');
     if (method === 'dump') {
       await target.query('CREATE DATABASE shop');
+      await target.query('DROP ROLE IF EXISTS reader, "Re lay"; CREATE ROLE reader; CREATE ROLE "Re lay"');
+      await target.query(
+        'REVOKE ALL ON DATABASE shop FROM PUBLIC; GRANT CONNECT ON DATABASE shop TO reader WITH GRANT OPTION',
+      );
       for (const setting of formerSettings) await target.query(`ALTER DATABASE shop SET ${setting}`);
     }
     const settings = await settingsOf(target);
+    const privileges = method === 'dump' ? await privilegesOf(target) : undefined;
     expect(settings).toHaveLength(method === 'dump' ? formerSettings.length : 0);
     const before = target.log().length;
     const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), {
@@ -110,6 +125,7 @@ describe.each([14, 15, 16, 17, 18] as const)('into a target of PostgreSQL %i', (
       password: null,
     });
     expect(await settingsOf(target)).toEqual(settings);
+    if (privileges !== undefined) expect(await privilegesOf(target)).toEqual(privileges);
     expect(await target.query("SELECT pg_get_userbyid(datdba) AS o FROM pg_database WHERE datname = 'shop'")).toEqual([
       { o: 'postgres' },
     ]);
@@ -155,4 +171,28 @@ test('a target whose host rules admit the superuser alone is an error that says 
   expect(await target.query("SELECT pg_get_userbyid(datdba) AS o FROM pg_database WHERE datname = 'shop'")).toEqual([
     { o: 'postgres' },
   ]);
+});
+
+test('a login event trigger of the source does not run when a superuser logs in to the copy', async () => {
+  const [source, target] = await Promise.all([startSource({ version: 17 }), startTarget({ version: 17 })]);
+  await source.query('CREATE DATABASE shop');
+  await source.query(
+    `CREATE FUNCTION at_login() RETURNS event_trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE LOG 'canary in login, superuser %', (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user); END $$;
+     CREATE EVENT TRIGGER at_login ON login EXECUTE FUNCTION at_login(); ALTER EVENT TRIGGER at_login ENABLE ALWAYS`,
+    'shop',
+  );
+  await source.query('SELECT 1', 'shop');
+  expect(canaryOf(source.log())).not.toEqual([]);
+  const job = makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target), {
+    method: 'dump',
+    ignoreDbs: ['postgres'],
+    allowSuperuserObjects: true,
+  });
+  const migration = beginMigration(job, testEngineDependencies({ schemaCopy: copiers['the catalogs'] }));
+  expect(await migration.ended).toMatchObject({ status: 'done', databases: [{ warnings: [expect.anything()] }] });
+  expect(await target.query('SELECT evtname, evtenabled FROM pg_event_trigger', 'shop')).toEqual([
+    { evtname: 'at_login', evtenabled: 'D' },
+  ]);
+  expect(canaryOf(target.log())).toEqual([]);
 });

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { cleanUpFromJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import type { LeftoverObject } from '../../../src/engine/migration-state.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
+  copySimpleSchema,
   objectsOn,
   postgresEndpointOf,
   shortEngineLimits,
@@ -69,7 +73,7 @@ test('a failed database reports its reason and does not stop the others', async 
   await target.query('CREATE DATABASE taken');
   await target.query('CREATE TABLE mine (id int)', 'taken');
   const migration = beginMigration(await job(['good', 'taken']));
-  const state = await waitForState(migration, ({ status }) => status === 'syncing');
+  const state = await waitForState(migration, ({ databases }) => databases[0]?.phase === 'streaming');
   expect(state.databases).toMatchObject([
     { name: 'good', phase: 'streaming' },
     { name: 'taken', phase: 'error', error: expect.stringContaining('public.mine') },
@@ -130,7 +134,8 @@ test('it goes on after an outage of the source and of the target', async () => {
   await target.restart();
   await source.query("INSERT INTO t VALUES (3, 'after the target')", 'outage');
   await waitUntil(async () => (await target.query('SELECT id FROM t WHERE id = 3', 'outage')).length === 1, 'the row');
-  expect(migration.state()).toMatchObject({ status: 'syncing', databases: [{ phase: 'streaming', error: undefined }] });
+  const state = await waitForState(migration, ({ status }) => status === 'syncing');
+  expect(state).toMatchObject({ databases: [{ phase: 'streaming', reason: undefined, error: undefined }] });
   expect(await migration.stop()).toEqual([]);
   expect(await objectsOn(source)).toEqual([]);
 });
@@ -156,6 +161,43 @@ test('what cannot be removed is named with the statement that removes it, and st
   } finally {
     await source.query(`ALTER USER postgres PASSWORD '${source.password}'`);
   }
+});
+
+test('slots of table copies are named when the source cannot be reached, and the next process removes them', async () => {
+  const { source, target, fresh, job } = servers();
+  await fresh('copying', table);
+  // The copy fails and is tried again; each attempt leaves its slot.
+  const schemaCopy: typeof copySimpleSchema = async (from, to, signal) => {
+    const copied = await copySimpleSchema(from, to, signal);
+    await target.query("INSERT INTO t VALUES (1, 'in the way')", 'copying');
+    return copied;
+  };
+  const journal = createMemoryJournal();
+  const limits = { ...shortEngineLimits, removalTimeout: 300 };
+  const migration = beginMigration(await job(['copying']), testEngineDependencies({ limits, journal, schemaCopy }));
+  const syncSlots = async () => (await objectsOn(source)).filter((name) => /^slot pg_\d+_sync_/.test(name));
+  await waitUntil(async () => (await syncSlots()).length > 0, 'the slot of a table copy');
+  await source.query("ALTER USER postgres PASSWORD 'other'");
+  let left: readonly LeftoverObject[] = [];
+  try {
+    left = await migration.stop();
+  } finally {
+    await source.query(`ALTER USER postgres PASSWORD '${source.password}'`);
+  }
+  const found = await objectsOn(source);
+  expect(await subscriptionsOn(target)).toEqual([]);
+  expect(await syncSlots()).not.toEqual([]);
+  const before = new Map(journal.pending().map((entry) => [entry.name, entry]));
+  expect(await cleanUpFromJournal(testEngineDependencies({ journal }))).toEqual([]);
+  expect(await objectsOn(source)).toEqual([]);
+  // The statements that were named do the same.
+  for (const object of found.filter((name) => name.startsWith('slot '))) {
+    await source.query(`SELECT pg_create_logical_replication_slot('${object.slice(5)}', 'pgoutput')`, 'copying');
+  }
+  await source.query(`CREATE PUBLICATION "${[...before.keys()][0]}" FOR ALL TABLES`, 'copying');
+  expect(await objectsOn(source)).toHaveLength(found.length);
+  for (const { statement } of left) await source.query(statement, 'copying');
+  expect(await objectsOn(source)).toEqual([]);
 });
 
 test.each([`it's "a" \\' back\\slash`, 'Grüße-😀', '%20&=?/#@:'])(

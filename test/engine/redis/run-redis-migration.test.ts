@@ -1,10 +1,13 @@
+import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { cleanUpFromJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import type { EngineDependencies } from '../../../src/engine/migration-job.ts';
 import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { connectRedis } from '../../../src/redis/connection.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
-import { type RedisOptions, startRedis } from '../../fixtures/redis.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import {
   beginMigration,
   makeRedisJob,
@@ -19,6 +22,27 @@ async function server(options: RedisOptions = {}) {
   const one = await startRedis(options);
   onTestFinished(() => one.stop());
   return one;
+}
+
+/** Commands time out as soon as connections, so that a stopped server is noticed within a test. */
+const impatient: EngineDependencies['connectRedis'] = async (source, options) => {
+  const session = await connectRedis(source, options);
+  return { ...session, send: (command, limit = 500) => session.send(command, limit) };
+};
+
+/** Sends inline commands over a connection that stays open. */
+function sendLines({ host, port }: RedisServer, ...lines: readonly string[]): Socket {
+  const socket = connect(port, host).on('error', () => {});
+  socket.resume().write(lines.map((line) => `${line}\r\n`).join(''));
+  return socket;
+}
+
+function keepBusy(source: RedisServer): Socket {
+  return sendLines(source, 'CONFIG SET lua-time-limit 50', 'EVAL "while true do end" 0');
+}
+
+function isBusy(source: RedisServer): boolean {
+  return source.cli('INFO').includes('BUSY');
 }
 
 const users = [
@@ -78,6 +102,95 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     expect(state.status).toBe('error');
     expectGolden('db-migrate', state.reason ?? '');
     expect(target.cli('INFO', 'replication')).toContain('role:master');
+  });
+
+  test.each([
+    {
+      why: 'a script keeps the source busy',
+      impair: (source: RedisServer) => {
+        const script = keepBusy(source);
+        return () => {
+          source.cli('SCRIPT', 'KILL');
+          script.destroy();
+        };
+      },
+    },
+    {
+      why: 'the source is stopped',
+      impair: (source: RedisServer) => {
+        process.kill(source.pid, 'SIGSTOP');
+        return () => void process.kill(source.pid, 'SIGCONT');
+      },
+    },
+    {
+      why: 'the source has too many clients',
+      impair: (source: RedisServer) => {
+        const admin = sendLines(source, 'CONFIG SET maxclients 1', 'CLIENT KILL TYPE normal SKIPME yes');
+        return () => {
+          admin.end('CONFIG SET maxclients 1000\r\n');
+        };
+      },
+    },
+  ])('goes on after $why, and says so meanwhile', async ({ impair }) => {
+    const [source, target] = await Promise.all([server(), server()]);
+    source.cli('SET', 'a', '1');
+    const limits = { ...shortEngineLimits, connectTimeout: 500, outageTimeout: 60_000 };
+    const migration = beginMigration(
+      makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)),
+      testEngineDependencies({ limits, connectRedis: impatient }),
+    );
+    await waitForState(migration, ({ status }) => status === 'syncing');
+    const repair = impair(source);
+    onTestFinished(repair);
+    const { status, reason } = await waitForState(
+      migration,
+      ({ databases }) => databases[0]?.phase === 'source_unreachable',
+    );
+    expect([status, reason]).toEqual(['running', expect.stringContaining('db0: ')]);
+    repair();
+    await waitForState(migration, ({ status: now }) => now === 'syncing');
+    expect(migration.state()).toMatchObject({
+      reason: undefined,
+      databases: [{ phase: 'streaming', reason: undefined }],
+    });
+    source.cli('SET', 'b', '2');
+    await waitUntil(async () => target.cli('GET', 'b') === '2', 'the key');
+    await migration.stop();
+  });
+
+  test('shows a replication link that is down as a phase, until it is up again', async () => {
+    const source = await server({ acl: users });
+    const target = await server();
+    const migration = beginMigration(
+      makeRedisJob(
+        redisEndpointOf(source, { username: 'mover', password: new Secret('mo"ver\\word') }),
+        redisEndpointOf(target),
+      ),
+    );
+    await waitForState(migration, ({ status }) => status === 'syncing');
+    const speak = (...words: readonly string[]) => source.cli('--no-auth-warning', '-a', `de'f"ault~p`, ...words);
+    speak('ACL', 'SETUSER', 'mover', '-psync');
+    speak('CLIENT', 'KILL', 'TYPE', 'replica');
+    const { status, databases } = await waitForState(migration, (state) => state.databases[0]?.phase === 'link_down');
+    expect(status).toBe('running');
+    expectGolden('db-migrate', databases[0]?.reason ?? '');
+    speak('ACL', 'SETUSER', 'mover', '+psync');
+    const state = await waitForState(migration, (now) => now.status === 'syncing');
+    expect(state).toMatchObject({ reason: undefined, databases: [{ phase: 'streaming' }] });
+    await migration.stop();
+  });
+
+  test('begins when the source is busy only for a while', async () => {
+    const [source, target] = await Promise.all([server(), server()]);
+    const script = keepBusy(source);
+    await waitUntil(async () => isBusy(source), 'the busy source');
+    const migration = beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)));
+    const waiting = await waitForState(migration, ({ databases }) => databases[0]?.phase === 'server_busy');
+    expect([waiting.status, waiting.reason]).toEqual(['running', expect.stringContaining('BUSY')]);
+    source.cli('SCRIPT', 'KILL');
+    script.destroy();
+    await waitForState(migration, ({ status }) => status === 'syncing');
+    await migration.stop();
   });
 
   test('refuses a target that contains keys', async () => {

@@ -6,11 +6,11 @@ import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { createEmptyDatabase, databaseEndpointOf, runStatements } from './schema-databases.ts';
 
-let server: Postgres;
+let server15: Postgres;
 beforeAll(async () => {
-  server = await startPostgres({ version: 15, settings: { wal_level: 'logical' } });
+  server15 = await startPostgres({ version: 15, settings: { wal_level: 'logical' } });
 }, 60_000);
-afterAll(() => server.stop(), 60_000);
+afterAll(() => server15.stop(), 60_000);
 
 const copiers = {
   pg_dump: chooseSchemaCopier({ env: process.env }),
@@ -19,7 +19,11 @@ const copiers = {
 const ways = ['pg_dump', 'the catalogs'] as const;
 
 /** Copies a database with these objects as an owner without SUPERUSER. */
-async function copy(by: keyof typeof copiers, allowObjects: boolean, ...statements: readonly string[]) {
+function copyOn15(by: keyof typeof copiers, allowObjects: boolean, ...statements: readonly string[]) {
+  return copy(server15, by, allowObjects, statements);
+}
+
+async function copy(server: Postgres, by: keyof typeof copiers, allowObjects: boolean, statements: readonly string[]) {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, statements);
   const owner = `owner_of_${target}`;
@@ -38,7 +42,7 @@ async function copy(by: keyof typeof copiers, allowObjects: boolean, ...statemen
 }
 
 test.each(ways)('trusted extensions are created first, in schemas of the owner, by %s', async (by) => {
-  const { result, owner, rows } = await copy(
+  const { result, owner, rows } = await copyOn15(
     by,
     false,
     'CREATE SCHEMA "Ext x"; CREATE EXTENSION hstore SCHEMA "Ext x"; CREATE EXTENSION citext',
@@ -68,7 +72,7 @@ const special = [
 ].toSpliced(5, 0, `CREATE FUNCTION tight_cast(bytea) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'`);
 
 test.each(ways)('what only a superuser can create is refused with a list by %s', async (by) => {
-  const { result, rows } = await copy(by, false, ...special, 'CREATE TABLE t (id int)');
+  const { result, rows } = await copyOn15(by, false, ...special, 'CREATE TABLE t (id int)');
   expect(result.kind).toBe('refused');
   if (result.kind === 'refused' && by === 'pg_dump') expectGolden('db-migrate', result.objects.join('\n'));
   expect(await rows(`SELECT relname FROM pg_class WHERE relname = 't'`)).toEqual([]);
@@ -76,7 +80,7 @@ test.each(ways)('what only a superuser can create is refused with a list by %s',
 });
 
 test('what only a superuser can create is created when it is allowed, and the owner is no superuser afterwards', async () => {
-  const { result, owner, rows } = await copy('pg_dump', true, ...special, 'CREATE TABLE t (id int)');
+  const { result, owner, rows } = await copyOn15('pg_dump', true, ...special, 'CREATE TABLE t (id int)');
   expect(result).toMatchObject({ kind: 'copied' });
   expect(
     await rows(`SELECT proname, pg_get_userbyid(proowner) AS by, proleakproof FROM pg_proc WHERE proname = 'tight'`),
@@ -93,7 +97,7 @@ const last = [
 ];
 
 test.each(ways)('event triggers and publications are last, and only if that is allowed, by %s', async (by) => {
-  const refused = await copy(by, false, ...last);
+  const refused = await copyOn15(by, false, ...last);
   expect(refused.result).toMatchObject({ kind: 'copied' });
   if (refused.result.kind === 'copied' && by === 'pg_dump')
     expectGolden('db-migrate', refused.result.warnings.join('\n'));
@@ -101,7 +105,7 @@ test.each(ways)('event triggers and publications are last, and only if that is a
   expect(await refused.rows('SELECT pubname, puballtables FROM pg_publication')).toEqual([
     { pubname: 'several', puballtables: false },
   ]);
-  const { result, rows } = await copy(by, true, ...last);
+  const { result, rows } = await copyOn15(by, true, ...last);
   expect(await rows('SELECT evtname FROM pg_event_trigger')).toEqual([]);
   for (const statement of (result.kind === 'copied' && result.lastStatements) || []) await rows(statement);
   expect(
@@ -125,4 +129,22 @@ test.each(ways)('event triggers and publications are last, and only if that is a
     { pubname: 'everything', puballtables: true, pubinsert: true, pubdelete: false, pubviaroot: true, schemas: 0 },
     { pubname: 'several', puballtables: false, pubinsert: true, pubdelete: true, pubviaroot: false, schemas: 1 },
   ]);
+});
+
+test('a login event trigger is created disabled, with a warning that names how to enable it', async () => {
+  const modern = await startPostgres({ version: 17 });
+  const { result, rows } = await copy(modern, 'the catalogs', true, [
+    `CREATE TABLE logins (who text); CREATE FUNCTION at_login() RETURNS event_trigger LANGUAGE plpgsql
+       AS 'BEGIN INSERT INTO public.logins VALUES (session_user); END'`,
+    `CREATE EVENT TRIGGER "Log in" ON login EXECUTE FUNCTION at_login()`,
+    `ALTER EVENT TRIGGER "Log in" ENABLE ALWAYS; COMMENT ON EVENT TRIGGER "Log in" IS 'it''s'`,
+  ]);
+  if (result.kind === 'copied') expectGolden('db-migrate', result.warnings.join('\n'));
+  for (const statement of (result.kind === 'copied' && result.lastStatements) || []) await rows(statement);
+  expect(
+    await rows(
+      `SELECT evtname, evtevent, evtenabled, obj_description(oid, 'pg_event_trigger') AS comment FROM pg_event_trigger`,
+    ),
+  ).toEqual([{ evtname: 'Log in', evtevent: 'login', evtenabled: 'D', comment: "it's" }]);
+  expect(await rows('SELECT who FROM logins')).toEqual([]);
 });

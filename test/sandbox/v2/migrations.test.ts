@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admin, callApi, sandboxFor, tokenFor } from '../requests.ts';
+import { admin, callApi, sandboxFor, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: "p'w d%22é" };
 
@@ -106,5 +106,29 @@ describe('DELETE /v2/databases/{uuid}/online-migration/{id}', () => {
     expect((await ask('GET', pg)).json.status).toBe('running');
     expect((await ask('DELETE', `${pg}/${json.id}`)).status).toBe(204);
     expect((await ask('GET', pg)).json).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
+  });
+});
+
+describe('the cluster of another account', () => {
+  it('is 404 for every method, with and without a team, and its migration continues', async () => {
+    const { ask, pg, sandbox } = await openFixture();
+    const { json } = await ask('PUT', pg, { source: SOURCE });
+    const [team] = userOf(sandbox, TOMAS).teams;
+    for (const holder of [{ user: TOMAS }, { user: TOMAS, team: team?.uuid }]) {
+      const { access_token } = await tokenFor(sandbox, { scope: 'read write', ...holder });
+      const requests = [
+        ['GET', pg],
+        ['HEAD', pg],
+        ['DELETE', pg],
+        ['DELETE', `${pg}/${json.id}`],
+        ['PUT', pg, { source: SOURCE }],
+        ['PUT', pg, 'no JSON'],
+      ] as const;
+      for (const [method, path, body] of requests) {
+        const answer = await callApi(sandbox, access_token, method, path, body);
+        expect([method, answer.status, answer.body.includes(json.id)]).toEqual([method, 404, false]);
+      }
+    }
+    expect((await ask('GET', pg)).json).toMatchObject({ id: json.id, status: 'running' });
   });
 });

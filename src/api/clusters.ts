@@ -1,0 +1,42 @@
+import { CliError } from '../errors.ts';
+import { isRecord, type JsonRecord, stringField } from '../json.ts';
+import type { Api } from './client.ts';
+import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
+
+/** A database cluster as the API sent it, with the field that the client needs. */
+export interface ListedCluster {
+  readonly id: string;
+  readonly raw: JsonRecord;
+}
+
+/** The database clusters of the account, one page at a time. The specification does not have the list, so a server may lack it. */
+export async function* listClusters(
+  api: Api,
+  options: ListOptions<ListedCluster> = {},
+): AsyncGenerator<PageItems<ListedCluster>> {
+  try {
+    yield* listPages(api, {
+      path: '/v2/databases',
+      key: 'databases',
+      members: ['id'],
+      decode: decodeCluster,
+      idOf: ({ id }) => id,
+      createdAt: () => undefined,
+      options,
+    });
+  } catch (error) {
+    if (!(error instanceof CliError) || ![404, 405, 501].includes(error.status ?? 0)) throw error;
+    throw new CliError('not_found', 'the service has no list of database clusters', {
+      detail: `GET /v2/databases: status ${error.status}`,
+      hint: 'copy the UUID of the cluster from the control panel; every `cloudctl db` command takes it as CLUSTER_UUID',
+      status: error.status,
+      requestId: error.requestId,
+      cause: error,
+    });
+  }
+}
+
+function decodeCluster(json: unknown): ListedCluster | undefined {
+  const id = isRecord(json) ? stringField(json, 'id') : undefined;
+  return isRecord(json) && id !== undefined ? { id, raw: json } : undefined;
+}

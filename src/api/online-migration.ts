@@ -1,0 +1,104 @@
+import { CliError } from '../errors.ts';
+import { isExactNumber } from '../exact.ts';
+import { isRecord, type JsonRecord, parseExactJson } from '../json.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { redactSecrets, type Secret } from '../secret.ts';
+import type { ApiResponse } from './api-response.ts';
+import type { Api } from './client.ts';
+
+/** What the service tells about a migration. The specification shows no response, so every member can be absent. */
+export interface OnlineMigration {
+  readonly id?: string;
+  readonly status?: string;
+  /** ISO 8601. */
+  readonly createdAt?: string;
+  /** The object as the service sent it. */
+  readonly raw: JsonRecord;
+}
+
+/** The latest migration of a cluster, with the time of the response. */
+export interface FetchedMigration extends OnlineMigration {
+  /** By the clock of the service, in milliseconds since the epoch; NaN when it does not tell it. */
+  readonly readAt: number;
+}
+
+/** Clocks have a precision of one second, and the response may take a while. */
+const clockToleranceMs = 5000;
+
+export function migrationPath(cluster: string): string {
+  return `/v2/databases/${cluster}/online-migration`;
+}
+
+/**
+ * The latest migration of a cluster; undefined when the service has no such cluster, or no migration into it.
+ * @param secrets redacted in what the service tells
+ */
+export async function fetchOnlineMigration(
+  api: Api,
+  cluster: string,
+  secrets: readonly Secret[] = [],
+): Promise<FetchedMigration | undefined> {
+  try {
+    const response = await api.success({ method: 'GET', path: migrationPath(cluster), secrets });
+    const { date: readAt = Number.NaN } = response;
+    const migration = decodeOnlineMigration(response, secrets);
+    if (migration !== undefined) return { ...migration, readAt };
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+  throw new CliError('api_error', `could not parse the response of GET ${migrationPath(cluster)}: no migration in it`, {
+    hint: `\`cloudctl api GET ${migrationPath(cluster)}\` prints the response`,
+  });
+}
+
+/** Members at the top level or in `online_migration`; an id may be a number. undefined: it is not a JSON object. */
+export function decodeOnlineMigration(
+  response: Pick<ApiResponse, 'text'>,
+  secrets: readonly Secret[],
+): OnlineMigration | undefined {
+  const json = parseExactJson(response.text());
+  if (!json.ok || !isRecord(json.value)) return undefined;
+  const { online_migration: inner = json.value } = json.value;
+  if (!isRecord(inner)) return undefined;
+  const text = (key: string): string | undefined => {
+    const value = inner[key];
+    if (typeof value !== 'string' && typeof value !== 'number' && !isExactNumber(value)) return undefined;
+    return sanitizeLine(redactSecrets(String(value), secrets), 200);
+  };
+  const [id, status, createdAt] = [text('id'), text('status'), text('created_at')];
+  return {
+    raw: inner,
+    ...(id === undefined ? {} : { id }),
+    ...(status === undefined ? {} : { status }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+  };
+}
+
+/** Whether the migration was created in the last `elapsed` milliseconds; undefined when that cannot be known. */
+export function isCreatedWithin({ createdAt = '', readAt }: FetchedMigration, elapsed: number): boolean | undefined {
+  const created = Date.parse(createdAt);
+  // A time in the future is one of another zone, or no time at all, and shows nothing.
+  if (Number.isNaN(created) || Number.isNaN(readAt) || created > readAt + clockToleranceMs) return undefined;
+  return created >= readAt - elapsed - clockToleranceMs;
+}
+
+/** Whether a migration with this status has ended. The names are not specified; one that is unknown is of a running migration. */
+export function isEndedMigrationStatus(status: string | undefined): boolean {
+  return /^(cancell?ed|stopped|error(ed)?|failed|done|completed?|finished|succeeded)$/i.test(status ?? '');
+}
+
+/** Whether it ended with an error. */
+export function isFailedMigrationStatus(status: string | undefined): boolean {
+  return /^(error(ed)?|failed)$/i.test(status ?? '');
+}
+
+/** For messages: `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
+export function describeMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
+  const parts = [
+    id === undefined || id === '' ? 'a migration' : `migration ${id}`,
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(createdAt === undefined || createdAt === '' ? [] : [`since ${createdAt}`]),
+  ];
+  return parts.join(', ');
+}

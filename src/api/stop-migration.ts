@@ -1,0 +1,76 @@
+import { CliError } from '../errors.ts';
+import { SendError } from '../platform/http-sender.ts';
+import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
+import type { Api } from './client.ts';
+import {
+  describeMigration,
+  type FetchedMigration,
+  fetchOnlineMigration,
+  isEndedMigrationStatus,
+  migrationPath,
+} from './online-migration.ts';
+
+/**
+ * Stops a migration and resolves with what the service then shows. The request names the migration, so that no other one is
+ * stopped; only a server that does not know the path with the id gets the one without. Whatever the response, the state that the
+ * service shows afterwards decides. Where it no longer shows the migration after a success, the status is `stopped`.
+ */
+export async function stopOnlineMigration(
+  api: Api,
+  cluster: string,
+  migration: FetchedMigration,
+  loginHints: LoginHints,
+): Promise<FetchedMigration> {
+  const path = migrationPath(cluster);
+  const named = migration.id === undefined ? path : `${path}/${encodeURIComponent(migration.id)}`;
+  let failure = await sendStop(api, named, loginHints);
+  if (isPathMissing(failure) && named !== path && (await isStillRunning(api, cluster, migration)))
+    failure = await sendStop(api, path, loginHints);
+  const shown = await fetchOnlineMigration(api, cluster).catch((error: unknown) => {
+    if (failure === undefined && error instanceof CliError) return undefined;
+    throw failure ?? error;
+  });
+  if (failure === undefined)
+    return shown !== undefined && shown.id === migration.id
+      ? shown
+      : { ...migration, status: 'stopped', raw: { id: migration.id, status: 'stopped' } };
+  if (shown !== undefined && shown.id === migration.id && isEndedMigrationStatus(shown.status)) return shown;
+  if (isPathMissing(failure)) {
+    throw new CliError('not_found', 'the service does not stop migrations through its API', {
+      detail: `DELETE ${path}: status ${failure.status}; ${describeMigration(migration)}`,
+      hint: 'stop the migration in the control panel',
+      status: failure.status,
+      requestId: failure.requestId,
+    });
+  }
+  if (failure.status !== undefined && failure.status < 500) throw failure;
+  throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
+    detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
+    hint: `look at it with \`cloudctl db status ${cluster}\`, and stop it again if it runs`,
+    status: failure.status,
+    requestId: failure.requestId,
+    cause: failure,
+  });
+}
+
+/** The error of a request that did not succeed; undefined for a success. */
+async function sendStop(api: Api, path: string, loginHints: LoginHints): Promise<CliError | undefined> {
+  let response: ApiResponse;
+  try {
+    response = await api.request({ method: 'DELETE', path });
+  } catch (error) {
+    if (error instanceof CliError && error.cause instanceof SendError && error.cause.sent) return error;
+    throw error;
+  }
+  const isSuccess = response.status >= 200 && response.status < 300;
+  return isSuccess ? undefined : toApiError(response, 'DELETE', path, loginHints);
+}
+
+function isPathMissing(failure: CliError | undefined): boolean {
+  return [404, 405, 501].includes(failure?.status ?? 0);
+}
+
+async function isStillRunning(api: Api, cluster: string, { id }: FetchedMigration): Promise<boolean> {
+  const shown = await fetchOnlineMigration(api, cluster);
+  return shown !== undefined && shown.id === id && !isEndedMigrationStatus(shown.status);
+}

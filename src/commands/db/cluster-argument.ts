@@ -1,0 +1,18 @@
+import type { ArgumentSpec, ParsedArgs } from '../../cli/command.ts';
+import { usageError } from '../../errors.ts';
+
+export const clusterArgument: ArgumentSpec = {
+  name: 'CLUSTER_UUID',
+  description: 'UUID of the managed cluster that receives the data',
+  required: true,
+};
+
+/** The cluster of the command line, in lower case. Throws `usage` for text that is not a UUID. */
+export function readClusterUuid(args: ParsedArgs): string {
+  const [typed = ''] = args.positionals;
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
+  throw usageError(
+    'CLUSTER_UUID is not a UUID',
+    'list the clusters with `cloudctl db list`, or copy it from the control panel',
+  );
+}

@@ -1,0 +1,133 @@
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import type { Context } from '../../context.ts';
+import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
+import { sourceUrl } from '../../db-source/source-url.ts';
+import { CliError } from '../../errors.ts';
+import { untilSignal } from '../../platform/until-signal.ts';
+import { checkCutover } from '../../rehearsal/check-cutover.ts';
+import { type CutoverLine, cutoverChecklist, firstOpenLine } from '../../rehearsal/cutover-checklist.ts';
+import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
+import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
+import { sourceNameOf } from '../../watch/follow-migration.ts';
+import { readWatchRecord, watchRecordPath } from '../../watch/watch-record.ts';
+import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
+import { watchOptionSpecs } from './watch.ts';
+
+const view: ListView<CutoverLine> = {
+  isReport: true,
+  untruncated: true,
+  columns: [
+    { name: 'Line', value: (row) => row.title },
+    { name: 'State', value: (row) => row.state.replace('_', ' ') },
+    { name: 'Observed', value: (row) => sanitizeReportLine(row.observed) },
+    { name: 'ID', value: (row) => row.id, extra: true },
+  ],
+};
+
+export const dbCutoverCommand: CommandSpec<Context> = {
+  description:
+    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
+  arguments: [clusterArgument],
+  options: [
+    ...sourceOptionSpecs,
+    {
+      name: 'target',
+      valueName: 'URL',
+      description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
+    },
+    ...watchOptionSpecs.filter(({ name }) => name === 'slot'),
+  ],
+  examples: [
+    {
+      text: 'See what is left to do before the cut-over',
+      command:
+        'cloudctl db cutover 3b643ad7-65aa-4066-b45b-1c64b6db600a --source postgres://mover@db.example.com/shop --target postgres://admin@cluster.example.com:25061/defaultdb',
+    },
+  ],
+  run: async (context, args) => {
+    const cluster = readClusterUuid(args);
+    const { host, output, progress } = context;
+    output.checkColumns(view);
+    const settings = context.settings();
+    const source = await readDbSource(context, args);
+    const target = await readMigrationTarget(context, {
+      typed: args.value('target'),
+      engine: source.engine,
+      allowCleartextPassword: args.has('allow-cleartext-password'),
+    });
+    const api = await context.api(settings);
+    await resolveInterruptedStart(context, api, cluster);
+    const facts = await untilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
+      checkCutover(api, {
+        ...{ cluster, source, target, clock: host.clock, signal },
+        ignoreDbs: args.values('ignore-dbs'),
+        slots: args.values('slot'),
+        record: readWatchRecord(watchRecordPath(host.folders.state, sourceNameOf(source))),
+        onCheck: (what) => void progress.show(sanitizeReportLine(what)),
+      }),
+    ).finally(() => progress.stop());
+    const lines = cutoverChecklist(facts);
+    await output.list(lines, view);
+    const open = firstOpenLine(lines);
+    if (open === undefined) {
+      await output.note('Every line is done. Next, switch the application to the target.');
+      return 0;
+    }
+    const left = lines.filter(({ state }) => state !== 'done').length;
+    throw new CliError(
+      'cutover_incomplete',
+      `the cut-over is not finished: ${left} of ${lines.length} lines are left`,
+      {
+        detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
+        hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxTextLength),
+      },
+    );
+  },
+};
+
+type NextCommands = Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'stop' | 'again', string>>;
+
+function nextStep({ id, state }: CutoverLine, commands: NextCommands): string {
+  switch (id) {
+    case 'writes':
+      return `stop the application, then run \`${commands.again}\``;
+    case 'lag':
+      return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
+    case 'sequences':
+      return state === 'unknown' ? `check the target, then run \`${commands.again}\`` : `run \`${commands.sequences}\``;
+    case 'contents':
+      return `run \`${commands.compare}\``;
+    case 'stopped':
+      return state === 'unknown' ? `run \`${commands.status}\`` : `run \`${commands.stop}\``;
+    default:
+      return id satisfies never;
+  }
+}
+
+/** Commands that can be pasted, without passwords. */
+function commandsOf(
+  context: Context,
+  args: ParsedArgs,
+  cluster: string,
+  source: DbSource,
+  target: DbSource,
+): NextCommands {
+  const profile = profileOptionArgs(context.globals, context.settings().profile);
+  const from = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
+  const to = quoteShellArg(sourceUrl(target));
+  const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
+  return {
+    watch: command('watch', ...from, ...slots, '--until-idle'),
+    sequences: `${command('sequences', ...from)} | psql -X -v ON_ERROR_STOP=1 ${to}`,
+    compare: command('compare', ...from, '--target', to),
+    status: command('status', cluster, ...profile),
+    stop: command('stop', cluster, ...profile),
+    again: command('cutover', cluster, ...from, ...slots, '--target', to, ...profile),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Api } from '../../api/client.ts';
+import { readStoredIdentity } from '../../context/current-identity.ts';
+import type { Context } from '../../context.ts';
+import type { DbSource } from '../../db-source/read-source.ts';
+import { CliError } from '../../errors.ts';
+import { sourceNameOf } from '../../watch/follow-migration.ts';
+import { type ResolvedStart, resolveSentStart } from '../../watch/resolve-sent-start.ts';
+import { findSentStarts } from '../../watch/sent-start.ts';
+
+/** Finds out, and says, what became of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
+export async function resolveInterruptedStart(
+  context: Context,
+  api: Api,
+  cluster: string,
+): Promise<ResolvedStart | undefined> {
+  const { host, output } = context;
+  const identity = await readStoredIdentity(context, context.settings());
+  const now = host.clock.now();
+  const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
+  if (resolved !== undefined) await output.note(resolved.note);
+  return resolved;
+}
+
+/** The same for a source. A service that cannot be asked does not prevent the watch, which needs only the source. */
+export async function resolveInterruptedStarts(context: Context, source: DbSource): Promise<void> {
+  const starts = findSentStarts(context.host.folders.state, sourceNameOf(source));
+  for (const { cluster, baseOrigin, at } of starts) {
+    try {
+      const settings = context.settings();
+      if (settings.values.base_url !== baseOrigin)
+        throw new CliError('usage', `the profile is not one of ${baseOrigin}`);
+      await resolveInterruptedStart(context, await context.api(settings), cluster);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      await context.output.note(
+        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the service could not be asked: ${error.message}. Next: cloudctl db status ${cluster}`,
+      );
+    }
+  }
+}

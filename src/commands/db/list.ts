@@ -1,0 +1,33 @@
+import { listClusters } from '../../api/clusters.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { stringField } from '../../json.ts';
+import { limitOption, printList } from '../print-list.ts';
+
+export const dbListCommand: CommandSpec<Context> = {
+  description:
+    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define this list. A server without it is an error; the UUID of a cluster is then in the control panel.',
+  options: [limitOption],
+  examples: [
+    { text: 'The UUID of every cluster', command: 'cloudctl db list --format ID,Name' },
+    {
+      text: 'The UUID of one cluster in a script',
+      command: `cloudctl db list --query "[?name=='orders'].id | [0]" -o json`,
+    },
+  ],
+  run: (context, args) =>
+    printList(context, args, {
+      view: {
+        columns: [
+          { name: 'ID', value: (row) => stringField(row, 'id') },
+          { name: 'Name', value: (row) => stringField(row, 'name') },
+          { name: 'Engine', value: (row) => stringField(row, 'engine') },
+          { name: 'Version', value: (row) => stringField(row, 'version') },
+          { name: 'Status', value: (row) => stringField(row, 'status') },
+        ],
+      },
+      resource: 'clusters',
+      filters: [],
+      list: listClusters,
+    }),
+};

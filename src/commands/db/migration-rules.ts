@@ -1,0 +1,18 @@
+import type { DbSource } from '../../db-source/read-source.ts';
+
+/** The rules of spec.md §4.6 for the time of a migration and after it, one line each. */
+export function migrationRules(engine: DbSource['engine']): readonly string[] {
+  const rules =
+    engine === 'redis'
+      ? ['do not change the replication configuration of the source, or the connection between the two databases']
+      : [
+          'do not write to the migrated tables on the target',
+          'do not change the replication configuration of the source, wal_level or max_replication_slots',
+          'do not interrupt the connection between the two databases',
+        ];
+  return [
+    'While a migration runs:',
+    ...rules.map((rule) => `  ${rule}`),
+    'After it, restore the firewall rules and trusted sources that were opened for it.',
+  ];
+}

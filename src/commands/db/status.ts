@@ -1,0 +1,111 @@
+import type { Api } from '../../api/client.ts';
+import {
+  describeMigration,
+  type FetchedMigration,
+  fetchOnlineMigration,
+  isEndedMigrationStatus,
+  isFailedMigrationStatus,
+} from '../../api/online-migration.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { requireDuration } from '../../cli/duration.ts';
+import type { Context } from '../../context.ts';
+import { CliError, type ExitCode, usageError } from '../../errors.ts';
+import { type JsonRecord, stringField } from '../../json.ts';
+import { untilSignal } from '../../platform/until-signal.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
+import { databaseLines, migrationLines, migrationView, noMigrationError } from './migration-view.ts';
+
+export const dbStatusCommand: CommandSpec<Context> = {
+  description:
+    'Shows the latest migration into a cluster, as the service reports it. It needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
+  arguments: [clusterArgument],
+  options: [
+    { name: 'watch', description: 'Follow the migration until it has ended' },
+    { name: 'interval', valueName: 'DURATION', description: 'With --watch: polling interval (default: 5s)' },
+  ],
+  examples: [
+    { text: 'Show the migration into a cluster', command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
+    {
+      text: 'Follow it until it has ended',
+      command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a --watch',
+    },
+  ],
+  run: async (context, args) => {
+    const cluster = readClusterUuid(args);
+    const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
+    if (args.has('interval') && !args.has('watch'))
+      throw usageError('cannot use --interval without --watch', 'add `--watch`');
+    const { output } = context;
+    output.checkColumns(migrationView);
+    const api = await context.api(context.settings());
+    await resolveInterruptedStart(context, api, cluster);
+    const migration = await requireMigration(api, cluster);
+    if (!args.has('watch')) {
+      await output.note(databaseLines(migration.raw));
+      await output.object(migration.raw, migrationView);
+      return 0;
+    }
+    return follow(context, api, cluster, { first: migration, interval });
+  },
+};
+
+/** Consecutive polls that may fail before the watch ends. */
+const maxFailures = 5;
+
+/** Prints each state until the migration has ended, and what it was at the end. */
+async function follow(
+  context: Context,
+  api: Api,
+  cluster: string,
+  { first, interval }: { readonly first: FetchedMigration; readonly interval: number },
+): Promise<ExitCode> {
+  const { host, output } = context;
+  const message = 'the watch was interrupted; the migration continues';
+  let last = first;
+  const poll = async function* (signal: AbortSignal): AsyncGenerator<JsonRecord> {
+    let shown = '';
+    for (let failures = 0; ; ) {
+      const lines = migrationLines(last.raw);
+      if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
+      shown = lines.join();
+      yield last.raw;
+      if (isEndedMigrationStatus(last.status)) return;
+      await host.clock.sleep(interval, signal);
+      try {
+        const next = await requireMigration(api, cluster);
+        if (next.id !== last.id) throw replacedError(cluster, last, next);
+        last = next;
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
+        if (isFinal || failures === maxFailures) throw error;
+      }
+    }
+  };
+  await untilSignal(host.signals, message, async (signal) => {
+    if (output.format === 'ndjson') return output.list(poll(signal), migrationView);
+    for await (const _state of poll(signal)) signal.throwIfAborted();
+    return output.object(last.raw, migrationView);
+  });
+  if (!isFailedMigrationStatus(last.status)) return 0;
+  throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
+    detail: sanitizeLine(stringField(last.raw, 'reason') ?? 'the service tells no reason'),
+    hint: 'check the source with `cloudctl db preflight`, then start it again with `cloudctl db migrate`',
+  });
+}
+
+function replacedError(cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
+  return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
+    detail: `${describeMigration(last)}; then ${describeMigration(next)}`,
+    hint: `follow it with \`cloudctl db status ${cluster} --watch\``,
+  });
+}
+
+async function requireMigration(api: Api, cluster: string): Promise<FetchedMigration> {
+  const migration = await fetchOnlineMigration(api, cluster);
+  if (migration === undefined) throw noMigrationError(cluster);
+  return migration;
+}

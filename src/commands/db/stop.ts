@@ -1,0 +1,62 @@
+import type { LoginHints } from '../../api/api-response.ts';
+import { describeMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
+import { stopOnlineMigration } from '../../api/stop-migration.ts';
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { loginHints } from '../../session/session-binding.ts';
+import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
+import { resolveInterruptedStart } from './interrupted-start.ts';
+import { migrationView, noMigrationError } from './migration-view.ts';
+
+export const dbStopCommand: CommandSpec<Context> = {
+  description:
+    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. A migration that has ended is not an error. A service that does not stop migrations through its API is an error; stop it in the control panel then.',
+  arguments: [clusterArgument],
+  examples: [
+    { text: 'Stop the migration into a cluster', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
+    { text: 'Stop it in a script', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes' },
+  ],
+  run: async (context, args) => {
+    const cluster = readClusterUuid(args);
+    const { host, output, prompts, globals } = context;
+    output.checkColumns(migrationView);
+    const settings = context.settings();
+    const profile = profileOptionArgs(globals, settings.profile);
+    if (!prompts.interactive && !globals.has('yes')) {
+      throw usageError(
+        'the stop is not confirmed, and there is no terminal for a prompt',
+        `confirm with \`${['cloudctl db stop', cluster, '--yes', ...profile].join(' ')}\``,
+        'nothing was sent to the service',
+      );
+    }
+    const api = await context.api(settings);
+    const identity = await readStoredIdentity(context, settings);
+    await resolveInterruptedStart(context, api, cluster);
+    const migration = await fetchOnlineMigration(api, cluster);
+    if (migration === undefined) throw noMigrationError(cluster);
+    if (isEndedMigrationStatus(migration.status)) {
+      await output.note('The migration has already ended. Nothing was sent.');
+      await output.object(migration.raw, migrationView);
+      return 0;
+    }
+    const actor = describeActor(context, settings, identity);
+    const message = `Stop ${describeMigration(migration)}, into cluster ${cluster} as ${actor}? It cannot be continued.`;
+    if (!(await prompts.confirm({ message })))
+      throw new CliError('cancelled', 'the migration was not stopped', { hint: 'run the command again to stop it' });
+    const hints: LoginHints = loginHints(settings, host.folders.config);
+    const stopped = await stopOnlineMigration(api, cluster, migration, hints);
+    await output.object(stopped.raw, migrationView);
+    if (isEndedMigrationStatus(stopped.status))
+      await output.note(
+        'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+      );
+    else
+      await output.note(
+        `The service accepted the stop, and still shows the status ${stopped.status}. Next: cloudctl db status ${cluster} --watch`,
+      );
+    return 0;
+  },
+};

@@ -1,0 +1,19 @@
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import type { DbSource } from './read-source.ts';
+import { sourceUrl } from './source-url.ts';
+
+/** Options with which another command selects the same source, quoted for a shell, without the password. */
+export function sourceOptionArgs(
+  source: DbSource,
+  { ignoreDbs = [], caFile }: { readonly ignoreDbs?: readonly string[]; readonly caFile?: string | undefined } = {},
+): readonly string[] {
+  const isPostgres = source.engine === 'postgresql';
+  const options = [
+    ...['--source', sourceUrl(source)],
+    ...(isPostgres && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
+    ...(caFile === undefined ? [] : ['--ca-file', caFile]),
+    ...(isPostgres && source.source.allowCleartextPassword === true ? ['--allow-cleartext-password'] : []),
+    ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
+  ];
+  return options.map(quoteShellArg);
+}

@@ -1,0 +1,56 @@
+import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
+import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisSource } from '../../redis/source.ts';
+import type { EngineDependencies } from '../migration-job.ts';
+import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
+
+/** A session that outlives outages, and a server that refuses commands for a while. */
+export function openRedisSession(
+  endpoint: RedisSource,
+  deps: EngineDependencies,
+  signal: AbortSignal,
+): ReconnectingSession<RedisSession> {
+  return keepSession({
+    open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
+    close: (session) => session.end(),
+    isTransient: (error) => isBusy(error) || isLost(error),
+    outageTimeout: deps.limits.outageTimeout,
+  });
+}
+
+/** Repeats a task that the server refuses because it is busy. Any other error is thrown at once: an address may be wrong. */
+export async function retryWhileBusy<T>(
+  task: () => Promise<T>,
+  { limits, sleep }: EngineDependencies,
+  signal: AbortSignal,
+  onBusy: (error: unknown) => void,
+): Promise<T> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - began > limits.outageTimeout) throw error;
+      onBusy(error);
+      await sleep(limits.pollInterval, signal);
+    }
+  }
+}
+
+/** BUSY: a script runs longer than `busy-reply-threshold`. LOADING: the server reads its data set. */
+const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', connectErrorCodes.maxClients]);
+
+function isBusy(error: unknown): boolean {
+  return (error instanceof ConnectError || error instanceof CommandError) && busyCodes.has(error.code);
+}
+
+/** A stopped server accepts connections and does not respond; one that restarts closes them. */
+function isLost(error: unknown): boolean {
+  if (error instanceof CommandError) return error.lost;
+  if (!(error instanceof ConnectError)) return false;
+  // A TLS handshake without a response has no code of its own; the first connection has shown that TLS works.
+  return error.phase !== 'startup' || lostCodes.has(error.code);
+}
+
+const lostCodes: ReadonlySet<string> = new Set([connectErrorCodes.timeout, connectErrorCodes.closed, 'EPIPE']);

@@ -1,0 +1,29 @@
+import type { MigrationProgress } from '../migration-progress.ts';
+import { createDatabaseProgress, type ImpededPhase, impede } from '../migration-state.ts';
+import type { RedisReplicationStatus } from './redis-replication-status.ts';
+
+/** Records why nothing is transferred at the moment, for all databases of the server. */
+export function impedeDatabases({ databases }: MigrationProgress, phase: ImpededPhase, reason: string): void {
+  // Before the first poll of both servers their databases are not known.
+  if (databases.length === 0) databases.push({ ...createDatabaseProgress('db0'), method: 'continuous' });
+  for (const progress of databases) impede(progress, phase, reason);
+}
+
+/** Records a poll of both servers. A database whose last key was deleted stays, with 0 keys. */
+export function updateProgress(
+  { databases }: MigrationProgress,
+  { isUp, lagBytes, databases: polled }: RedisReplicationStatus,
+): void {
+  for (const { name } of polled) {
+    if (!databases.some((one) => one.name === name)) {
+      databases.push({ ...createDatabaseProgress(name), method: 'continuous' });
+    }
+  }
+  for (const progress of databases) {
+    const keys = polled.find(({ name }) => name === progress.name)?.keys;
+    progress.tables = [keys ?? { name: 'keys', stage: isUp ? 'r' : 'i', rows: 0 }];
+    progress.lagBytes = lagBytes;
+    progress.reason = undefined;
+    progress.phase = isUp ? 'streaming' : 'copying';
+  }
+}

@@ -1,0 +1,137 @@
+import type { Api } from '../api/client.ts';
+import { describeMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
+import type { DbSource } from '../db-source/read-source.ts';
+import { redactedReason } from '../engine/migration-error.ts';
+import { CliError } from '../errors.ts';
+import { ConnectError } from '../platform/connect-error.ts';
+import type { Clock } from '../platform/host.ts';
+import { QueryError } from '../postgresql/query-error.ts';
+import { CommandError } from '../redis/command-error.ts';
+import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
+import type { PollResult } from '../watch/source-watcher.ts';
+import type { WatchRecord } from '../watch/watch-record.ts';
+import { watchSource } from '../watch/watch-source.ts';
+import { compareDatabases } from './compare-databases.ts';
+import { type CutoverFacts, hasNoWrites } from './cutover-checklist.ts';
+import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { countWrites, readWriteActivity } from './write-activity.ts';
+
+export interface CutoverOptions {
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly target: DbSource;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly record: WatchRecord | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called before each check. */
+  readonly onCheck: (what: string) => void;
+}
+
+/** Milliseconds for which the source is watched at most, until nothing is left to replicate. */
+const watchLimit = 20_000;
+
+/**
+ * Finds out what is left to do before a cut-over. Both servers are only read, and nothing is changed at the service. A check that
+ * needs the earlier ones is left out while one of them is open.
+ * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
+ */
+export async function checkCutover(api: Api, options: CutoverOptions): Promise<CutoverFacts> {
+  const { source, target, clock, signal, ignoreDbs, onCheck } = options;
+  const { engine } = source;
+  const migration = await readMigrationFact(api, options.cluster);
+  const hasEnded = typeof migration !== 'string' && migration.hasEnded;
+  onCheck('observing writes to the source');
+  const startedAt = clock.now();
+  const before = await readSourceActivity(options);
+  const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);
+  const after = await readSourceActivity(options);
+  const seconds = Math.round((clock.now() - startedAt) / 1000);
+  const writes = { count: countWrites(before, after), open: after.open, seconds };
+  const facts: CutoverFacts = { engine, migration, writes, lag };
+  if (!hasNoWrites(facts) || !(lag.isIdle || hasEnded)) return facts;
+  const sequences = await readSequenceFact(options);
+  if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
+  const named = sequences === undefined ? {} : { sequences };
+  onCheck('comparing the contents');
+  const onProgress = ({ database, done, total }: { database: string; done: number; total: number }): void =>
+    onCheck(`comparing ${database} (${done + 1} of ${total})`);
+  const contents = await orReason(options, () =>
+    compareDatabases({ source, target, ignoreDbs, clock, signal, onProgress }),
+  );
+  return { ...facts, ...named, contents };
+}
+
+const minimumWatch = 5000;
+
+async function readMigrationFact(api: Api, cluster: string): Promise<CutoverFacts['migration']> {
+  try {
+    const shown = await fetchOnlineMigration(api, cluster);
+    if (shown === undefined) return 'the service shows no migration into this cluster';
+    return { hasEnded: isEndedMigrationStatus(shown.status), description: describeMigration(shown) };
+  } catch (error) {
+    // Without a session, no line can be finished.
+    if (error instanceof CliError && error.exitCode !== 4) return error.message;
+    throw error;
+  }
+}
+
+async function readSourceActivity({ source, signal }: CutoverOptions) {
+  try {
+    return await readWriteActivity(source, signal);
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    const reason = redactedReason(error, source.source.password);
+    throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
+      hint: 'run `cloudctl db preflight` with the same options to find the cause',
+    });
+  }
+}
+
+async function watchUntilIdle(
+  { source, clock, signal, ignoreDbs, slots, record }: CutoverOptions,
+  limit: number,
+): Promise<NonNullable<CutoverFacts['lag']>> {
+  const end = clock.now() + limit;
+  let last: PollResult | undefined;
+  for await (const result of watchSource(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
+    last = result;
+    const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
+    if (isIdle) return { isIdle, observed: `nothing left to replicate in ${result.idlePolls} polls` };
+    if (clock.now() >= end) break;
+  }
+  signal.throwIfAborted();
+  return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
+}
+
+function describePoll({ ending, outage, sample }: PollResult): string {
+  const [violation] = sample.violations;
+  if (ending !== undefined) return ending.message;
+  if (outage !== undefined) return outage;
+  const progress = `phase ${sample.phase}, ${sample.percent} %, ${sample.lag_bytes} bytes behind`;
+  return violation === undefined ? progress : `${progress}; ${violation.observed}`;
+}
+
+async function readSequenceFact(options: CutoverOptions): Promise<CutoverFacts['sequences']> {
+  const { source, target, ignoreDbs, signal, onCheck } = options;
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
+  onCheck('comparing the sequences');
+  return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
+}
+
+/** A server that cannot be read leaves its line unknown, with the reason. */
+async function orReason<T>({ source, target, signal }: CutoverOptions, work: () => Promise<T>): Promise<T | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof CliError && error.code !== 'usage') return error.message;
+    if (!isServerError(error)) throw error;
+    return redactedReason(error, source.source.password, target.source.password);
+  }
+}
+
+function isServerError(error: unknown): boolean {
+  return [ConnectError, QueryError, CommandError].some((kind) => error instanceof kind);
+}

@@ -1,0 +1,114 @@
+import { countText } from '../preflight/postgresql/units.ts';
+import type { ComparisonReport } from './comparison-report.ts';
+
+export type CutoverLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
+
+/** One line of the checklist of a cut-over. */
+export interface CutoverLine {
+  readonly id: CutoverLineId;
+  /** `not_checked`: an earlier line must be done first. `unknown`: it could not be found out. */
+  readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
+  /** What is true when the line is done. */
+  readonly title: string;
+  readonly observed: string;
+}
+
+/** What was found out; absent: not checked, because an earlier line is open. A string is the reason why it is not known. */
+export interface CutoverFacts {
+  readonly engine: 'postgresql' | 'redis';
+  readonly writes: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
+  readonly lag?: { readonly isIdle: boolean; readonly observed: string };
+  /** Sequences that differ. */
+  readonly sequences?: readonly string[] | string;
+  readonly contents?: Pick<ComparisonReport, 'state' | 'databases'> | string;
+  /** The migration at the service. */
+  readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
+}
+
+/** The lines in the order in which they are done. Redis has no sequences. */
+export function cutoverChecklist(facts: CutoverFacts): readonly CutoverLine[] {
+  const lines = [writesLine(facts), lagLine(facts), sequencesLine(facts), contentsLine(facts), stoppedLine(facts)];
+  return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
+}
+
+/** The first line that is not done. */
+export function firstOpenLine(lines: readonly CutoverLine[]): CutoverLine | undefined {
+  return lines.find(({ state }) => state !== 'done');
+}
+
+/** Whether a check that needs a source without writes makes sense. */
+export function hasNoWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+  return writes.count === 0 && writes.open.length === 0;
+}
+
+function writesLine(facts: CutoverFacts): CutoverLine {
+  const { count, open, seconds } = facts.writes;
+  const unit = facts.engine === 'redis' ? ['change', 'changes'] : ['writing transaction', 'writing transactions'];
+  const seen = `${count} ${count === 1 ? unit[0] : unit[1]} in ${seconds} s`;
+  const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
+  return {
+    id: 'writes',
+    state: hasNoWrites(facts) ? 'done' : 'open',
+    title: 'nothing writes to the source',
+    observed,
+  };
+}
+
+/** After the end of a migration the source no longer shows how far the target is; the contents do. */
+function lagLine({ lag, migration, contents }: CutoverFacts): CutoverLine {
+  const line = { id: 'lag', title: 'the target has received everything' } as const;
+  if (typeof migration !== 'string' && migration.hasEnded) {
+    const isEqual = typeof contents === 'object' && contents.state === 'equal';
+    return isEqual
+      ? { ...line, state: 'done', observed: 'the migration has ended, and the contents are equal' }
+      : { ...line, state: 'unknown', observed: 'the migration has ended; the comparison of the contents decides' };
+  }
+  if (lag === undefined) return { ...line, ...notChecked };
+  return { ...line, state: lag.isIdle ? 'done' : 'open', observed: lag.observed };
+}
+
+function sequencesLine({ sequences }: CutoverFacts): CutoverLine {
+  const line = { id: 'sequences', title: 'the sequences of the target have the values of the source' } as const;
+  if (sequences === undefined) return { ...line, ...notChecked };
+  if (typeof sequences === 'string') return { ...line, state: 'unknown', observed: sequences };
+  const count = sequences.length;
+  return count === 0
+    ? { ...line, state: 'done', observed: 'no sequence differs' }
+    : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
+}
+
+function contentsLine({ contents }: CutoverFacts): CutoverLine {
+  const line = { id: 'contents', title: 'source and target have the same contents' } as const;
+  if (contents === undefined) return { ...line, ...notChecked };
+  if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
+  const { state, databases } = contents;
+  const tables = databases.reduce((sum, { tables: own }) => sum + own.length, 0);
+  if (state === 'equal')
+    return {
+      ...line,
+      state: 'done',
+      observed: `${countText(tables, 'table')} in ${countText(databases.length, 'database')}, all equal`,
+    };
+  const found = databases
+    .filter((one) => one.state === state)
+    .flatMap(({ name, error, tables: own, sequences }) =>
+      error === undefined
+        ? [...own, ...sequences].filter((one) => one.state === state).map((one) => `${name}: ${one.name}`)
+        : [`${name}: ${error}`],
+    );
+  const what = state === 'differs' ? 'different' : 'not comparable';
+  return { ...line, state: state === 'differs' ? 'open' : 'unknown', observed: `${what}: ${listShort(found)}` };
+}
+
+function stoppedLine({ migration }: CutoverFacts): CutoverLine {
+  const line = { id: 'stopped', title: 'the migration is stopped' } as const;
+  if (typeof migration === 'string') return { ...line, state: 'unknown', observed: migration };
+  return { ...line, state: migration.hasEnded ? 'done' : 'open', observed: migration.description };
+}
+
+const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;
+
+function listShort(items: readonly string[]): string {
+  const rest = items.length - 3;
+  return `${items.slice(0, 3).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

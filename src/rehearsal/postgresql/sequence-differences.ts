@@ -1,0 +1,52 @@
+import { nearestWord } from '../../cli/suggest.ts';
+import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
+import { selectDatabases } from '../../preflight/postgresql/select-databases.ts';
+import { compareSequences } from '../compare-counts.ts';
+import { queryRows, readSequences, readVersion } from './count-rows.ts';
+
+/**
+ * The sequences whose values differ on the target, as `database: schema.sequence`. Both servers are only read. Rejects with a
+ * ConnectError or a QueryError.
+ */
+export async function findSequenceDifferences(
+  source: PostgresqlSource,
+  target: PostgresqlSource,
+  { ignoreDbs, signal }: { readonly ignoreDbs: readonly string[]; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const names = await withReadSession(source, source.dbname, signal, async (session) => {
+    const sql = databasesQuery.sql(await readVersion(session), { inRecovery: false, superuser: false });
+    return sql === undefined
+      ? [source.dbname]
+      : selectDatabases(databasesQuery.decode(await queryRows(session, sql)), ignoreDbs, nearestWord);
+  });
+  const differences: string[] = [];
+  for (const name of names) {
+    const here = await withReadSession(source, name, signal, readSequences);
+    if (here.size === 0) continue;
+    const there = await withReadSession(target, name, signal, readSequences);
+    const different = compareSequences(here, there, here).filter(({ state }) => state === 'differs');
+    differences.push(...different.map((sequence) => `${name}: ${sequence.name}`));
+  }
+  return differences;
+}
+
+async function withReadSession<T>(
+  server: PostgresqlSource,
+  dbname: string,
+  signal: AbortSignal,
+  work: (session: PostgresqlSession) => Promise<T>,
+): Promise<T> {
+  const session = await connectPostgresql(server, {
+    dbname,
+    limit: 10_000,
+    signal,
+    applicationName: 'cloudctl-cutover',
+  });
+  try {
+    return await work(session);
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,64 @@
+import type { DbSource } from '../db-source/read-source.ts';
+import { readServerInfo } from '../engine/redis/replica.ts';
+import { connectPostgresql } from '../postgresql/connection.ts';
+import type { PostgresqlSource } from '../postgresql/source.ts';
+import { connectRedis } from '../redis/connection.ts';
+import type { RedisSource } from '../redis/source.ts';
+import { queryRows } from './postgresql/count-rows.ts';
+
+/** How much was written to a server, at one moment. */
+export interface WriteActivity {
+  /** Grows with every transaction that writes (PostgreSQL), or with every change of a key (Redis). */
+  readonly counter: number;
+  /** Redis: when the counter began at 0. */
+  readonly since: string;
+  /** Transactions that have written and have not ended, as far as the role may see them. */
+  readonly open: readonly string[];
+}
+
+const limit = 10_000;
+const applicationName = 'cloudctl-cutover';
+
+/** Reads the activity; the server is only read. Rejects with a ConnectError, a QueryError or a CommandError. */
+export function readWriteActivity(server: DbSource, signal: AbortSignal): Promise<WriteActivity> {
+  return server.engine === 'redis'
+    ? readRedisActivity(server.source, signal)
+    : readPostgresActivity(server.source, signal);
+}
+
+/** The number of changes between two readings; at least 1 when the counter began again in between. */
+export function countWrites(before: WriteActivity, after: WriteActivity): number {
+  if (before.since !== after.since) return Math.max(1, after.counter);
+  return Math.max(0, after.counter - before.counter);
+}
+
+/** A transaction gets an id when it first writes. Those of the server itself, such as autovacuum, count too. */
+async function readPostgresActivity(source: PostgresqlSource, signal: AbortSignal): Promise<WriteActivity> {
+  const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
+  try {
+    const [next] = await queryRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
+    const open = await queryRows(
+      session,
+      `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
+       FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
+       UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p`,
+    );
+    return { counter: Number(next?.next), since: '', open: open.map(({ who }) => who ?? '') };
+  } finally {
+    await session.end();
+  }
+}
+
+async function readRedisActivity(source: RedisSource, signal: AbortSignal): Promise<WriteActivity> {
+  const session = await connectRedis(source, { limit, signal });
+  try {
+    const info = await readServerInfo(session);
+    return {
+      counter: Number(info.get('rdb_changes_since_last_save')),
+      since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,
+      open: [],
+    };
+  } finally {
+    session.end();
+  }
+}

@@ -1,0 +1,28 @@
+import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxCluster } from '../records.ts';
+import type { SandboxService } from '../service.ts';
+import type { ApiCaller } from './api-caller.ts';
+import type { ApiReply } from './api-reply.ts';
+import { listReply, readPageRequest, slicePage } from './paging.ts';
+
+/** The database clusters of the account, in the order of their registration. */
+export function getDatabases(request: HttpRequest, service: SandboxService, { account }: ApiCaller): ApiReply {
+  const page = readPageRequest(request);
+  if ('status' in page) return page;
+  const slice = slicePage(service.world.registry.clustersOf(account), page, 'forwards');
+  const views = slice.items.map((cluster) => JSON.stringify(clusterView(cluster, service)));
+  return listReply(request, 'databases', page, slice, views);
+}
+
+/** The members and the names of the engines are those that public clients read. */
+function clusterView({ uuid, name, engine, version }: SandboxCluster, { ready }: SandboxService): object {
+  const registered = ready.clusters.find((one) => one.uuid === uuid);
+  return {
+    id: uuid,
+    name,
+    engine: engine === 'postgresql' ? 'pg' : engine,
+    version: registered?.version ?? version,
+    status: 'online',
+    connection: { port: registered?.connection.port },
+  };
+}

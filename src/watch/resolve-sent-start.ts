@@ -1,0 +1,69 @@
+import type { Api } from '../api/client.ts';
+import {
+  describeMigration,
+  fetchOnlineMigration,
+  isCreatedWithin,
+  isEndedMigrationStatus,
+  type OnlineMigration,
+} from '../api/online-migration.ts';
+import { CliError } from '../errors.ts';
+import { compareIdentities, describeIdentity, type Identity } from '../identity.ts';
+import { readSentStart, type SentStart, settleSentStart } from './sent-start.ts';
+import { migrationStartTime } from './start-recorded-migration.ts';
+
+/** What became of a request whose run was interrupted. */
+export interface ResolvedStart {
+  readonly start: SentStart;
+  /** The migration that it started; undefined: it started none. */
+  readonly migration: OnlineMigration | undefined;
+  readonly hasEnded: boolean;
+  /** For the user. */
+  readonly note: string;
+}
+
+/**
+ * Finds out what became of the request to migrate into a cluster whose run was interrupted, and settles it; undefined when there
+ * is none. A migration that the service shows is that of the request unless it is older.
+ * Throws a CliError when the service does not tell, or when the request was sent by another account.
+ * @param now milliseconds since the epoch
+ */
+export async function resolveSentStart(
+  { api, stateFolder, now, identity }: ResolveDeps,
+  cluster: string,
+): Promise<ResolvedStart | undefined> {
+  const start = readSentStart(stateFolder, api.baseOrigin, cluster);
+  if (start === undefined) return undefined;
+  if (start.identity !== undefined && compareIdentities(start.identity, identity) === 'different') {
+    throw new CliError(
+      'usage',
+      'an interrupted run of another account may have started a migration into this cluster',
+      {
+        detail: `it ran as ${describeIdentity(start.identity)}, at ${new Date(start.at).toISOString()}`,
+        hint: `as that account, run \`cloudctl db status ${cluster}\``,
+      },
+    );
+  }
+  const shown = await fetchOnlineMigration(api, cluster);
+  const isOlder = shown === undefined || isCreatedWithin(shown, Math.max(0, now - start.at)) === false;
+  const migration = isOlder ? undefined : shown;
+  settleSentStart(
+    stateFolder,
+    start,
+    migration === undefined
+      ? undefined
+      : { id: migration.id ?? '', at: migrationStartTime(migration.createdAt, start.at) },
+  );
+  const note =
+    migration === undefined
+      ? 'An earlier run was interrupted after it may have sent the migration. The service shows none that it started.'
+      : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeMigration(migration)}.`;
+  return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
+}
+
+export interface ResolveDeps {
+  readonly api: Api;
+  readonly stateFolder: string;
+  readonly now: number;
+  /** Who asks now. */
+  readonly identity: Identity;
+}

@@ -1,0 +1,75 @@
+import type { LoginHints } from '../api/api-response.ts';
+import type { Api } from '../api/client.ts';
+import {
+  type MigrationRequest,
+  MigrationUnknownError,
+  type StartedMigration,
+  startOnlineMigration,
+} from '../api/databases.ts';
+import { CliError } from '../errors.ts';
+import { migrationTimeLimit } from './migration-deadline.ts';
+import { type SentStart, settleSentStart, writeSentStart } from './sent-start.ts';
+
+export interface RecordedStartDeps {
+  readonly api: Api;
+  readonly stateFolder: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly loginHints: LoginHints;
+  /** A command for the profile, in backquotes. */
+  readonly commandOf: (words: string) => string;
+  /** Called when the state folder could not be written after the migration was started. */
+  readonly onUnsaved: (reason: string) => Promise<void>;
+}
+
+/**
+ * Starts a migration, as `startOnlineMigration` does. The request is stored before it is sent, and removed when its result is
+ * known. Throws `internal` when it cannot be stored; nothing was sent then.
+ */
+export async function startRecordedMigration(
+  deps: RecordedStartDeps,
+  sent: Omit<SentStart, 'at'>,
+  request: MigrationRequest,
+): Promise<StartedMigration> {
+  const { api, stateFolder, now, loginHints, commandOf } = deps;
+  const start: SentStart = { ...sent, at: now() };
+  try {
+    writeSentStart(stateFolder, start);
+  } catch (error) {
+    throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
+      detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
+      hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
+      cause: error,
+    });
+  }
+  try {
+    const started = await startOnlineMigration(api, sent.cluster, request, loginHints, commandOf);
+    await settle(deps, start, { id: started.id, at: migrationStartTime(started.createdAt, now()) });
+    return started;
+  } catch (error) {
+    if (error instanceof CliError && !(error instanceof MigrationUnknownError)) await settle(deps, start, undefined);
+    throw error;
+  }
+}
+
+/** The time that the service tells, if a migration that starts now can have it; else now. Milliseconds since the epoch. */
+export function migrationStartTime(createdAt: string | undefined, now: number): number {
+  const told = Date.parse(createdAt ?? '');
+  return Math.abs(told - now) < migrationTimeLimit ? told : now;
+}
+
+async function settle(
+  { stateFolder, onUnsaved }: RecordedStartDeps,
+  start: SentStart,
+  started: Parameters<typeof settleSentStart>[2],
+): Promise<void> {
+  try {
+    settleSentStart(stateFolder, start, started);
+  } catch (error) {
+    await onUnsaved(reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

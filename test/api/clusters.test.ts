@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
+import { type ListedCluster, listClusters } from '../../src/api/clusters.ts';
+import { CliError } from '../../src/errors.ts';
+import { apiOf } from './changing-list.ts';
+
+async function all(api: Api): Promise<readonly ListedCluster[]> {
+  const found: ListedCluster[] = [];
+  for await (const { items } of listClusters(api)) found.push(...items());
+  return found;
+}
+
+it('a cluster keeps what the API sent', async () => {
+  const json = { id: 'c-1', name: 'orders', engine: 'pg' };
+  expect(await all(apiOf(() => ({ databases: [json], meta: { total: 1 } })))).toEqual([{ id: 'c-1', raw: json }]);
+});
+
+it('a cluster without an id is an error', async () => {
+  const api = apiOf(() => ({ databases: [{ name: 'orders' }], meta: { total: 1 } }));
+  await expect(all(api)).rejects.toMatchObject({ code: 'api_error' });
+});
+
+it.each([
+  [404, 'not_found', 'not_found'],
+  [405, 'api_error', 'not_found'],
+  [501, 'api_error', 'not_found'],
+  [403, 'scope_too_small', 'scope_too_small'],
+  [500, 'api_error', 'api_error'],
+] as const)('a response with %i (%s) is %s', async (status, code, expected) => {
+  const refuse = () => Promise.reject(new CliError(code, 'no', { status }));
+  const api: Api = { ...apiOf(() => ({})), success: refuse, request: refuse };
+  await expect(all(api)).rejects.toMatchObject({ code: expected, status });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startSource, startTarget, waitUntil } from '../../engine/engine-servers.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
+import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
+import { closedPort, dbTestHost } from './test-source.ts';
+
+let source: Postgres;
+let target: Postgres;
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource(), startTarget()]);
+  // A transaction of autovacuum counts as a write.
+  await source.query('ALTER SYSTEM SET autovacuum = off');
+  await source.query('SELECT pg_reload_conf()');
+});
+afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+
+interface Line {
+  readonly id: string;
+  readonly state: string;
+  readonly observed: string;
+}
+
+/** A machine with a sandbox whose cluster is the target, and a source with one database. */
+async function openFixture() {
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS shop WITH (FORCE)');
+  await source.query('CREATE DATABASE shop');
+  await source.query(
+    'CREATE TABLE t (id serial PRIMARY KEY, note text); INSERT INTO t (note) SELECT i::text FROM generate_series(1, 100) i',
+    'shop',
+  );
+  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  const sandbox = await sandboxFor({ clusters: [{ name: 'orders', url }] });
+  const { access_token: token } = await tokenFor(sandbox);
+  const host = dbTestHost({
+    ...sandboxEnvironment(sandbox),
+    CLOUDCTL_ACCESS_TOKEN: token,
+    PGPASSWORD: source.password,
+    CLOUDCTL_TARGET_PASSWORD: target.password,
+  });
+  const others = (await source.query("SELECT datname FROM pg_database WHERE datname <> 'shop'")).map((row) =>
+    String(row.datname),
+  );
+  const from = ['--source', `postgres://postgres@127.0.0.1:${source.port}/shop?sslmode=disable`];
+  const options = [...from, '--ignore-dbs', others.filter((name) => !/^template/.test(name)).join(',')];
+  const to = ['--target', `postgres://postgres@127.0.0.1:${target.port}/postgres?sslmode=disable`];
+  const db = (...words: readonly string[]) => runCloudctl(host, ['db', ...words]);
+  const listed = await db('list', '-o', 'json');
+  const cluster = listed.json<{ id: string; name: string }[]>().find(({ name }) => name === 'orders')?.id ?? '';
+  const checklist = async () => {
+    const ran = await db('cutover', cluster, ...options, ...to, '-o', 'json');
+    const states = Object.fromEntries(ran.json<Line[]>().map(({ id, state }) => [id, state]));
+    return { ...ran, states, lines: ran.json<Line[]>() };
+  };
+  return { sandbox, cluster, db, options, to, checklist };
+}
+
+const masked = (text: string) =>
+  text
+    .replaceAll(String(source.port), 'SOURCE')
+    .replaceAll(String(target.port), 'TARGET')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\d+ s\b/g, 'N s');
+
+it('names the next command until every line is done', { timeout: 120_000 }, async () => {
+  const { cluster, db, options, to, checklist } = await openFixture();
+  const started = await db('migrate', cluster, ...options, '--skip-preflight', '-o', 'json');
+  expect([started.code, started.err]).toEqual([0, expect.stringContaining('db watch')]);
+  await waitUntil(
+    async () => (await db('status', cluster, '-o', 'json')).json<{ status: string }>().status === 'syncing',
+    'syncing',
+  );
+
+  expect((await db('watch', ...options, '--until-idle', '--interval', '1s')).code).toBe(0);
+
+  const written = await withWrites(() => checklist());
+  expect(written).toMatchObject({
+    code: 5,
+    states: { writes: 'open', sequences: 'not_checked', contents: 'not_checked', stopped: 'open' },
+  });
+  expect(written.error()).toMatchObject({ code: 'cutover_incomplete', hint: expect.stringContaining('db cutover') });
+
+  expect((await db('watch', ...options, '--until-idle', '--interval', '1s')).code).toBe(0);
+  const next = await checklist();
+  expect(next.states).toEqual({
+    writes: 'done',
+    lag: 'done',
+    sequences: 'open',
+    contents: 'not_checked',
+    stopped: 'open',
+  });
+  expect(masked(next.error().hint ?? '')).toContain('db sequences --source postgres://postgres@127.0.0.1:SOURCE/shop');
+  const script = await db('sequences', ...options);
+  const statement = script.out.split('\n').find((line) => line.includes('setval'));
+  await target.query(statement ?? '', 'shop');
+
+  const shown = await db('cutover', cluster, ...options, ...to);
+  expect(shown.code).toBe(5);
+  expect(shown.err).toContain(`db stop ${cluster}`);
+
+  await target.query('UPDATE t SET note = note || note WHERE id = 1', 'shop');
+  const different = await checklist();
+  expect(different).toMatchObject({ code: 5, states: { contents: 'open' } });
+  expect(different.lines.find(({ id }) => id === 'contents')?.observed).toContain('public.t');
+  await target.query("UPDATE t SET note = '1' WHERE id = 1", 'shop');
+
+  const stopped = await db('stop', cluster, '--yes', '-o', 'json');
+  expect([stopped.code, stopped.json<{ status: string }>().status]).toEqual([0, 'canceled']);
+  // The removal of slot and publication is a write.
+  const left = 'SELECT 1 FROM pg_replication_slots UNION ALL SELECT 1 FROM pg_publication';
+  await waitUntil(async () => (await source.query(left, 'shop')).length === 0, 'the removal');
+  const done = await db('cutover', cluster, ...options, ...to);
+  expectGolden('db-cutover', masked(`${shown.out}${shown.err}\n${done.out}${done.err}`));
+  expect(done.code).toBe(0);
+});
+
+it('of servers that cannot be reached says which, and a line of the service stays unknown', async () => {
+  const { cluster, db, options, to } = await openFixture();
+  const port = await closedPort();
+  const gone = ['--source', `postgres://u@127.0.0.1:${port}/d?sslmode=disable`];
+  const sourceGone = await db('cutover', cluster, ...gone, ...to, '-o', 'json');
+  expect(sourceGone).toMatchObject({ code: 3, out: '' });
+  expect(sourceGone.error().code).toBe('source_unreachable');
+  const away = ['--target', `postgres://u@127.0.0.1:${port}/d?sslmode=disable`];
+  const other = await db('cutover', crypto.randomUUID(), ...options, ...away, '-o', 'json');
+  expect(other.code).toBe(5);
+  expect(other.json<Line[]>().find(({ id }) => id === 'stopped')?.state).toBe('unknown');
+  expect(`${other.out}${other.err}`).not.toContain(source.password);
+});
+
+it.each([
+  [['not-a-uuid'], 'CLUSTER_UUID'],
+  [['3b643ad7-65aa-4066-b45b-1c64b6db600a', '--source', 'postgres://u@h/d'], '--target'],
+  [['3b643ad7-65aa-4066-b45b-1c64b6db600a', '--target', 'postgres://u@h/d'], '--source'],
+])('%j is a usage error that names %s', async (words, named) => {
+  const ran = await runCloudctl(dbTestHost(), ['db', 'cutover', ...words, '-o', 'json']);
+  expect(ran).toMatchObject({ code: 2, out: '' });
+  expect(JSON.stringify(ran.error())).toContain(named);
+});
+
+/** Writes rows to the source until the work has ended. */
+async function withWrites<T>(work: () => Promise<T>): Promise<T> {
+  let isOver = false;
+  const writer = (async () => {
+    while (!isOver) await source.query("INSERT INTO t (note) VALUES ('x')", 'shop');
+  })();
+  return work().finally(async () => {
+    isOver = true;
+    await writer;
+  });
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { sourceOptionArgs } from '../../src/db-source/source-option-args.ts';
+import { parsePostgresqlSource } from '../../src/postgresql/source.ts';
+
+const sourceOf = (options: object) =>
+  ({ engine: 'postgresql', source: parsePostgresqlSource(options, () => undefined).source }) as const;
+
+it('names the source without its password, and the options that change the connection', () => {
+  const source = sourceOf({ source: 'postgres://u:hunter2@h/d', disableSsl: true, allowCleartextPassword: true });
+  const args = sourceOptionArgs(source, { ignoreDbs: ['a b', 'c'], caFile: '/tmp/ca file.pem' });
+  expect(args).toEqual([
+    ...['--source', 'postgres://u@h:5432/d', '--disable-ssl', '--ca-file', "'/tmp/ca file.pem'"],
+    ...['--allow-cleartext-password', '--ignore-dbs', "'a b,c'"],
+  ]);
+});
+
+it('quotes names that a shell would interpret', () => {
+  const args = sourceOptionArgs(sourceOf({ source: "postgres://u@h/a'b" }));
+  expect(args[1]).not.toMatch(/^[^']*'[^']*$/);
+});

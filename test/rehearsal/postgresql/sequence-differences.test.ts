@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findSequenceDifferences } from '../../../src/rehearsal/postgresql/sequence-differences.ts';
+import { postgresEndpointOf, startSource, startTarget } from '../../engine/engine-servers.ts';
+import type { Postgres } from '../../fixtures/postgres.ts';
+
+let source: Postgres;
+let target: Postgres;
+beforeAll(async () => {
+  [source, target] = await Promise.all([startSource(), startTarget()]);
+});
+afterAll(() => Promise.all([source?.stop(), target?.stop()]));
+
+test('sequences differ until the target has the values of the source', async () => {
+  for (const server of [source, target]) {
+    await server.query('CREATE DATABASE shop');
+    await server.query('CREATE SEQUENCE "Se.q"; CREATE SEQUENCE "other\'s"', 'shop');
+  }
+  await source.query("SELECT nextval('\"Se.q\"'), setval('\"other''s\"', 9000)", 'shop');
+  const find = () =>
+    findSequenceDifferences(postgresEndpointOf(source), postgresEndpointOf(target), {
+      ignoreDbs: ['postgres'],
+      signal: new AbortController().signal,
+    });
+  expect([...(await find())].sort()).toEqual(['shop: public.Se.q', "shop: public.other's"]);
+  await target.query("SELECT nextval('\"Se.q\"'), setval('\"other''s\"', 9000)", 'shop');
+  expect(await find()).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { countWrites, readWriteActivity } from '../../src/rehearsal/write-activity.ts';
+import { postgresEndpointOf, redisEndpointOf, startSource } from '../engine/engine-servers.ts';
+import { startRedis } from '../fixtures/redis.ts';
+
+const signal = new AbortController().signal;
+
+test('a source counts transactions that write, and names those that have not ended', async () => {
+  const server = await startSource();
+  try {
+    await server.query('CREATE TABLE t (id int)');
+    const source = { engine: 'postgresql', source: postgresEndpointOf(server) } as const;
+    const first = await readWriteActivity(source, signal);
+    await server.query('SELECT count(*) FROM t');
+    const second = await readWriteActivity(source, signal);
+    expect([countWrites(first, second), second.open]).toEqual([0, []]);
+    await server.query('INSERT INTO t VALUES (1)');
+    expect(countWrites(second, await readWriteActivity(source, signal))).toBe(1);
+  } finally {
+    await server.stop();
+  }
+});
+
+test('a Redis source counts changes of keys, and not reads', async () => {
+  const server = await startRedis();
+  try {
+    const source = { engine: 'redis', source: redisEndpointOf(server) } as const;
+    const first = await readWriteActivity(source, signal);
+    server.cli('GET', 'a');
+    const second = await readWriteActivity(source, signal);
+    expect(countWrites(first, second)).toBe(0);
+    server.cli('SET', 'a', '1');
+    expect(countWrites(second, await readWriteActivity(source, signal))).toBeGreaterThan(0);
+  } finally {
+    await server.stop();
+  }
+});
+
+test('a counter that began again counts as a write', () => {
+  const open: readonly string[] = [];
+  expect(countWrites({ counter: 7, since: 'a', open }, { counter: 0, since: 'b', open })).toBe(1);
+});
