@@ -135,8 +135,11 @@ function toText(value: unknown): string | undefined {
   return undefined;
 }
 
+/** A name of a host without a scheme is that of an https server. Addresses and loopback names need their scheme. */
+const bareHost = /^(?!localhost[:/]?)(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?\/?$/i;
+
 function parseOriginText(text: string): ParseResult<string> {
-  const parsed = parseOrigin(text);
+  const parsed = parseOrigin(bareHost.test(text) ? `https://${text}` : text);
   return parsed.ok ? { ok: true, value: parsed.origin } : parsed;
 }
 

@@ -55,6 +55,8 @@ describe('the keys of a profile', () => {
 
   it.each([
     ['auth_url', 'https://cloud.example/', 'https://cloud.example'],
+    ['auth_url', 'cloud.example', 'https://cloud.example'],
+    ['base_url', 'api.cloud.example:8443', 'https://api.cloud.example:8443'],
     ['base_url', 'http://127.0.0.1:80', 'http://127.0.0.1'],
     ['client_id', 'abc', 'abc'],
     ['callback_urls', 'http://127.0.0.1:1234/a, http://localhost/b', ['http://127.0.0.1:1234/a', 'http://localhost/b']],
@@ -72,6 +74,9 @@ describe('the keys of a profile', () => {
   it.each([
     ['auth_url', 'http://cloud.example'],
     ['base_url', 'https://x/y'],
+    ['base_url', 'localhost:8080'],
+    ['base_url', '127.0.0.1:8080'],
+    ['base_url', 'cloud.example/path'],
     ['client_id', ''],
     ['client_id', 'a b'],
     ['client_id', 'x'.repeat(513)],

@@ -109,8 +109,11 @@ async function completeProfile(
     values.flow === 'implicit'
       ? '; the implicit flow needs no client secret'
       : `; the client secret is stored in the ${storeName}`;
-  // A login that asked for the settings names the store itself.
-  await context.output.note(`Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`);
+  // A login that asked for the settings names the store itself, and goes on.
+  await context.output.note([
+    `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
+    ...(again ? [`To log in, run ${profileCommand(settings.profile, 'auth login')}.`] : []),
+  ]);
 }
 
 /** The client secret to write; undefined when the stored one is kept. */
