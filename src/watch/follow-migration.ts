@@ -1,3 +1,4 @@
+import type { OnlineMigration } from '../api/online-migration.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
@@ -7,10 +8,13 @@ import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
 import { maxTextLength } from '../sanitize/terminal-text.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
+import { createServerStatusPoller, isFailedAtServer, withServerStatus } from './server-status.ts';
 import type { PollResult } from './source-watcher.ts';
+import type { StatusSample } from './status-sample.ts';
 import { openWatchScreen } from './view/watch-screen.ts';
 import {
   formatSourceName,
+  type RecordedStart,
   readWatchRecord,
   type SourceIdentity,
   watchRecordPath,
@@ -28,6 +32,8 @@ export interface WatchMigrationOptions {
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
+  /** The migration into a cluster as the service reports it; rejects when this run may not ask about a start of that identity. */
+  readonly fetchStatus?: (started: RecordedStart) => Promise<OnlineMigration | undefined>;
 }
 
 /**
@@ -56,6 +62,17 @@ export async function watchMigration(
   let isIdle = false;
   const record = readWatchRecord(path);
   let wasReached = record !== undefined;
+  let failedPolls = 0;
+  const { fetchStatus } = options;
+  const started = record?.started;
+  const cluster = started?.cluster;
+  const poller =
+    fetchStatus === undefined || started === undefined
+      ? undefined
+      : createServerStatusPoller(
+          () => fetchStatus(started),
+          () => host.clock.now(),
+        );
   try {
     const watchOptions = {
       clock: host.clock,
@@ -72,7 +89,11 @@ export async function watchMigration(
       if (!wasReached && !result.reached) throw sourceUnreachableError(result);
       wasReached = true;
       tryToSaveRecord(path, source, result);
-      await screen.show(result.sample);
+      const server = poller?.latest();
+      const sample = cluster === undefined ? result.sample : withServerStatus(result.sample, server, cluster);
+      await screen.show(sample);
+      failedPolls = isFailedAtServer(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
+      if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
       if (result.ending !== undefined) lastPoll = result;
       isIdle = options.untilIdle && result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
       if (isIdle) break;
@@ -91,6 +112,20 @@ export async function watchMigration(
   throw new CliError('cancelled', 'the watch was interrupted; the migration continues', {
     hint: `watch again with \`${watchAgainCommand(options)}\``,
     exitCode: interruptedError(signal).exitCode,
+  });
+}
+
+/** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
+const maxFailedPolls = 3;
+
+function isReplicating({ phase }: StatusSample): boolean {
+  return phase === 'copying' || phase === 'catching_up' || phase === 'streaming';
+}
+
+function failedAtServerError({ violations, server_status: status }: StatusSample, cluster: string): CliError {
+  return new CliError('api_error', 'the migration failed at the service, and nothing is replicated', {
+    detail: violations[0]?.observed ?? `status ${status ?? 'unknown'}`,
+    hint: `run \`cloudctl db status ${cluster}\`; start again with \`cloudctl db migrate\` when the cause is gone`,
   });
 }
 

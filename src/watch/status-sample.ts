@@ -50,6 +50,8 @@ export interface StatusSample {
   readonly deadline: string | null;
   /** `first_sighting`: no start is recorded, so the time counts from the first poll that saw the migration. */
   readonly deadline_from: 'migrate' | 'first_sighting' | 'unknown';
+  /** Status of the migration at the service; absent: not known. */
+  readonly server_status?: string;
   readonly databases: readonly DatabaseSample[];
   readonly violations: readonly Violation[];
   /** Limits of this sample, for example facts that the role may not read. */

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DbSource } from '../../src/db-source/read-source.ts';
+import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { sourceNameOf, type WatchMigrationOptions, watchMigration } from '../../src/watch/follow-migration.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
@@ -49,6 +50,52 @@ const recordPath = (host: TestHost) => watchRecordPath(host.folders.state, sourc
 const idle = poll({ idlePolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
+
+describe('the status at the service', () => {
+  const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+  const started = { at: Date.parse('2026-01-01T00:00:00Z'), cluster, id: 'm' };
+  const record = { engine: 'redis', source: 'redis.example.com:6379', started } as const;
+  const failed = {
+    status: 'error',
+    raw: { status: 'error', databases: [{ name: 'shop', reason: 'the slot is gone' }] },
+  };
+  const waiting = poll({ sample: makeStatusSample({ phase: 'waiting', violations: [] }) });
+
+  it('comes before what the source shows, and ends a watch that would wait for nothing', async () => {
+    const host = testHost();
+    writeWatchRecord(recordPath(host), record);
+    const asked: string[] = [];
+    const fetchStatus = async (start: { readonly cluster: string }) => {
+      asked.push(start.cluster);
+      return failed;
+    };
+    const { watch } = polling(Array.from({ length: 6 }, () => waiting));
+    await expect(follow(host, watch, { untilIdle: true, fetchStatus })).rejects.toMatchObject({
+      code: 'api_error',
+      exitCode: 1,
+      detail: expect.stringContaining('shop: the slot is gone'),
+    });
+    expect(asked).toEqual([cluster]);
+    const last = JSON.parse(host.out().trim().split('\n').at(-1) ?? '');
+    expect(last).toMatchObject({ server_status: 'error', violations: [{ rule: 'server-status' }] });
+  });
+
+  it('is a note when the service cannot be asked, and does not end the watch', async () => {
+    const host = testHost();
+    writeWatchRecord(recordPath(host), record);
+    const fetchStatus = () => Promise.reject(new CliError('not_logged_in', 'the profile is not logged in'));
+    const { watch } = polling([waiting, waiting, waiting, idle]);
+    expect(await follow(host, watch, { untilIdle: true, fetchStatus })).toBe(0);
+    expect(host.out()).toContain('the profile is not logged in');
+  });
+
+  it('is not asked for a migration that this machine did not start', async () => {
+    const host = testHost();
+    const fetchStatus = () => Promise.reject(new Error('asked'));
+    expect(await follow(host, polling([waiting, idle]).watch, { untilIdle: true, fetchStatus })).toBe(0);
+    expect(host.out()).not.toContain('server_status');
+  });
+});
 
 describe('the watch ends', () => {
   it('with the command for the cut-over when the cluster is known', async () => {

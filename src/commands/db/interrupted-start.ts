@@ -1,11 +1,14 @@
 import type { Api } from '../../api/client.ts';
+import { fetchOnlineMigration, type OnlineMigration } from '../../api/online-migration.ts';
 import { readStoredIdentity } from '../../context/current-identity.ts';
 import type { Context } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
+import { compareIdentities } from '../../identity.ts';
 import { sourceNameOf } from '../../watch/follow-migration.ts';
 import { type ResolvedStart, resolveSentStart } from '../../watch/resolve-sent-start.ts';
 import { findSentStarts } from '../../watch/sent-start.ts';
+import type { RecordedStart } from '../../watch/watch-record.ts';
 
 /** Finds out, and says, what became of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedStart(
@@ -19,6 +22,20 @@ export async function resolveInterruptedStart(
   const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
+}
+
+/**
+ * Fetches the migration that was recorded. Rejects when the profile is one of another service or another account: its
+ * cluster of that UUID would be another one.
+ */
+export function statusFetcher(context: Context): (started: RecordedStart) => Promise<OnlineMigration | undefined> {
+  return async ({ cluster, identity }) => {
+    const settings = context.settings();
+    const current = await readStoredIdentity(context, settings);
+    if (identity !== undefined && compareIdentities(identity, current) === 'different')
+      throw new CliError('usage', 'the profile is not the one that started the migration');
+    return fetchOnlineMigration(await context.api(settings), cluster);
+  };
 }
 
 /** The same for a source. A service that cannot be asked does not prevent the watch, which needs only the source. */

@@ -31,7 +31,7 @@ import { isSameSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedStart } from './interrupted-start.ts';
+import { resolveInterruptedStart, statusFetcher } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
@@ -148,7 +148,10 @@ async function finish(
     `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest.`,
     ...migrationRules(source.engine),
   ]);
-  if (args.has('watch')) return watchMigration(context, readWatchArgs(args, source, args.has('show-queries')));
+  if (args.has('watch')) {
+    const options = readWatchArgs(args, source, args.has('show-queries'));
+    return watchMigration(context, { ...options, fetchStatus: statusFetcher(context) });
+  }
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');

@@ -3,7 +3,7 @@ import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
-import { resolveInterruptedStarts } from './interrupted-start.ts';
+import { resolveInterruptedStarts, statusFetcher } from './interrupted-start.ts';
 
 /** The options of `db watch` that `db migrate --watch` has, too. */
 export const watchOptionSpecs: readonly OptionSpec[] = [
@@ -19,7 +19,7 @@ export const watchOptionSpecs: readonly OptionSpec[] = [
 
 export const dbWatchCommand: CommandSpec<Context> = {
   description:
-    'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads only the source, in read-only transactions. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\nThe slots of the migration are, in this order: those named with --slot; those seen before or named as migration engines name them; those that appeared after `db migrate` started the migration; all that use pgoutput.',
+    'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\nThe slots of the migration are, in this order: those named with --slot; those seen before or named as migration engines name them; those that appeared after `db migrate` started the migration; all that use pgoutput.',
   options: [
     ...sourceOptionSpecs,
     ...watchOptionSpecs,
@@ -42,7 +42,8 @@ export const dbWatchCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const source = await readDbSource(context, args);
     await resolveInterruptedStarts(context, source);
-    return watchMigration(context, readWatchArgs(args, source, args.has('show-queries')));
+    const options = readWatchArgs(args, source, args.has('show-queries'));
+    return watchMigration(context, { ...options, fetchStatus: statusFetcher(context) });
   },
 };
 

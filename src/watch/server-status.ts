@@ -1,0 +1,108 @@
+import type { OnlineMigration } from '../api/online-migration.ts';
+import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-migration.ts';
+import { CliError } from '../errors.ts';
+import { isRecord, stringField } from '../json.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import type { StatusSample, Violation } from './status-sample.ts';
+
+/** What the service reports about the migration that is watched. */
+export type ServerStatus =
+  | { readonly kind: 'known'; readonly migration: OnlineMigration }
+  | { readonly kind: 'none' }
+  /** The service could not be asked; a clause without a secret. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+export interface ServerStatusPoller {
+  /** The status known now. Asks the service again when the last answer is older than 10 s; does not wait for the answer. */
+  latest(): ServerStatus | undefined;
+}
+
+const pollIntervalMs = 10_000;
+
+/**
+ * @param fetchStatus undefined: the service shows no migration
+ * @param now milliseconds since the epoch
+ */
+export function createServerStatusPoller(
+  fetchStatus: () => Promise<OnlineMigration | undefined>,
+  now: () => number,
+): ServerStatusPoller {
+  let known: ServerStatus | undefined;
+  let asked = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
+  const ask = async (): Promise<ServerStatus> => {
+    try {
+      const migration = await fetchStatus();
+      return migration === undefined ? { kind: 'none' } : { kind: 'known', migration };
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      return { kind: 'unavailable', reason: sanitizeLine(error.message, 200) };
+    }
+  };
+  return {
+    latest() {
+      if (!isAsking && now() - asked >= pollIntervalMs) {
+        isAsking = true;
+        asked = now();
+        void ask().then(
+          (status) => {
+            known = status;
+            isAsking = false;
+          },
+          () => {
+            isAsking = false;
+          },
+        );
+      }
+      return known;
+    },
+  };
+}
+
+/** Whether the service reports that the migration failed. */
+export function isFailedAtServer(status: ServerStatus | undefined): boolean {
+  return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
+}
+
+/** The sample with what the service reports: a migration that failed or ended there comes before what the source shows. */
+export function withServerStatus(
+  sample: StatusSample,
+  status: ServerStatus | undefined,
+  cluster: string,
+): StatusSample {
+  if (status === undefined) return sample;
+  if (status.kind === 'unavailable')
+    return { ...sample, notes: [...(sample.notes ?? []), `the service could not be asked: ${status.reason}`] };
+  const violation = violationOf(status, cluster);
+  const server = status.kind === 'known' ? status.migration.status : undefined;
+  return {
+    ...sample,
+    ...(server === undefined ? {} : { server_status: server }),
+    violations: violation === undefined ? sample.violations : [violation, ...sample.violations],
+  };
+}
+
+function violationOf(
+  status: Exclude<ServerStatus, { readonly kind: 'unavailable' }>,
+  cluster: string,
+): Violation | undefined {
+  const hint = `run \`cloudctl db status ${cluster}\` for the state of each database`;
+  if (status.kind === 'none')
+    return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
+  const { migration } = status;
+  if (!isEndedMigrationStatus(migration.status)) return undefined;
+  const reasons = reasonsOf(migration);
+  const because = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
+}
+
+/** Reasons that the service tells about the migration and about three of its databases at most. */
+function reasonsOf({ raw }: OnlineMigration): readonly string[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
+  const parts = [raw, ...databases].flatMap((one) => {
+    const reason = stringField(one, 'reason') ?? stringField(one, 'error');
+    const name = one === raw ? undefined : stringField(one, 'name');
+    return reason === undefined ? [] : [name === undefined ? reason : `${name}: ${reason}`];
+  });
+  return [...new Set(parts)].slice(0, 4).map((text) => sanitizeLine(text, 300));
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { createServerStatusPoller, isFailedAtServer, withServerStatus } from '../../src/watch/server-status.ts';
+import { makeStatusSample } from './view/status-samples.ts';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('the service is asked every 10 s at most, and not while an answer is awaited', async () => {
+  let now = 0;
+  let asked = 0;
+  let answer = (_status: undefined) => {};
+  const poller = createServerStatusPoller(
+    () => {
+      asked += 1;
+      return new Promise<undefined>((resolve) => {
+        answer = resolve;
+      });
+    },
+    () => now,
+  );
+  expect(poller.latest()).toBeUndefined();
+  now = 20_000;
+  poller.latest();
+  expect(asked).toBe(1);
+  answer(undefined);
+  await settled();
+  expect(poller.latest()).toEqual({ kind: 'none' });
+  expect(asked).toBe(2);
+  answer(undefined);
+  await settled();
+  now = 29_999;
+  poller.latest();
+  expect(asked).toBe(2);
+});
+
+test('an error is a note, and the next answer replaces it', async () => {
+  let now = 0;
+  const answers = [
+    () => Promise.reject(new CliError('unreachable', 'could not reach api.example')),
+    async () => ({ status: 'running', raw: {} }),
+  ];
+  const poller = createServerStatusPoller(
+    () => answers.shift()?.() ?? Promise.resolve(undefined),
+    () => now,
+  );
+  poller.latest();
+  await settled();
+  const sample = makeStatusSample({ notes: ['one'] });
+  expect(withServerStatus(sample, poller.latest(), 'c').notes).toEqual([
+    'one',
+    'the service could not be asked: could not reach api.example',
+  ]);
+  now = 10_000;
+  poller.latest();
+  await settled();
+  expect(withServerStatus(sample, poller.latest(), 'c')).toEqual({ ...sample, server_status: 'running' });
+});
+
+test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
+  const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
+  const status = { kind: 'known', migration: { status: 'error', raw } } as const;
+  const [first] = withServerStatus(makeStatusSample(), status, 'c').violations;
+  expect(first).toMatchObject({ rule: 'server-status', observed: 'the service reports the status error: a; d: b' });
+  expect(isFailedAtServer(status)).toBe(true);
+  expect(isFailedAtServer({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
+  const [none] = withServerStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
+  expect(none?.hint).toContain('cloudctl db status c');
+});
