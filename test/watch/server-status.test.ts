@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { createServerStatusPoller, isFailedAtServer, withServerStatus } from '../../src/watch/server-status.ts';
+import { expectGolden } from '../fixtures/golden.ts';
 import { makeStatusSample } from './view/status-samples.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -46,10 +47,7 @@ test('an error is a note, and the next answer replaces it', async () => {
   poller.latest();
   await settled();
   const sample = makeStatusSample({ notes: ['one'] });
-  expect(withServerStatus(sample, poller.latest(), 'c').notes).toEqual([
-    'one',
-    'the service could not be asked: could not reach api.example',
-  ]);
+  expectGolden('db-watch', (withServerStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
   now = 10_000;
   poller.latest();
   await settled();
@@ -60,7 +58,8 @@ test('a status that has ended is the first violation, with reasons that act on n
   const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
   const status = { kind: 'known', migration: { status: 'error', raw } } as const;
   const [first] = withServerStatus(makeStatusSample(), status, 'c').violations;
-  expect(first).toMatchObject({ rule: 'server-status', observed: 'the service reports the status error: a; d: b' });
+  expect(first?.rule).toBe('server-status');
+  expectGolden('db-watch', `${first?.observed}\n${first?.hint}`);
   expect(isFailedAtServer(status)).toBe(true);
   expect(isFailedAtServer({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
   const [none] = withServerStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
