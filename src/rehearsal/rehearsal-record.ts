@@ -20,7 +20,7 @@ export interface FilledDatabase extends EmptyDatabaseState {
 export interface MigrationObjects {
   readonly name: string;
   readonly database: string;
-  /** What the database of the target was before it belonged to the role of that name. */
+  /** Owner, settings and privileges of the database of the target before the copy changed them. */
   readonly former?: FormerTargetState;
   /** Oid of the subscription, recorded before it is dropped. */
   readonly subscriptionOid?: string;

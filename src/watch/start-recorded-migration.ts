@@ -10,7 +10,7 @@ import { CliError } from '../errors.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
 import { type SentStart, settleSentStart, writeSentStart } from './sent-start.ts';
 
-export interface RecordedStartDeps {
+export interface StartMigrationDeps {
   readonly api: Api;
   readonly stateFolder: string;
   /** Milliseconds since the epoch. */
@@ -27,7 +27,7 @@ export interface RecordedStartDeps {
  * known. Throws `internal` when it cannot be stored; nothing was sent then.
  */
 export async function startRecordedMigration(
-  deps: RecordedStartDeps,
+  deps: StartMigrationDeps,
   sent: Omit<SentStart, 'at'>,
   request: MigrationRequest,
 ): Promise<StartedMigration> {
@@ -59,7 +59,7 @@ export function migrationStartTime(createdAt: string | undefined, now: number): 
 }
 
 async function settle(
-  { stateFolder, onUnsaved }: RecordedStartDeps,
+  { stateFolder, onUnsaved }: StartMigrationDeps,
   start: SentStart,
   started: Parameters<typeof settleSentStart>[2],
 ): Promise<void> {

@@ -20,7 +20,7 @@ export interface LedgerIdentityProof {
   readonly state: BatchState;
   /** Who would continue the batch. */
   readonly current: Identity;
-  /** How to become the one that started the batch. */
+  /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: LoginHints;
   /** `--skip-account-check` was given: only a difference that is known stops the batch. */

@@ -9,9 +9,9 @@ import type { DropletLookup } from './droplet-lookup.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 import {
   addTaggedDroplet,
+  differentBatchError,
   findTaggedDroplets,
   noTaggedDroplets,
-  otherBatchError,
   type TaggedDroplets,
   type TaggedLookup,
 } from './tagged-droplets.ts';
@@ -66,7 +66,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
     return droplets;
   };
   const adopt = async (tagged: TaggedDroplets): Promise<void> => {
-    if (tagged.foreign.length > 0) throw otherBatchError(state, tagged.foreign);
+    if (tagged.foreign.length > 0) throw differentBatchError(state, tagged.foreign);
     const serverTime = Date.parse(lane.serverTime() ?? '');
     hasRecent ||= tagged.newest > serverTime - recentMs;
     await deps.onAdopted(recordTagged(tagged, deps));

@@ -105,7 +105,7 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
 }
 
 /** The error for a `--batch-id` under which other droplets exist. */
-export function otherBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
+export function differentBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
   const listed = foreign.slice(0, 10).map(({ id, name, difference }) => `${sanitizeLine(name)} (${id}): ${difference}`);
   const more = foreign.length > listed.length ? [`and ${foreign.length - listed.length} more`] : [];
   return usageError(

@@ -108,7 +108,7 @@ function requirePattern(text: string): void {
     createGlobMatcher(text);
   } catch {
     throw usageError(
-      `DROPLET is not a shell pattern: "${printableInput(text)}"`,
+      `DROPLET is not a valid shell pattern: "${printableInput(text)}"`,
       "write it as in `cloudctl droplets delete 'web-*'`",
     );
   }

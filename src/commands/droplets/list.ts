@@ -80,7 +80,7 @@ function matcherOf(glob: string): (name: string) => boolean {
   try {
     return createGlobMatcher(glob);
   } catch {
-    throw usageError('GLOB is not a shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+    throw usageError('GLOB is not a valid shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
   }
 }
 

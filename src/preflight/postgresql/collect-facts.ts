@@ -10,7 +10,7 @@ import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
-import { laterServerInstanceQuery } from './queries/server-instances.ts';
+import { secondServerInstanceQuery } from './queries/server-instances.ts';
 import { lockedDatabasesQuery } from './queries/table-locks.ts';
 import { type DatabaseSizes, databaseSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
@@ -177,7 +177,7 @@ function queryDatabaseOptions(
 /** Each query of the checks once. */
 function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
-  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, laterServerInstanceQuery, ...all] : all;
+  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
@@ -202,7 +202,7 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
-    const instance = knownQueryValue(results, laterServerInstanceQuery);
+    const instance = knownQueryValue(results, secondServerInstanceQuery);
     state.access.set(name, access.kind === 'entered' ? { ...access, instance } : access);
     const overview = knownQueryValue(results, databaseOverviewQuery);
     if (overview !== undefined)

@@ -1,5 +1,5 @@
 import { knownQueryValue } from '../query.ts';
-import { laterServerInstanceQuery } from './queries/server-instances.ts';
+import { secondServerInstanceQuery } from './queries/server-instances.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
 import type { WalRate } from './source-facts.ts';
@@ -22,10 +22,10 @@ export async function measureWalRate(
   if (first === undefined) return undefined;
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const { results } = await queryDatabase(dbname, [walPositionQuery, laterServerInstanceQuery], queryOptions);
+  const { results } = await queryDatabase(dbname, [walPositionQuery, secondServerInstanceQuery], queryOptions);
   const second = knownQueryValue(results, walPositionQuery);
   // Both times are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = knownQueryValue(results, laterServerInstanceQuery);
+  const instance = knownQueryValue(results, secondServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

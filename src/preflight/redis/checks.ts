@@ -30,7 +30,7 @@ import { redisConnectCheck } from './checks/redis-connect.ts';
 import { redisDnsCheck } from './checks/redis-dns.ts';
 import { redisTlsCheck } from './checks/redis-tls.ts';
 import { renamedCommandsCheck } from './checks/renamed-commands.ts';
-import { renamedWritesCheck } from './checks/renamed-writes.ts';
+import { renamedWriteCommandsCheck } from './checks/renamed-writes.ts';
 import { replBacklogCheck } from './checks/repl-backlog.ts';
 import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
@@ -85,7 +85,7 @@ export const redisChecks: readonly RedisCheck[] = [
   tlsReplicationCheck,
   maxclientsCheck,
   renamedCommandsCheck,
-  renamedWritesCheck,
+  renamedWriteCommandsCheck,
   scriptReplicationCheck,
   keyspaceNotificationsCheck,
 ];

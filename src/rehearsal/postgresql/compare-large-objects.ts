@@ -4,7 +4,7 @@ import { QueryError } from '../../postgresql/query-error.ts';
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
 import { copyBinaryFields, copyTableStatements, readRows } from '../../postgresql/table-rows.ts';
 import type { TableCount } from '../rehearsal-report.ts';
-import { type ContentSession, contentSettings, queryRows, readVersion } from './count-rows.ts';
+import { type ContentSession, queryRows, readVersion, textFormatSettings } from './count-rows.ts';
 
 /** One entry for all large objects of a database; none when no server has one. The rows are large objects. */
 export async function compareLargeObjects(
@@ -41,7 +41,7 @@ async function countLargeObjects(session: ContentSession): Promise<number> {
 async function readLargeObjects(session: ContentSession): Promise<TableContent> {
   const version = await readVersion(session);
   const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
-  const settings = contentSettings(version, version);
+  const settings = textFormatSettings(version, version);
   const message = readOnlyTransaction(copyTableStatements(pages, version, 'binary'), settings);
   const digest = createTableDigest();
   const ends = new Map<number, { readonly page: number; readonly length: number }>();

@@ -106,7 +106,7 @@ export async function readTableContents(
   const version = await readVersion(session);
   const contents = new Map<string, TableContent>();
   for (const { name, table } of tables) {
-    const message = readOnlyTransaction(copyTableStatements(table, version), contentSettings(version, oldest));
+    const message = readOnlyTransaction(copyTableStatements(table, version), textFormatSettings(version, oldest));
     const digest = createTableDigest();
     const visit = (row: Uint8Array) => {
       digest.add(row);
@@ -134,7 +134,7 @@ const missingCodes: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', '4
  * Two servers write equal values as equal texts. Before PostgreSQL 12 a float has other digits, except the first 15. No timeout
  * of the role ends a long COPY, and a table that is locked for a minute cannot be read.
  */
-export function contentSettings(version: number, oldest: number): TransactionSettings {
+export function textFormatSettings(version: number, oldest: number): TransactionSettings {
   return {
     datestyle: 'ISO, MDY',
     timezone: 'UTC',

@@ -8,7 +8,7 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
-import { laterServerInstanceQuery, type ServerInstance } from '../queries/server-instances.ts';
+import { type ServerInstance, secondServerInstanceQuery } from '../queries/server-instances.ts';
 import { type WriteCounters, writeCountersQuery } from '../queries/write-counters.ts';
 import {
   generatedIdentityRejectedSince,
@@ -29,7 +29,7 @@ export const replicaIdentityCheck = databaseCheck({
     unequalColumns: columnsWithoutEqualityQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
     counters: writeCountersQuery,
-    server: laterServerInstanceQuery,
+    server: secondServerInstanceQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
     const version = serverVersionOf(facts);

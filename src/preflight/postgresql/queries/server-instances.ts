@@ -48,7 +48,7 @@ export const serverInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = 
 };
 
 /** The server of a later connection. */
-export const laterServerInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
+export const secondServerInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,

@@ -113,7 +113,7 @@ function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   });
 }
 
-/** Errors that have a finding of their own, or that pass. */
+/** Errors that another check reports, or that are temporary. */
 const otherChecks: ReadonlySet<string> = new Set([
   'NOPERM',
   'NOAUTH',

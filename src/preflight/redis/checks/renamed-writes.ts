@@ -6,7 +6,7 @@ import { removeRenameFix } from '../fixes.ts';
 import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { infoQuery } from '../queries/info.ts';
 
-export const renamedWritesCheck = redisCheck({
+export const renamedWriteCommandsCheck = redisCheck({
   id: 'renamed-writes',
   title: 'no write command has a changed name (rename-command)',
   headline: 'Applications call write commands by changed names (rename-command)',

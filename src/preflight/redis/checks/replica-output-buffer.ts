@@ -119,7 +119,7 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstima
     limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
-    // Twice of what is full in one minute, because the rate varies.
+    // Twice the buffer that one minute fills at the measured rate, because the rate varies.
     wanted: Math.max(buffered * 3, writes * 120),
     isEnough: !exceedsHard && !exceedsSoft(seconds) && !isFullInOneMinute,
     // A rate measured on the network is an upper bound, and proves nothing.

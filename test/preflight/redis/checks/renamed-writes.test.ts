@@ -1,7 +1,7 @@
-import { renamedWritesCheck } from '../../../../src/preflight/redis/checks/renamed-writes.ts';
+import { renamedWriteCommandsCheck } from '../../../../src/preflight/redis/checks/renamed-writes.ts';
 import { checkCases } from '../check-cases.ts';
 
-checkCases(renamedWritesCheck, {
+checkCases(renamedWriteCommandsCheck, {
   none: { status: 'pass' },
   some: {
     facts: { renamed: { kind: 'known', value: { called: ['incr', 'function'], uncalled: ['flushall'] } } },
