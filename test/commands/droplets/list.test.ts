@@ -238,7 +238,7 @@ describe('droplets list', () => {
   });
 
   it.each([
-    [['[z-a]'], /GLOB is not a shell pattern/],
+    [['[z-a]'], /GLOB is not a valid shell pattern/],
     [[''], /GLOB is empty/],
     [['--tag', ''], /--tag is empty/],
     [['--region', ' '], /--region is empty/],
