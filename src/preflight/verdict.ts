@@ -74,13 +74,15 @@ function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
     const [first] = own;
     if (first === undefined) return [];
     const databases = own.flatMap(({ database }) => database ?? []);
+    const clauses = new Set(own.map(({ premise = first.title }) => premise));
+    const settledBy = new Set(own.map(({ settledBy: by = rehearsal }) => by));
     return [
       {
         id,
-        condition: first.premise ?? first.title,
+        condition: clauses.size === 1 ? [...clauses].join() : first.title,
         ...(databases.length === 0 ? {} : { databases }),
         ...(first.fix === undefined ? {} : { settle: first.fix.text }),
-        settled_by: first.settledBy ?? rehearsal,
+        settled_by: [...settledBy].join('; '),
         ...(first.accepted === true ? { accepted: true } : {}),
       },
     ];

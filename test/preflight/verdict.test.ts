@@ -109,6 +109,18 @@ test('a premise has a clause of its own, and names what settles it', () => {
   ]);
 });
 
+test('databases with different clauses have the title of the check as their premise', () => {
+  const inDatabase = (database: string, premise: string, settledBy: string) => ({
+    ...finding('extensions', unknown('open'), database),
+    premise,
+    settledBy,
+  });
+  const open = [inDatabase('d1', 'the target provides a', '--a'), inDatabase('d2', 'the target provides b', '--b')];
+  expect(weigh(open).premises).toEqual([
+    { id: 'extensions', condition: 'extensions', databases: ['d1', 'd2'], settled_by: '--a; --b' },
+  ]);
+});
+
 test('an accepted premise does not stop a strict run, and remains unproven', () => {
   const open = finding('redis-tls', unknown('private authority'));
   expect(weigh([open], { strict: true, accept: ['redis-tls'] })).toMatchObject({

@@ -31,7 +31,7 @@ export const extensionsCheck = databaseCheck({
           text: 'Provide the extensions of the target with --target-extensions name,name (on the target: SELECT name FROM pg_available_extensions).',
         }),
         headline: 'The extensions of the target are not known',
-        premise: `the target provides ${firstListedObjects(open.map(({ name }) => name)).join(', ')}`,
+        ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
         settledBy: '--target-extensions',
         detail: 'The schema cannot be restored if one of them is missing.',
         objects: firstListedObjects(open).map(described),
