@@ -36,6 +36,7 @@ function reportWith(text: string): PreflightReport {
     ...report,
     source: { ...report.source, host: text, dbname: text, username: text, server_version: text },
     data_loss: [text],
+    premises: [{ id: 'extensions', condition: text, databases: [text], settle: text, settled_by: text }],
     advice: { ignore_dbs: [text, 'b'], verdict: 'continuous' },
     databases: report.databases.map((database) => ({ ...database, name: text })),
     findings: report.findings.map(({ fix, ...finding }) => ({

@@ -55,6 +55,10 @@ export interface CheckOutcome {
   /** Names of tables, slots or roles, at most as many as fit a screen; `detail` counts the rest. */
   readonly objects?: readonly string[];
   readonly fix?: Fix;
+  /** What must be true for the verdict when the outcome is unknown, as a clause (default: the title). */
+  readonly premise?: string;
+  /** The option or command that settles an unknown outcome (default: a rehearsal). */
+  readonly settledBy?: string;
   /** What the method does not copy, without failing: `3 unlogged tables`, `sequence values`. */
   readonly dataLoss?: string;
   /** The databases that an outcome of the server concerns; absent: all. A `fail` blocks no other. */
@@ -72,7 +76,7 @@ export interface Finding extends CheckOutcome {
   readonly database?: string;
   /** Section of the specification that the check rests on. */
   readonly spec?: string;
-  /** Waived by `--accept`. */
+  /** Waived by `--accept`; an unknown outcome remains unknown. */
   readonly accepted?: boolean;
 }
 

@@ -52,8 +52,11 @@ export interface VerdictPremise {
   readonly condition: string;
   /** The databases it is about; absent: the server. */
   readonly databases?: readonly string[];
-  /** The option or command that settles it; absent: none is known. */
+  /** What to do to settle it; the option or command is in `settled_by`. */
   readonly settle?: string;
+  readonly settled_by: string;
+  /** Waived by `--accept`: `--strict` does not block because of it. */
+  readonly accepted?: boolean;
 }
 
 export interface VerdictAfterFixes {

@@ -116,12 +116,16 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
       ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
       : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
-    detail:
-      blockers.length === 0
-        ? 'with --strict warnings are blockers, or a query failed'
-        : `blocked by ${blockers.join(', ')}`,
+    detail: blockers.length === 0 ? strictDetail(report) : `blocked by ${blockers.join(', ')}`,
     hint,
   });
+}
+
+/** Why `--strict` refuses what no finding blocks. */
+function strictDetail({ findings, premises }: PreflightReport): string {
+  const warnings = findings.filter(({ status, accepted }) => status === 'warn' && accepted !== true);
+  const ids = [...warnings, ...premises.filter(({ accepted }) => accepted !== true)].map(({ id }) => id);
+  return `--strict treats warnings and open premises as blockers: ${[...new Set(ids)].join(', ')}`;
 }
 
 async function runWithProgress(

@@ -33,10 +33,11 @@ export function deriveVerdict(weighing: VerdictInput): Conclusion {
   const premises = premisesOf(findings.filter((finding) => leavesVerdictUnproven(finding, verdict, weighing)));
   const proven = premises.length === 0;
   const warned = findings.some(({ status, accepted }) => status === 'warn' && accepted !== true);
+  const isOpen = premises.some(({ accepted }) => accepted !== true);
   return {
     verdict,
     methods: Object.fromEntries(methods.map((one) => [one, opened.includes(one)])),
-    ok: opened.includes(method) && !(strict && (warned || !proven)),
+    ok: opened.includes(method) && !(strict && (warned || isOpen)),
     proven,
     premises,
     data_loss: findings.flatMap(({ dataLoss, database }) =>
@@ -58,9 +59,12 @@ export function concernsDatabase({ database, only }: Finding, name: string): boo
 }
 
 function markAccepted(finding: Finding, accept: readonly string[]): Finding {
-  const waivable = finding.status === 'fail' || finding.status === 'warn';
+  const waivable = ['fail', 'warn', 'unknown'].includes(finding.status);
   return waivable && accept.includes(finding.id) ? { ...finding, accepted: true } : finding;
 }
+
+/** It copies the rows to another server, so it shows what no query of the source can. */
+const rehearsal = 'cloudctl db rehearse';
 
 /** One premise for each check, however many databases it is about. */
 function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
@@ -70,12 +74,16 @@ function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
     const [first] = own;
     if (first === undefined) return [];
     const databases = own.flatMap(({ database }) => database ?? []);
+    const clauses = new Set(own.map(({ premise = first.title }) => premise));
+    const settledBy = new Set(own.map(({ settledBy: by = rehearsal }) => by));
     return [
       {
         id,
-        condition: first.title,
+        condition: clauses.size === 1 ? [...clauses].join() : first.title,
         ...(databases.length === 0 ? {} : { databases }),
         ...(first.fix === undefined ? {} : { settle: first.fix.text }),
+        settled_by: [...settledBy].join('; '),
+        ...(first.accepted === true ? { accepted: true } : {}),
       },
     ];
   });

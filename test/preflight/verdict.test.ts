@@ -97,6 +97,39 @@ test('what is not known is a premise with the option that settles it, once for a
   expect(weigh([finding('advice', unknown('denied'))]).premises).toEqual([]);
 });
 
+test('a premise has a clause of its own, and names what settles it', () => {
+  const open = {
+    ...finding('setting-checks', unknown('2 constraints')),
+    premise: 'valid rows',
+    settledBy: '--x',
+  };
+  expect(weigh([open, finding('rows', unknown('not read'))]).premises).toEqual([
+    { id: 'setting-checks', condition: 'valid rows', settled_by: '--x' },
+    { id: 'rows', condition: 'rows', settled_by: 'cloudctl db rehearse' },
+  ]);
+});
+
+test('databases with different clauses have the title of the check as their premise', () => {
+  const inDatabase = (database: string, premise: string, settledBy: string) => ({
+    ...finding('extensions', unknown('open'), database),
+    premise,
+    settledBy,
+  });
+  const open = [inDatabase('d1', 'the target provides a', '--a'), inDatabase('d2', 'the target provides b', '--b')];
+  expect(weigh(open).premises).toEqual([
+    { id: 'extensions', condition: 'extensions', databases: ['d1', 'd2'], settled_by: '--a; --b' },
+  ]);
+});
+
+test('an accepted premise does not stop a strict run, and remains unproven', () => {
+  const open = finding('redis-tls', unknown('private authority'));
+  expect(weigh([open], { strict: true, accept: ['redis-tls'] })).toMatchObject({
+    ok: true,
+    proven: false,
+    premises: [{ id: 'redis-tls', accepted: true }],
+  });
+});
+
 test('blocked is proven by its blocker, whatever else is unknown', () => {
   const blocked = finding('tcp-connect', fail(['continuous', 'dump'], 'ECONNREFUSED'));
   expect(weigh([blocked, finding('hba-rule', unknown('denied'))]).proven).toBe(true);

@@ -26,7 +26,7 @@ export function markdownReport(report: PreflightReport): string {
   const fix = renderFixScript(report);
   const parts = [
     `# Preflight: ${report.verdict}`,
-    `**${verdictSentence(report)}**`,
+    `**${escapeMarkdown(verdictSentence(report))}**`,
     [
       `- Source: ${markdownCode(sourceLabel(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${escapeMarkdown(report.source.server_version)}`}`,
       `- Requested method: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,

@@ -38,11 +38,14 @@ const runningMethod: Readonly<Record<PreflightVerdict, string>> = {
 
 /** One line for each open premise, with what settles it. */
 export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
-  return premises.map(({ id, condition, databases = [], settle }) => {
+  return premises.map(({ id, condition, databases = [], settle = '', settled_by: settledBy, accepted }) => {
     const [first] = databases;
     const where =
       first === undefined ? '' : databases.length === 1 ? ` in ${first}` : ` in ${databases.length} databases`;
-    return `${condition}${where} (${id}).${settle === undefined ? '' : ` ${settle}`}`;
+    const sentences = [settle, settle.includes(settledBy) ? '' : `Settled by: ${settledBy}`].filter(
+      (one) => one !== '',
+    );
+    return `${condition}${where} (${id}${accepted === true ? ', accepted' : ''}). ${sentences.join(' ')}`;
   });
 }
 
@@ -78,8 +81,8 @@ export function ignoreAdviceSentence({ advice, method }: PreflightReport): strin
 }
 
 /** What a report states about a finding: the headline when the check does not pass, the title when it does. */
-export function findingTitle({ status, title, headline }: Finding): string {
-  if (status === 'unknown') return `Not known whether ${title}`;
+export function findingTitle({ status, title, headline, premise = title }: Finding): string {
+  if (status === 'unknown') return `Not known whether ${premise}`;
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 

@@ -36,7 +36,7 @@ export function textReport(
   const version = report.source.server_version;
   const after = verdictAfterFixesSentence(report);
   const head = [
-    ink.bold(verdictSentence(report)),
+    ink.bold(line(verdictSentence(report))),
     line(
       `${sourceLabel(report)}${version === undefined ? '' : `, ${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`}`,
     ),

@@ -5,7 +5,7 @@ import { knownQueryValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
-import { measureWalRate } from './measure-wal-rate.ts';
+import { measureWalRate, requiresWalInterval } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
@@ -34,7 +34,7 @@ export interface CollectSettings {
   readonly checks: readonly PostgresqlCheck[];
   /** The most connections that are open at once. */
   readonly concurrency: number;
-  /** Milliseconds between the two readings of the WAL position. */
+  /** Milliseconds between the two readings of the WAL position, where a check needs them. */
   readonly walInterval: number;
 }
 
@@ -69,8 +69,9 @@ export async function collectPostgresqlFacts(
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery];
+    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery, walPositionQuery];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
+    const readAt = clock.now();
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
     let lost = disconnectReason(first);
@@ -91,10 +92,8 @@ export async function collectPostgresqlFacts(
       retained: new Map(),
     };
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
-    let readAt = 0;
-    const server = runOnOpenSession(session, [...serverQueries, walPositionQuery], facts.dbname, queryOptions).then(
+    const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
       (outcome): QueryResults => {
-        readAt = clock.now();
         lost ??= disconnectReason(outcome);
         return new Map([...serverResults, ...outcome.results]);
       },
@@ -103,13 +102,14 @@ export async function collectPostgresqlFacts(
     const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
     await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
     const results = await server;
+    const interval = requiresWalInterval(results, run.options) ? settings.walInterval : 0;
     const waitingSince = clock.now();
     const walRate = await measureWalRate(knownQueryValue(results, walPositionQuery), readAt, {
-      interval: settings.walInterval,
+      interval,
       dbname: facts.dbname,
       queryOptions,
     });
-    const waited = clock.now() - waitingSince;
+    const waited = interval === 0 ? 0 : clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     return {
       facts,

@@ -1,16 +1,16 @@
 /**
  * Whether a release of PostgreSQL ships an extension in its contrib modules. `trusted`: every role that may create objects in
  * the database can install it; `untrusted`: only a superuser can; `absent`: it is in contrib of another release;
- * `other`: it is in contrib of no release from 10 to 18. Source: the control files of each release.
+ * `other`: it is in contrib of no release from 10 to 18, or the release is newer than these. Source: the control files of each release.
  */
 export type ContribStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
 export const contribReleases = { first: 10, last: 18 } as const;
 
-/** @param major major version from 10 to 18 */
+/** @param major major version, 10 or newer */
 export function contribStatus(name: string, major: number): ContribStatus {
   const found = contribExtensions.get(name);
-  if (found === undefined) return 'other';
+  if (found === undefined || major > contribReleases.last) return 'other';
   const { since = contribReleases.first, until = contribReleases.last, trusted = false } = found;
   if (major < since || major > until) return 'absent';
   // The keyword `trusted` of control files was added in 13.

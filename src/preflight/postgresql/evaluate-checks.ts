@@ -82,8 +82,14 @@ function readValues({ queries }: PostgresqlCheck, results: QueryResults, databas
   }
   const reason = [...idsByReason].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
   const grants = failed.flatMap(({ result }) => (result?.kind === 'denied' ? [result.grant] : []));
-  return { outcome: unknown(reason, grants.length === 0 ? undefined : grantFix(grants, database)) };
+  if (grants.length === 0) return { outcome: { ...unknown(reason, queryAgain), settledBy: '--deadline' } };
+  const fix = grantFix(grants, database);
+  return { outcome: { ...unknown(reason, fix), settledBy: (fix.sql ?? []).join('; ') } };
 }
+
+const queryAgain: Fix = {
+  text: 'Run the preflight again when the server responds, with a longer --deadline if it is slow.',
+};
 
 function visibleResult(
   query: AnyPostgresqlQuery,

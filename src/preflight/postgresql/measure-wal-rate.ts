@@ -1,12 +1,29 @@
-import { knownQueryValue } from '../query.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import { knownQueryValue, type QueryResults } from '../query.ts';
 import { secondServerInstanceQuery } from './queries/server-instances.ts';
+import { settingsQuery } from './queries/settings.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
+import { sizeSetting } from './setting-values.ts';
 import type { WalRate } from './source-facts.ts';
 
 /**
- * Reads the WAL position a second time, after the interval (milliseconds) since the first reading. undefined: the server is in
- * recovery, or the deadline of the run passed.
+ * Whether a check decides by what is written now: then the preflight waits until the interval between the two readings of the
+ * WAL position is over. Otherwise the second reading follows the last query.
+ */
+export function requiresWalInterval(
+  results: QueryResults,
+  { method, sourceDiskFree }: Pick<PreflightOptions, 'method' | 'sourceDiskFree'>,
+): boolean {
+  const settings = knownQueryValue(results, settingsQuery);
+  const isWalLimited =
+    settings?.has('max_slot_wal_keep_size') === true && sizeSetting(settings, 'max_slot_wal_keep_size') >= 0;
+  return isWalLimited || method === 'dump' || sourceDiskFree !== undefined;
+}
+
+/**
+ * Reads the WAL position a second time, `interval` milliseconds after the first reading at the earliest. undefined: the server
+ * is in recovery, or the deadline of the run passed.
  * @param readAt when the first reading was made, by our clock
  */
 export async function measureWalRate(

@@ -28,7 +28,7 @@ import type { PostgresqlSourceFacts } from './source-facts.ts';
 export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
   /** Connections at once (default: 8); never more than a tenth of the free ones. */
   readonly concurrency?: number;
-  /** Milliseconds between the two readings of the WAL position (default: 5 s). */
+  /** Milliseconds between the two readings of the WAL position where a check needs them (default: 5 s). */
   readonly walInterval?: number;
   /** The checks to run (default: all). */
   readonly checks?: readonly PostgresqlCheck[];

@@ -1,9 +1,12 @@
 import type { WalHistory } from './queries/wal.ts';
 import type { WalRate } from './source-facts.ts';
 
-/** The higher of the measured rate and the average since the statistics were reset. */
+/**
+ * The higher of the measured rate and the average since the statistics were reset. A reading of less than a second counts only
+ * without an average: a single record may be most of it.
+ */
 export function walBytesPerSecond(sample: WalRate | undefined, history: WalHistory | undefined): number {
   const now = sample === undefined || sample.seconds <= 0 ? 0 : sample.bytes / sample.seconds;
-  const average = history === undefined || history.seconds < 3600 ? 0 : history.bytes / history.seconds;
-  return Math.max(now, average);
+  const average = history === undefined || history.seconds < 3600 ? undefined : history.bytes / history.seconds;
+  return average !== undefined && (sample?.seconds ?? 0) < 1 ? average : Math.max(now, average ?? 0);
 }

@@ -11,25 +11,34 @@ export function outcomeWithoutResult(
     case 'skipped':
       return skip(result.reason);
     case 'failed':
-      return unknown(result.reason, {
-        text: isBusyError(result.reason)
-          ? 'Wait until the script has ended (see busy-script), then run the preflight again.'
-          : 'Run the preflight again when the server responds.',
-      });
+      return {
+        ...unknown(result.reason, {
+          text: isBusyError(result.reason)
+            ? 'Wait until the script has ended (see busy-script), then run the preflight again.'
+            : 'Run the preflight again when the server responds.',
+        }),
+        settledBy: 'cloudctl db preflight',
+      };
     case 'denied':
-      return unknown(result.reason, {
-        sql: [result.grant],
-        ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
-        by: 'an administrator of the source',
-        notSimulated: 'what the command then returns is not known',
-        text: 'Grant the user the command, then run the preflight again.',
-      });
+      return {
+        ...unknown(result.reason, {
+          sql: [result.grant],
+          ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
+          by: 'an administrator of the source',
+          notSimulated: 'what the command then returns is not known',
+          text: 'Grant the user the command, then run the preflight again.',
+        }),
+        settledBy: result.grant,
+      };
     case 'missing':
-      return unknown(result.reason, {
-        text: mayBlock.includes('continuous')
-          ? 'The server is too old for the command, or hides it. Ask its operator, or run with --probe, which tests PSYNC itself.'
-          : 'The server is too old for the command, or hides it. Ask its operator.',
-      });
+      return mayBlock.includes('continuous')
+        ? {
+            ...unknown(result.reason, {
+              text: 'The server is too old for the command, or hides it. Ask its operator, or run with --probe, which tests PSYNC itself.',
+            }),
+            settledBy: '--probe',
+          }
+        : unknown(result.reason, { text: 'The server is too old for the command, or hides it. Ask its operator.' });
     default:
       return result satisfies never;
   }

@@ -117,9 +117,15 @@ it('names the open premises with what settles them', () => {
       id: 'version-not-newer',
       condition: 'the source is not newer than the target',
       settle: 'Provide --target-version.',
+      settled_by: '--target-version',
     },
-    { id: 'extensions', condition: 'the target provides every extension', databases: ['a', 'b'] },
-    { id: 'rls', condition: 'no row is hidden', databases: ['a'] },
+    {
+      id: 'extensions',
+      condition: 'the target provides every extension',
+      databases: ['a', 'b'],
+      settled_by: '--target-extensions',
+    },
+    { id: 'rls', condition: 'no row is hidden', databases: ['a'], settled_by: 'cloudctl db rehearse', accepted: true },
   ];
   const open = { ...report, verdict: 'continuous', proven: false, premises } as const;
   const plain = (text: string) => text;

@@ -22,6 +22,7 @@ export const authPasswordCheck = serverCheck({
           ? {
               ...unknown(`the server did not request a password for ${username}`, notRequested),
               headline: 'The password was not verified',
+              settledBy: '--accept auth-password',
             }
           : pass(`accepted for ${username}`),
       (why) => failLogin(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),

@@ -39,6 +39,7 @@ export const callableNamesCheck = databaseCheck({
     if (unseen.length > 0) {
       return {
         ...unknown(`${observed} of functions or operators; ambiguous names were not searched for`),
+        premise: 'every name in a column of type regproc or regoper is unique',
         ...more,
         detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${ownerValueQueries(unseen)}`,
       };

@@ -13,7 +13,7 @@ export const collationCheck = databaseCheck({
   id: 'collation',
   title: 'source and target sort text in the same way',
   headline: 'Collations can differ on the target',
-  severity: { continuous: 'warning', dump: 'warning' },
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ databases, collations, markedFunctions }, database) {
     const found = findDatabase(databases, database);
@@ -71,6 +71,8 @@ function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
       `${countText(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
     headline: 'A function sets a locale that the target may not provide',
+    premise: 'the target provides the locales that functions set',
+    settledBy: '--accept collation',
     required: 'locales that the target provides',
     detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),

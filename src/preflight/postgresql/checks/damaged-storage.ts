@@ -34,6 +34,7 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
 function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return {
     ...unknown(`${countText(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
+    premise: 'the damaged pages are not in a table, or were repaired since',
     headline: 'Pages failed their checksum',
     required: 'no checksum failures',
     detail:

@@ -1,7 +1,7 @@
 import { info, pass, skip, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { binarySizeText, countText } from '../units.ts';
+import { binarySizeText, countText, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = serverCheck({
   id: 'dump-quiesced',
@@ -13,12 +13,12 @@ export const dumpQuiescedCheck = serverCheck({
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;
-    const seconds = Math.round(facts.walRate?.seconds ?? 0);
+    const span = timeSpanText((facts.walRate?.seconds ?? 0) * 1000);
     if (written <= idleBytes && transactions.length === 0) {
       if (facts.walRate === undefined) return skip('the WAL position could not be read');
-      return pass(`${binarySizeText(written)} of WAL in ${seconds} s`, { detail: `${snapshotText} ${sampleText}` });
+      return pass(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
     }
-    const observed = `${binarySizeText(written)} of WAL in ${seconds} s, ${countText(transactions.length, 'open transaction')}`;
+    const observed = `${binarySizeText(written)} of WAL in ${span}, ${countText(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return info(observed, { detail: snapshotText });
     return warn(observed, {
       required: 'no writes',

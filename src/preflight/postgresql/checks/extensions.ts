@@ -31,6 +31,8 @@ export const extensionsCheck = databaseCheck({
           text: 'Provide the extensions of the target with --target-extensions name,name (on the target: SELECT name FROM pg_available_extensions).',
         }),
         headline: 'The extensions of the target are not known',
+        ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
+        settledBy: '--target-extensions',
         detail: 'The schema cannot be restored if one of them is missing.',
         objects: firstListedObjects(open).map(described),
       };
@@ -52,11 +54,9 @@ export const extensionsCheck = databaseCheck({
 /** The releases that the target can have: never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
   const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
-  const clamp = (version: number) =>
-    Math.min(Math.max(Math.floor(version / 10_000), contribReleases.first), contribReleases.last);
-  if (target !== undefined) return [clamp(target)];
-  const first = clamp(sourceVersion);
-  return Array.from({ length: contribReleases.last - first + 1 }, (_, at) => first + at);
+  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribReleases.first);
+  const last = target === undefined ? Math.max(first, contribReleases.last) : first;
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 
 function described({ name, version }: InstalledExtension): string {

@@ -58,5 +58,9 @@ function differingValues(volatile: readonly VolatileColumn[], database: string):
       text: 'Change them to ordinary columns, which are replicated (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, 13 and newer), and fill them with a trigger.',
     },
   };
-  return certain.length > 0 ? fail(['continuous', 'dump'], observed, more) : { ...unknown(observed), ...more };
+  return certain.length > 0
+    ? fail(['continuous', 'dump'], observed, more)
+    : { ...unknown(observed), ...more, premise: sameValues };
 }
+
+const sameValues = 'the functions of generated columns return the same values on the target';

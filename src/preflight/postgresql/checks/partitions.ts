@@ -20,7 +20,11 @@ export const partitionsCheck = databaseCheck({
     const unseen = partitions.filter(({ numbered }) => numbered === 'unseen');
     if (unseen.length > 0) {
       const { observed = '', ...more } = objectIdentifierKeys(unseen, database);
-      return { ...more, ...unknown(`${observed}, and their rows were not checked`) };
+      return {
+        ...more,
+        ...unknown(`${observed}, and their rows were not checked`),
+        premise: 'every row belongs to the same partition on the target',
+      };
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = firstListedObjects(partitions).map(described);

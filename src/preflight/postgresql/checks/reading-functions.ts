@@ -96,6 +96,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
     ...unknown(
       `${countText(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
+    premise: 'these functions need no rows that are copied later',
     required: 'functions that depend on their arguments only',
     detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until they are: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". It never succeeds when a function reads the table that is copied.${repair}${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(described),

@@ -38,6 +38,7 @@ export const sessionChecksCheck = databaseCheck({
     if (broken.length > 0) return fail(['continuous', 'dump'], observed, more);
     return {
       ...unknown(`${observed}, and it is not known whether every row satisfies them`),
+      premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
       detail: `${more.detail}${valuesOfTarget(named)}${ownerQueries(named, "SET search_path = ''")}`,
     };

@@ -68,6 +68,7 @@ export const settingChecksCheck = databaseCheck({
     const defaults = Object.entries(defaultSessionSettings).map(([name, value]) => `SET ${name} = '${value}'`);
     return {
       ...unknown(`${observed}; it is not known whether every row satisfies them`),
+      premise: 'every row satisfies the CHECK constraints with the settings of the target',
       ...more(found),
       detail: `${harm}.${unlistedNote(found)}${ownerQueries(found, defaults.join('; '))}`,
     };

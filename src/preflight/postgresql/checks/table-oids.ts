@@ -30,6 +30,7 @@ export const tableOidsCheck = databaseCheck({
     }
     return {
       ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
+      premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
       detail: `A table has another OID on the target, where the constraint is evaluated for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
     };

@@ -29,6 +29,7 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
           text: 'Provide the version of the cluster, for example --target-version 17.',
         }),
         headline: 'The version of the target is not known',
+        settledBy: '--target-version',
       };
     }
     const observed = `${source}, target ${formatMajorVersion(target)}`;

@@ -30,7 +30,10 @@ export const bgsaveBrokenCheck = redisCheck({
       return copyFailed(copy.reason, isDiskless ? { text: logAdvice } : disklessFix(setting, info, diskAdvice));
     }
     if (copy?.kind === 'late')
-      return unknown(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' });
+      return {
+        ...unknown(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' }),
+        settledBy: '--probe',
+      };
     if (status !== 'err' || copy?.kind === 'started') {
       if (!isDiskless && copy === undefined && isFolderGone(info, folder)) {
         return folderGone(disklessFix(setting, info, diskAdvice));
@@ -105,6 +108,7 @@ function notTried(): CheckOutcome {
       text: 'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.',
     }),
     headline: 'It is not known whether the source can write the copy for the target',
+    settledBy: '--probe',
     detail: 'The copy for the target is written to a file first (repl-diskless-sync no).',
   };
 }

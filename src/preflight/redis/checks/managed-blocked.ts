@@ -95,9 +95,13 @@ function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): 
   }
   if (probe?.kind === 'accepted')
     return infoOutcome('CONFIG is hidden; PSYNC was accepted', { headline: 'The server hides CONFIG' });
-  return unknown('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
-    text: 'Run the preflight with --probe, which requests a synchronization and disconnects, or ask the operator of the server.',
-  });
+  return {
+    ...unknown('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
+      text: 'Run the preflight with --probe, which requests a synchronization and disconnects, or ask the operator of the server.',
+    }),
+    premise: 'the server accepts PSYNC',
+    settledBy: '--probe',
+  };
 }
 
 const managedPort = 25061;

@@ -21,6 +21,7 @@ export const maxmemoryCheck = redisCheck({
     const config = queryValueOr(settings, undefined);
     const limit = infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
     const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
+    const evicts = policy !== 'noeviction' && limit > 0;
     const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;
     const sum = `${formatBytes(copy.bytes)} + 10 % = ${formatBytes(need)} needed`;
     if (targetMemory !== undefined && need > targetMemory) {
@@ -30,15 +31,31 @@ export const maxmemoryCheck = redisCheck({
         fix: { text: 'Use a larger plan for the target, or delete keys that are not needed.' },
       });
     }
+    if (targetMemory === undefined && need > smallestTargetMemory) {
+      return {
+        ...unknown(observed, { text: 'Provide the memory of the target in bytes with --target-memory.' }),
+        headline: 'The memory of the target is not known',
+        premise: `the target has ${formatBytes(need)} of memory for data`,
+        settledBy: '--target-memory',
+        required: formatBytes(need),
+        detail: `${sum}.${evicts ? ` ${noEvictionText}` : ''}`,
+      };
+    }
     const detail = targetMemory === undefined ? sum : `${sum}, the target has ${formatBytes(targetMemory)}`;
-    if (policy !== 'noeviction' && limit > 0) {
+    if (evicts) {
       return warn(observed, {
         headline: 'The source evicts keys at maxmemory, and the target may not',
         required: `maxmemory-policy ${policy} on the target too`,
-        detail: `${detail}. With noeviction the target refuses writes with \`OOM command not allowed when used memory > 'maxmemory'\` where the source would have evicted keys.`,
+        detail: `${detail}. ${noEvictionText}`,
         fix: { text: `Set maxmemory-policy ${policy} on the target before the applications use it.` },
       });
     }
     return infoOutcome(observed, { headline: 'The memory that the target needs', detail: `${detail}.` });
   },
 });
+
+/** Bytes that every target has for data. */
+const smallestTargetMemory = 256e6;
+
+const noEvictionText =
+  "With noeviction the target refuses writes with `OOM command not allowed when used memory > 'maxmemory'` where the source would have evicted keys.";

@@ -129,6 +129,8 @@ function privateAuthority(observed: string, issuer: string): CheckOutcome {
       text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target has this one.',
     }),
     headline: 'It is not known whether the target trusts the authority of the certificate',
+    premise: 'the target trusts the authority of the certificate',
+    settledBy: '--accept redis-tls',
     detail:
       'A replica that does not trust it fails with `certificate verify failed`, and the link stays down. A migration request has no field for a CA certificate.',
   };

@@ -40,6 +40,8 @@ function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): Ch
       text: `Make sure that no application calls ${names.join(', ')} by another name until the migration has ended, or remove the rename-command lines from redis.conf and restart.`,
     }),
     headline: 'Write commands have changed names (rename-command)',
+    premise: 'no application calls a renamed write command during the migration',
+    settledBy: '--accept renamed-writes',
     detail:
       'A call during the migration is lost: the replication stream has the changed name, and the target does not know it.',
     objects: names,

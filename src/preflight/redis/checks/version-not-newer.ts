@@ -8,7 +8,7 @@ import {
   rdbVersion,
   redisProductNames,
 } from '../../../redis/version.ts';
-import { type CheckOutcome, fail, type MigrationMethod, pass, unknown, warn } from '../../finding.ts';
+import { type CheckOutcome, type Fix, fail, type MigrationMethod, pass, unknown, warn } from '../../finding.ts';
 import { optionalQuery, queryValueOr } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { commandCallsQuery, infoQuery } from '../queries/info.ts';
@@ -27,8 +27,8 @@ export const redisVersionNotNewerCheck = redisCheck({
     const observed = `${redisProductNames[source.product]} ${source.version}`;
     if (hasOwnReplication(source)) return ownReplication(observed);
     if (targetVersion === undefined) {
-      return unknown(`${observed}; the version of the target is not known`, {
-        text: 'Give it with --target-version redis-7.2 or --target-version valkey-8.',
+      return settledByVersion(`${observed}; the version of the target is not known`, {
+        text: 'Provide it, for example --target-version redis-7.2 or --target-version valkey-8.',
       });
     }
     const target = parseTargetVersion(targetVersion);
@@ -47,7 +47,7 @@ export const redisVersionNotNewerCheck = redisCheck({
     const [first] = found;
     if (first === undefined) return compatible(source, observed, targetVersion, products, target);
     if (problems.some((problem) => problem?.blocks.length !== first.blocks.length)) {
-      return unknown(`${observed} to ${targetVersion}: ${reasons}`, {
+      return settledByVersion(`${observed} to ${targetVersion}: ${reasons}`, {
         text: `Say which product the target is: --target-version redis-${target.major} or valkey-${target.major}.`,
       });
     }
@@ -59,6 +59,10 @@ export const redisVersionNotNewerCheck = redisCheck({
     });
   },
 });
+
+function settledByVersion(reason: string, fix: Fix): CheckOutcome {
+  return { ...unknown(reason, fix), settledBy: '--target-version' };
+}
 
 type ProductFamily = 'redis' | 'valkey';
 

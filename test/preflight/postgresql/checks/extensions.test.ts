@@ -26,6 +26,8 @@ test.each([
   { has: ['adminpack'], from: 150_000, target: undefined, verdict: 'unknown' },
   { has: ['adminpack'], from: 150_000, target: '16', verdict: 'unknown' },
   { has: ['adminpack', 'citext'], from: 150_000, target: '17', verdict: 'fail continuous+dump' },
+  { has: ['citext'], from: 150_000, target: '19', verdict: 'unknown' },
+  { has: ['citext'], from: 190_000, target: undefined, verdict: 'unknown' },
   { has: ['citext'], from: 110_000, target: '12', verdict: 'unknown' },
 ])('extensions $has of $from, --target-version $target: $verdict', ({ has, from, target, verdict }) => {
   const extensions = has.map((name) => ({ name, version: '1.0' }));
