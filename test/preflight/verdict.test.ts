@@ -100,11 +100,11 @@ test('what is not known is a premise with the option that settles it, once for a
 test('a premise has a clause of its own, and names what settles it', () => {
   const open = {
     ...finding('setting-checks', unknown('2 constraints')),
-    premise: 'clause',
+    premise: 'valid rows',
     settledBy: '--x',
   };
   expect(weigh([open, finding('rows', unknown('not read'))]).premises).toEqual([
-    { id: 'setting-checks', condition: 'clause', settled_by: '--x' },
+    { id: 'setting-checks', condition: 'valid rows', settled_by: '--x' },
     { id: 'rows', condition: 'rows', settled_by: 'cloudctl db rehearse' },
   ]);
 });
@@ -115,7 +115,7 @@ test('databases with different clauses have the title of the check as their prem
     premise,
     settledBy,
   });
-  const open = [inDatabase('d1', 'clause-a', '--a'), inDatabase('d2', 'clause-b', '--b')];
+  const open = [inDatabase('d1', 'the target provides a', '--a'), inDatabase('d2', 'the target provides b', '--b')];
   expect(weigh(open).premises).toEqual([
     { id: 'extensions', condition: 'extensions', databases: ['d1', 'd2'], settled_by: '--a; --b' },
   ]);
