@@ -198,6 +198,8 @@ test('without the version of the target the premise is printed and the migration
   const strict = await run([...words, '--strict'], { folders, limit: 60_000, env });
   expect(strict.code).toBe(3);
   expect(service.seen).toEqual([]);
+  const { error } = JSON.parse(strict.stderr.slice(strict.stderr.indexOf('{"error"'))) as { error: { detail: string } };
+  expectGolden('db-migrate', error.detail, 'strict');
   const ran = await run([...words, '-y'], { folders, limit: 60_000, env });
   expect(ran.code).toBe(0);
   expect(service.seen).toHaveLength(1);

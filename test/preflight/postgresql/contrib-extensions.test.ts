@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { contribStatus } from '../../../src/preflight/postgresql/contrib-extensions.ts';
-import { startPostgres } from '../../fixtures/postgres.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
+import { preflightServer } from './preflight.ts';
 
 /** Procedural languages are packages of their own. */
 const languages = /^(plperlu?|plpgsql|plpython3u|pltclu?)$/;
@@ -28,3 +29,26 @@ test.each([14, 15, 16, 17, 18] as const)(
     expect(contribStatus('postgis', version)).toBe('other');
   },
 );
+
+test('an extension that a later release no longer ships is a premise until the version is known, then a blocker', async () => {
+  const server = await startPostgres({ version: 15, settings: ready, setup: ['CREATE EXTENSION adminpack'] });
+  const verdictFor = async (targetVersion: string | undefined) => {
+    const { verdict, proven, premises, databases } = await preflightServer({ ...server, wish: { targetVersion } });
+    return {
+      verdict,
+      proven,
+      premises: premises.map(({ id }) => id),
+      reasons: databases.flatMap((one) => one.reasons),
+    };
+  };
+  expect(await verdictFor(undefined)).toEqual({
+    verdict: 'continuous',
+    proven: false,
+    premises: ['version-not-newer', 'extensions'],
+    reasons: [],
+  });
+  expect(await verdictFor('17')).toEqual({ verdict: 'blocked', proven: true, premises: [], reasons: ['extensions'] });
+  expect(await verdictFor('16')).toMatchObject({ verdict: 'continuous', premises: ['extensions'] });
+  const told = await preflightServer({ ...server, wish: { targetVersion: '16', targetExtensions: ['adminpack'] } });
+  expect(told).toMatchObject({ verdict: 'continuous', proven: true, premises: [] });
+});
