@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BaselineChange } from '../../../src/preflight/baseline.ts';
 import { renderReport } from '../../../src/preflight/formats/render-report.ts';
 import { textReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -8,7 +9,7 @@ const same = (text: string): string => text;
 const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
 
 describe('the report on a terminal', () => {
-  const text = textReport(report, ink, undefined);
+  const text = textReport(report, ink);
 
   it('begins with the verdict, then the databases, then the findings by severity', () => {
     expectGolden('db-preflight-reports', text);
@@ -30,7 +31,7 @@ describe('the report on a terminal', () => {
 
   it('recommends databases to ignore, if that makes the method possible', () => {
     const advised = { ...report, advice: { ignore_dbs: ['My-DB', 'old'], verdict: 'continuous' as const } };
-    expect(textReport(advised, ink, undefined)).toContain('--ignore-dbs My-DB,old');
+    expect(textReport(advised, ink)).toContain('--ignore-dbs My-DB,old');
     for (const file of ['a.md', 'a.html']) expect(renderReport(file, advised, '1')).toContain('ignore-dbs My-DB,old');
     expect(text).not.toContain('--ignore-dbs');
   });
@@ -45,14 +46,14 @@ describe('the report on a terminal', () => {
   it('lists every object of a finding, because the detail counts the others', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const objects = Array.from({ length: 20 }, (_, at) => `public.t${at}`);
-    const shown = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink, undefined);
+    const shown = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink);
     expect(shown).toContain(objects.join(', '));
   });
 
   it('shows the same finding of several databases once', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
-    const shown = textReport({ ...report, findings: many }, ink, undefined);
+    const shown = textReport({ ...report, findings: many }, ink);
     expect(shown.match(/warn: unlogged/g)).toHaveLength(1);
     expect(shown).toContain('in d0, d1, d2, d3, d4 and 4 more');
   });
@@ -69,7 +70,7 @@ describe('the report on a terminal', () => {
         findings: [{ ...first!, observed: nasty, detail: `a\n${nasty}`, objects: [nasty], database: nasty }],
       },
       ink,
-      [{ id: 'x', database: nasty }],
+      { changes: [{ id: 'x', database: nasty }] },
     );
     expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
     expect(shown.match(/evil/g)?.length).toBeGreaterThan(5);
@@ -77,14 +78,12 @@ describe('the report on a terminal', () => {
 
   it('shows the databases that a finding of the server concerns', () => {
     const [first] = findings;
-    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink, undefined)).toMatch(
-      /wal-level in a, b/,
-    );
+    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink)).toMatch(/wal-level in a, b/);
   });
 
   it('lists at most 40 databases', () => {
     const [one] = report.databases;
-    const shown = textReport({ ...report, databases: Array.from({ length: 200 }, () => one!) }, ink, undefined);
+    const shown = textReport({ ...report, databases: Array.from({ length: 200 }, () => one!) }, ink);
     expect(shown).toContain('and 160 more');
   });
 
@@ -94,8 +93,8 @@ describe('the report on a terminal', () => {
       before: { status: 'fail', observed: 'replica' },
       after: { status: 'pass' as const, observed: 'logical' },
     };
-    const changesOf = (changes: Parameters<typeof textReport>[2]) =>
-      textReport(report, ink, changes).slice(textReport(report, ink, undefined).trimEnd().length);
+    const changesOf = (changes: readonly BaselineChange[]) =>
+      textReport(report, ink, { changes }).slice(textReport(report, ink).trimEnd().length);
     expectGolden('db-preflight-reports', changesOf([change]), 'one change');
     expectGolden('db-preflight-reports', changesOf([]), 'no change');
   });
