@@ -1,8 +1,9 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { Fix } from '../finding.ts';
 import { type FixSection, fixSections } from '../fix-sections.ts';
 import type { PreflightReport } from '../report.ts';
-import { blockingGroups, type FindingGroup } from './finding-groups.ts';
+import { blockingGroups, type FindingGroup, listNames } from './finding-groups.ts';
 
 /** What makes the requested method possible. */
 export interface FixSteps {
@@ -38,13 +39,33 @@ export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[
   };
 }
 
-/** The lines of a fix as they can be read and copied: statements, statements to review, lines for the server. */
-export function fixLines(fix: Fix, engine: PreflightReport['engine']): readonly string[] {
-  return [
-    ...(fix.sql ?? []).map((sql) => readable(sql, engine)),
-    ...(fix.review ?? []).map((sql) => `${engine === 'redis' ? '#' : '--'} review first: ${sql}`),
-    ...(fix.shell ?? []),
-  ];
+/** The lines of the fixes of a finding, to be read and copied. Databases with the same lines are together. */
+export function groupFixLines({ findings }: FindingGroup, engine: PreflightReport['engine']): readonly string[] {
+  const mark = engine === 'redis' ? '#' : '--';
+  const places = new Map<string, string[]>();
+  for (const { fix } of findings) {
+    if (fix === undefined) continue;
+    const lines = [
+      ...(fix.sql ?? []).map((sql) => readable(sql, engine)),
+      ...(fix.review ?? []).map((sql) => `${mark} read first: ${oneLine(sql)}`),
+      ...(fix.shell ?? []).map(oneLine),
+    ];
+    if (lines.length === 0) continue;
+    const key = lines.join('\n');
+    places.set(key, [...(places.get(key) ?? []), ...(fix.database === undefined ? [] : [fix.database])]);
+  }
+  const all = [...places].flatMap(([lines, databases]) => [
+    ...(databases.length === 0 ? [] : [oneLine(`${mark} in ${listNames(databases, 5)}`)]),
+    ...lines.split('\n'),
+  ]);
+  const rest = all.length - shownLines;
+  return rest > 0 ? [...all.slice(0, shownLines), `${mark} and ${rest} more lines, in the fix script`] : all;
+}
+
+const shownLines = 40;
+
+function oneLine(text: string): string {
+  return sanitizeReportLine(text, maxTextLength);
 }
 
 /** Whether the fix has statements or lines for a script. */
@@ -53,7 +74,7 @@ function hasScript({ sql = [], review = [], shell = [] }: Fix): boolean {
 }
 
 function readable(sql: string, engine: PreflightReport['engine']): string {
-  return engine === 'redis' ? sql : (psqlStatement(sql) ?? `-- ${sql}`);
+  return engine === 'redis' ? oneLine(sql) : (psqlStatement(sql) ?? `-- ${oneLine(sql)}`);
 }
 
 function amountText(sections: readonly FixSection[], statements: readonly FixStatement[], restart: boolean): string {
