@@ -90,11 +90,11 @@ export function listNames(names: readonly string[], most: number): string {
   return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 }
 
-/**
- * Removes the sentences that the report has already: settings with the same consequence have the same sentence. undefined:
- * nothing is left.
- */
-export function createRepetitionFilter(): (text: string) => string | undefined {
+/** Removes the sentences that the report has already; undefined: nothing is left. */
+export type RepetitionFilter = (text: string) => string | undefined;
+
+/** Settings with the same consequence have the same sentence, which a report states once. */
+export function createRepetitionFilter(): RepetitionFilter {
   const seen = new Set<string>();
   return (text) => {
     const fresh = text.split(/(?<=\.) (?=[A-Z])/).filter((sentence) => {

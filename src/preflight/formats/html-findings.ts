@@ -5,14 +5,17 @@ import {
   type FindingGroup,
   listNames,
   type Observation,
+  type RepetitionFilter,
   type SharedText,
 } from './finding-groups.ts';
 import { groupFixLines } from './fix-steps.ts';
 import { statusLabel } from './report-text.ts';
 
 /** A finding with its values, its reason, and the statements that fix it. */
-export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine']): string {
-  const { first, title, databases, observations, detail, fixText } = group;
+export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine'], isNew: RepetitionFilter): string {
+  const { first, title, databases, observations } = group;
+  const detail = sharedHtml(group.detail, isNew);
+  const fixText = sharedHtml(group.fixText, isNew) ?? (group.fixText === undefined ? undefined : 'As above.');
   const { id, status, blocks, required, fix, only } = first;
   const where = databases.length === 0 ? 'server' : describeDatabases(databases);
   const facts = [
@@ -25,8 +28,8 @@ export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine
 <h3><span class="tag">${escapeHtml(statusLabel(first))}</span>${escapeHtml(title)}</h3>
 <p class="meta">${facts.join(' · ')}</p>
 ${values(observations, required)}
-${detail === undefined ? '' : `<p>${sharedHtml(detail)}</p>`}
-${fixText === undefined ? '' : `<p><b>Fix.</b> ${sharedHtml(fixText)}</p>`}
+${detail === undefined ? '' : `<p>${detail}</p>`}
+${fixText === undefined ? '' : `<p><b>Fix.</b> ${fixText}</p>`}
 ${statements(group, engine)}
 </section>`;
 }
@@ -80,6 +83,9 @@ function statements(group: FindingGroup, engine: PreflightReport['engine']): str
   return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`;
 }
 
-function sharedHtml({ text, exampleOf }: SharedText): string {
-  return `${exampleOf === undefined ? '' : `In <code>${escapeHtml(exampleOf)}</code>, for example: `}${escapeHtml(text)}`;
+function sharedHtml(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+  const text = one === undefined ? undefined : isNew(one.text);
+  if (text === undefined) return undefined;
+  const example = one?.exampleOf === undefined ? '' : `In <code>${escapeHtml(one.exampleOf)}</code>, for example: `;
+  return `${example}${escapeHtml(text).replace(/`([^`<>]+)`/g, '<code>$1</code>')}`;
 }

@@ -6,7 +6,7 @@ export const htmlReportStyle = `
 body{margin:0 auto;max-width:66rem;padding:2rem 1.25rem 4rem;font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--ink);background:var(--paper)}
 h1{font-size:1.65rem;line-height:1.25;margin:.4rem 0 .35rem;text-wrap:balance}h2{font-size:1.2rem;margin:2.25rem 0 .75rem}h3{font-size:1.05rem;line-height:1.4;margin:0}
 p{margin:.5rem 0 0}a{color:var(--link);text-underline-offset:.15em}
-code,pre{font:.86em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}code{overflow-wrap:anywhere}
+code,pre{font:.86em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}code{overflow-wrap:anywhere}td code{overflow-wrap:break-word}
 .soft,.meta{color:var(--soft)}.meta{font-size:.9rem;margin:.15rem 0 0}
 .verdict{border:1px solid var(--line);border-top:.4rem solid var(--edge);background:var(--card);padding:1.25rem 1.5rem;border-radius:.6rem}
 .verdict p{margin:0;overflow-wrap:anywhere}
@@ -17,7 +17,7 @@ code,pre{font:.86em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}cod
 .card ul{margin:0;padding-left:1.1rem}.card li{margin:.25rem 0;overflow-wrap:anywhere}
 .amount{font-size:1.15rem;font-weight:600;margin:0}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem 1rem;margin:.5rem 0 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
 .finding{border:1px solid var(--line);border-left:.35rem solid var(--edge);background:var(--card);border-radius:.6rem;padding:1rem 1.25rem;margin:.75rem 0;break-inside:avoid;scroll-margin-top:1rem;min-width:0}
 .finding:target{outline:2px solid var(--edge)}

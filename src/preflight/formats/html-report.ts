@@ -6,6 +6,7 @@ import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
 import {
   blockingGroups,
+  createRepetitionFilter,
   dataLossLines,
   describeDatabases,
   type FindingGroup,
@@ -30,6 +31,7 @@ export function htmlReport(report: PreflightReport): string {
   const hash = createHash('sha256').update(htmlReportStyle).digest('base64');
   const groups = groupFindings(report.findings);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const isNew = createRepetitionFilter();
   const others = groups.filter((group) => !problems.includes(group));
   return `<!doctype html>
 <html lang="en">
@@ -48,7 +50,7 @@ export function htmlReport(report: PreflightReport): string {
 </header>
 <main>
 ${summary(report, groups)}
-${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine)).join('\n')}`}
+${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
 ${scriptPart('Fix script', 'Every fix in order. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
 ${scriptPart('Undo script', 'Restores the values that were observed. Run it after the migration.', renderUndoScript(report))}
@@ -96,6 +98,7 @@ function whatToRun(report: PreflightReport, groups: readonly FindingGroup[]): st
   const { amount, statements, restart, manual } = fixSteps(report, groups);
   const shown = statements.map(({ database, sql }) => `${database === undefined ? '' : `-- in ${database}\n`}${sql}`);
   const lines = [...shown, ...(restart && report.engine !== 'redis' ? ['-- then restart the server'] : [])];
+  const isShort = statements.length > 0 && statements.length <= 5;
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
     ...(after === undefined ? [] : [after]),
@@ -103,7 +106,7 @@ function whatToRun(report: PreflightReport, groups: readonly FindingGroup[]): st
     ...[ignoreAdviceSentence(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return '';
-  return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${statements.length === 0 || statements.length > 5 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
+  return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${isShort ? `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>` : ''}${amount === undefined || isShort ? '' : '<p>Run the <a href="#fix-script">fix script</a>, section by section.</p>'}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
 }
 
 function card(title: string, items: readonly string[]): string {
@@ -152,5 +155,5 @@ function chart(all: readonly DatabaseVerdict[]): string {
 function scriptPart(title: string, words: string, script: string | undefined): string {
   if (script === undefined) return '';
   const lines = script.trimEnd().split('\n').length;
-  return `<details><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
+  return `<details id="${title.toLowerCase().replace(' ', '-')}"><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
 }

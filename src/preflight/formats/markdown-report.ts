@@ -11,6 +11,7 @@ import {
   type FindingGroup,
   groupFindings,
   listNames,
+  type RepetitionFilter,
   type SharedText,
 } from './finding-groups.ts';
 import { fixSteps } from './fix-steps.ts';
@@ -82,7 +83,7 @@ function notes(report: PreflightReport, groups: readonly FindingGroup[]): readon
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
-function entry(group: FindingGroup, isTitled: boolean, isNew: (text: string) => string | undefined): string {
+function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter): string {
   const { first, title, databases: names, observations } = group;
   const { id, required, fix } = first;
   const detail = shared(group.detail, isNew);
@@ -110,7 +111,7 @@ function entry(group: FindingGroup, isTitled: boolean, isNew: (text: string) => 
 
 const shownObservations = 6;
 
-function shared(one: SharedText | undefined, isNew: (text: string) => string | undefined): string | undefined {
+function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;

@@ -14,6 +14,7 @@ import {
   groupFindings,
   listNames,
   type Observation,
+  type RepetitionFilter,
   type SharedText,
 } from './finding-groups.ts';
 import { fixSteps } from './fix-steps.ts';
@@ -139,7 +140,7 @@ interface EntryOptions {
   readonly ink: TextStyles;
   /** The first screen has the title. */
   readonly isTitled: boolean;
-  readonly isNew: (text: string) => string | undefined;
+  readonly isNew: RepetitionFilter;
 }
 
 function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): readonly string[] {
@@ -179,7 +180,7 @@ function observed(observations: readonly Observation[], required: string | undef
 
 const shownObservations = 6;
 
-function shared(one: SharedText | undefined, isNew: EntryOptions['isNew']): string | undefined {
+function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
