@@ -155,5 +155,7 @@ function chart(all: readonly DatabaseVerdict[]): string {
 function scriptPart(title: string, words: string, script: string | undefined): string {
   if (script === undefined) return '';
   const lines = script.trimEnd().split('\n').length;
-  return `<details id="${title.toLowerCase().replace(' ', '-')}"><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
+  return `<details id="${title.toLowerCase().replace(' ', '-')}"${lines > shownScriptLines ? '' : ' open'}><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
 }
+
+const shownScriptLines = 60;
