@@ -110,8 +110,12 @@ async function openSession(
   try {
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
+    const answered = socket.bytesRead > 0;
     connection.drop();
-    const failure = toConnectError(error, connection.phase(), options.limit, connection.tls());
+    const failure = toConnectError(error, connection.phase(), options.limit, {
+      tls: connection.tls(),
+      answered,
+    });
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
     throw isBinding ? new ConnectError(phase, connectErrorCodes.channelBinding, message, tls) : failure;

@@ -20,9 +20,15 @@ export function toConnectError(
   error: unknown,
   phase: ConnectPhase,
   limit: number,
-  tls: TlsConnectionInfo | undefined,
+  {
+    tls,
+    answered,
+  }: { readonly tls: TlsConnectionInfo | undefined /** The server sent something. */; readonly answered: boolean },
 ): ConnectError {
-  const { code, message, server } = read(error, limit);
+  const { code, message: said, server } = read(error, limit);
+  const isUnfinished = code === connectErrorCodes.timeout || code === connectErrorCodes.aborted;
+  const when = code === connectErrorCodes.timeout ? `within ${limit / 1000} s` : 'before the deadline';
+  const message = isUnfinished && !server && phase !== 'network' ? unfinishedLogin(phase, answered, when) : said;
   if (server || phase !== 'tls' || code === connectErrorCodes.timeout || code === connectErrorCodes.aborted) {
     return new ConnectError(phase, code ?? connectErrorCodes.protocol, message, tls);
   }
@@ -30,6 +36,13 @@ export function toConnectError(
   if (known !== undefined) return new ConnectError('tls', known.code, known.message);
   const closed = code === connectErrorCodes.closed;
   return new ConnectError('tls', connectErrorCodes.tls, closed ? closedDuringHandshake : tlsErrorReason(error));
+}
+
+function unfinishedLogin(phase: ConnectPhase, answered: boolean, when: string): string {
+  if (answered)
+    return `the server answered, but the ${phase === 'tls' ? 'TLS handshake' : 'login'} did not end ${when}`;
+  const packet = phase === 'tls' ? 'the request for TLS (SSLRequest)' : 'the startup packet';
+  return `the server accepted the TCP connection but did not answer ${packet} ${when}`;
 }
 
 /** What pg makes of the answer to its question for TLS (SSLRequest). */
@@ -55,7 +68,11 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
     return { code: connectErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return { code: connectErrorCodes.aborted, message: 'no longer wanted', server: false };
+    return {
+      code: connectErrorCodes.aborted,
+      message: 'the deadline passed before the server answered',
+      server: false,
+    };
   }
   if (error instanceof ConnectError) return { code: error.code, message: error.message, server: false };
   const parts = isRecord(error) ? error : {};

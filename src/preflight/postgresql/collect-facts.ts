@@ -7,6 +7,7 @@ import type { PostgresqlCheck } from './check.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
+import { catalogLocksQuery, locksDatabase } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
@@ -69,7 +70,7 @@ export async function collectPostgresqlFacts(
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery];
+    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery, catalogLocksQuery];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
@@ -203,7 +204,7 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
     const instance = knownQueryValue(results, laterServerInstanceQuery);
-    state.access.set(name, access.kind === 'entered' ? { ...access, instance } : access);
+    state.access.set(name, access.kind === 'entered' ? { ...access, instance } : withLocks(access, name, await server));
     const overview = knownQueryValue(results, databaseOverviewQuery);
     if (overview !== undefined)
       state.sizes.set(name, databaseSizes(overview, knownQueryValue(results, tableSizesQuery)));
@@ -236,6 +237,12 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     }
   };
   await Promise.all([queryOwnDatabase().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
+}
+
+function withLocks(access: DatabaseAccess, name: string, server: QueryResults): DatabaseAccess {
+  if (access.kind !== 'lost') return access;
+  const locks = knownQueryValue(server, catalogLocksQuery) ?? [];
+  return { ...access, locks: locks.filter((lock) => locksDatabase(lock, name)) };
 }
 
 /** The catalog shows that a connection would be refused, so none is tried. connectionLimit -2: DROP DATABASE was interrupted. */

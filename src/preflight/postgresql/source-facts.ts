@@ -1,5 +1,7 @@
 import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { LoginSilence } from './diagnose-silence.ts';
+import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { ServerInstance } from './queries/server-instances.ts';
 
 /** What is known of a source beside the results of the queries. */
@@ -33,6 +35,8 @@ export type PostgresqlConnectionResult =
       readonly message: string;
       /** Why the refusal must be that of a connection pooler. */
       readonly pooler?: string | undefined;
+      /** What further connections showed, after a login without an end. */
+      readonly silence?: LoginSilence;
       /** The login succeeded, and the first statement was refused. */
       readonly asked?: true;
     }
@@ -72,7 +76,12 @@ export type DatabaseAccess =
   /** The server refused the connection to this database. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** The server did not respond, or the connection was lost. */
-  | { readonly kind: 'lost'; readonly message: string };
+  | {
+      readonly kind: 'lost';
+      readonly message: string;
+      /** Locks on system catalogs that stop a login to the database. */
+      readonly locks?: readonly CatalogLock[];
+    };
 
 export interface InitialCopySize {
   /** Tables of all measured databases, without indexes. */
