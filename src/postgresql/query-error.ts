@@ -16,15 +16,16 @@ export class QueryError extends DatabaseError {
   override readonly name = 'QueryError';
 }
 
-export function toConnectError(
-  error: unknown,
-  phase: ConnectPhase,
-  limit: number,
-  {
-    tls,
-    answered,
-  }: { readonly tls: TlsConnectionInfo | undefined /** The server sent something. */; readonly answered: boolean },
-): ConnectError {
+/** How far a connection came before it failed. */
+export interface ConnectStep {
+  readonly phase: ConnectPhase;
+  readonly tls: TlsConnectionInfo | undefined;
+  /** The server sent something. */
+  readonly answered: boolean;
+}
+
+/** @param limit milliseconds that the connection had */
+export function toConnectError(error: unknown, { phase, tls, answered }: ConnectStep, limit: number): ConnectError {
   const { code, message: said, server } = read(error, limit);
   const isUnfinished = code === connectErrorCodes.timeout || code === connectErrorCodes.aborted;
   const when = code === connectErrorCodes.timeout ? `within ${limit / 1000} s` : 'before the deadline';
@@ -40,7 +41,7 @@ export function toConnectError(
 
 function unfinishedLogin(phase: ConnectPhase, answered: boolean, when: string): string {
   if (answered)
-    return `the server answered, but the ${phase === 'tls' ? 'TLS handshake' : 'login'} did not end ${when}`;
+    return `the server answered, but the ${phase === 'tls' ? 'TLS handshake' : 'login'} did not finish ${when}`;
   const packet = phase === 'tls' ? 'the request for TLS (SSLRequest)' : 'the startup packet';
   return `the server accepted the TCP connection but did not answer ${packet} ${when}`;
 }

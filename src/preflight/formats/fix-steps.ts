@@ -13,7 +13,13 @@ export interface FixSteps {
   readonly statements: readonly FixStatement[];
   readonly restart: boolean;
   /** Instructions for blockers that no statement fixes. */
-  readonly manual: readonly string[];
+  readonly manual: readonly ManualFix[];
+}
+
+export interface ManualFix {
+  /** Of the check. */
+  readonly id: string;
+  readonly text: string;
 }
 
 export interface FixStatement {
@@ -29,7 +35,9 @@ export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[
     .flatMap(({ database, lines }) => lines.map((sql) => ({ database, sql: readable(sql, report.engine) })));
   const restart = sections.some(({ kind }) => kind === 'restart');
   const manual = blockingGroups(report, groups).flatMap(({ first, fixText }) =>
-    fixText === undefined || first.fix === undefined || hasScript(first.fix) ? [] : [`${first.id}: ${fixText.text}`],
+    fixText === undefined || first.fix === undefined || hasScript(first.fix)
+      ? []
+      : [{ id: first.id, text: fixText.text }],
   );
   return {
     amount: sections.length === 0 ? undefined : amountText(sections, statements, restart),

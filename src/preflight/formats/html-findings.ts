@@ -29,7 +29,7 @@ export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine
 <p class="meta">${facts.join(' · ')}</p>
 ${values(observations, required)}
 ${detail === undefined ? '' : `<p>${detail}</p>`}
-${fixText === undefined ? '' : `<p><b>Fix.</b> ${fixText}</p>`}
+${fixText === undefined ? '' : `<p><strong>Fix.</strong> ${fixText}</p>`}
 ${statements(group, engine)}
 </section>`;
 }

@@ -11,6 +11,7 @@ import {
   describeDatabases,
   type FindingGroup,
   groupFindings,
+  type RepetitionFilter,
 } from './finding-groups.ts';
 import { fixSteps } from './fix-steps.ts';
 import { htmlFinding, htmlOtherFindings } from './html-findings.ts';
@@ -49,7 +50,7 @@ export function htmlReport(report: PreflightReport): string {
 <p class="soft">${escapeHtml([sourceLabel(report), ...serverVersion(report), ...databaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
-${summary(report, groups)}
+${summary(report, groups, isNew)}
 ${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
 ${scriptPart('Fix script', 'Every fix in order. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
@@ -68,7 +69,7 @@ function serverVersion({ source, engine }: PreflightReport): readonly string[] {
 }
 
 /** What blocks the method, what to run, and what else to know, side by side. */
-function summary(report: PreflightReport, groups: readonly FindingGroup[]): string {
+function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
   const { target, method } = report;
   const estimate = estimateRange(report);
   const rows: readonly (readonly [string, string | undefined])[] = [
@@ -86,14 +87,14 @@ function summary(report: PreflightReport, groups: readonly FindingGroup[]): stri
   });
   return `<div class="cards">
 ${card(`What blocks the ${method} migration`, blockers)}
-${whatToRun(report, groups)}
+${whatToRun(report, groups, isNew)}
 ${card('Open premises', premiseLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }
 
-function whatToRun(report: PreflightReport, groups: readonly FindingGroup[]): string {
+function whatToRun(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
   if (report.ok) return '';
   const { amount, statements, restart, manual } = fixSteps(report, groups);
   const shown = statements.map(({ database, sql }) => `${database === undefined ? '' : `-- in ${database}\n`}${sql}`);
@@ -102,7 +103,7 @@ function whatToRun(report: PreflightReport, groups: readonly FindingGroup[]): st
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
     ...(after === undefined ? [] : [after]),
-    ...manual,
+    ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
     ...[ignoreAdviceSentence(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return '';

@@ -39,7 +39,7 @@ export function markdownReport(report: PreflightReport): string {
     `**${escapeMarkdown(verdictSentence(report))}**`,
     [markdownCode(sourceLabel(report)), ...facts.map(escapeMarkdown)].join(', '),
     ...(blockers.length === 0 ? [] : [blockedBy(report, blockers)]),
-    ...whatToRun(report, groups),
+    ...whatToRun(report, groups, isNew),
     ...notes(report, groups),
     ...problems.map((group) => entry(group, titled.has(group.first.id), isNew)),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
@@ -57,13 +57,20 @@ function blockedBy({ method }: PreflightReport, blockers: readonly FindingGroup[
   return `The ${method} migration is blocked by\n\n${rows.join('\n')}`;
 }
 
-function whatToRun(report: PreflightReport, groups: readonly FindingGroup[]): readonly string[] {
+function whatToRun(
+  report: PreflightReport,
+  groups: readonly FindingGroup[],
+  isNew: RepetitionFilter,
+): readonly string[] {
   if (report.ok) return [];
   const { amount, manual } = fixSteps(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
     ...(after === undefined ? [] : [after]),
-    ...manual,
+    ...manual.flatMap(({ id, text }) => {
+      const fresh = isNew(text);
+      return fresh === undefined ? [] : [`${id}: ${fresh}`];
+    }),
     ...[ignoreAdviceSentence(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return [];

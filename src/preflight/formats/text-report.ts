@@ -58,7 +58,7 @@ export function textReport(report: PreflightReport, ink: TextStyles, options: Te
   const parts = [
     [ink.bold(line(verdictSentence(report))), line(sourceLine(report))],
     blockedBy(report, blockingGroups(report, groups)),
-    whatToRun(report, groups, options),
+    whatToRun(report, groups, options, isNew),
     consequences(report, groups),
     databases(report),
     ...problems.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
@@ -98,6 +98,7 @@ function whatToRun(
   report: PreflightReport,
   groups: readonly FindingGroup[],
   { fixFile, nextCommand }: TextReportOptions,
+  isNew: RepetitionFilter,
 ): readonly string[] {
   if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
   const { amount, statements, restart, manual } = fixSteps(report, groups);
@@ -114,10 +115,16 @@ function whatToRun(
     ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile)}`]),
     ...(amount === undefined || after === undefined ? [] : [indented(after)]),
     ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
-    ...manual.slice(0, 3).map(indented),
-    ...(manual.length > 3 ? [`  and ${manual.length - 3} more, below`] : []),
+    ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
+    ...(manual.length > shownManual ? [`  and ${manual.length - shownManual} more, below`] : []),
     ...(advice === undefined ? [] : [line(advice)]),
   ];
+}
+
+const shownManual = 3;
+
+function manualLine(id: string, text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [indented(`${id}: ${text}`)];
 }
 
 function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {

@@ -4,10 +4,11 @@ import type { Finding } from '../finding.ts';
 import { knownQueryValue, type QueryResults } from '../query.ts';
 import type { CollectedFacts, EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
+import { withCatalogLocks } from './diagnose-silence.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
-import { catalogLocksQuery, locksDatabase } from './queries/catalog-locks.ts';
+import { catalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
@@ -204,7 +205,8 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
     const instance = knownQueryValue(results, laterServerInstanceQuery);
-    state.access.set(name, access.kind === 'entered' ? { ...access, instance } : withLocks(access, name, await server));
+    const reached = access.kind === 'entered' ? { ...access, instance } : access;
+    state.access.set(name, withCatalogLocks(reached, name, await server));
     const overview = knownQueryValue(results, databaseOverviewQuery);
     if (overview !== undefined)
       state.sizes.set(name, databaseSizes(overview, knownQueryValue(results, tableSizesQuery)));
@@ -223,11 +225,8 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // It counts among the connections that may be open at once.
       await session.end();
-      await finish(
-        facts.dbname,
-        { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) },
-        outcome.results,
-      );
+      const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
+      await finish(facts.dbname, access, outcome.results);
     } else await session.end();
   };
   const lane = async () => {
@@ -237,12 +236,6 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     }
   };
   await Promise.all([queryOwnDatabase().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
-}
-
-function withLocks(access: DatabaseAccess, name: string, server: QueryResults): DatabaseAccess {
-  if (access.kind !== 'lost') return access;
-  const locks = knownQueryValue(server, catalogLocksQuery) ?? [];
-  return { ...access, locks: locks.filter((lock) => locksDatabase(lock, name)) };
 }
 
 /** The catalog shows that a connection would be refused, so none is tried. connectionLimit -2: DROP DATABASE was interrupted. */

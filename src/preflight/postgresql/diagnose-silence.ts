@@ -2,16 +2,16 @@ import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
-import { type CatalogLock, catalogLocksSql, decodeCatalogLocks, locksDatabase } from './queries/catalog-locks.ts';
+import { knownQueryValue, type QueryResults } from '../query.ts';
+import {
+  type CatalogLock,
+  catalogLocksQuery,
+  catalogLocksSql,
+  decodeCatalogLocks,
+  locksDatabase,
+} from './queries/catalog-locks.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
-
-/** What further connections show about a server that did not finish a login. */
-export interface LoginSilence {
-  /** It answers the request for TLS (SSLRequest), which needs no catalog: the server process runs. */
-  readonly answersTlsRequest: boolean;
-  /** Locks that stop the login, read in another database. */
-  readonly locks: readonly CatalogLock[];
-}
+import type { DatabaseAccess, LoginSilence } from './source-facts.ts';
 
 /** Finds out why a login did not end. Takes at most `limit` milliseconds. */
 export async function diagnoseSilence(options: SourceConnectOptions, limit = 3000): Promise<LoginSilence> {
@@ -57,3 +57,10 @@ async function readCatalogLocks(
 }
 
 const message = readOnlyTransaction([catalogLocksSql]);
+
+/** A database that did not answer, with the locks that stop its logins. */
+export function withCatalogLocks(access: DatabaseAccess, name: string, results: QueryResults): DatabaseAccess {
+  if (access.kind !== 'lost') return access;
+  const locks = knownQueryValue(results, catalogLocksQuery) ?? [];
+  return { ...access, locks: locks.filter((lock) => locksDatabase(lock, name)) };
+}

@@ -123,7 +123,8 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       };
     case connectErrorCodes.aborted:
       return {
-        detail: 'The time limit of the run was reached before the login succeeded.',
+        detail:
+          'The time limit of the run was reached before the login succeeded. With more time, the preflight finds out whether the server is frozen or a lock stops the login.',
         fix: { text: 'Increase the time limit with --deadline.' },
       };
     default:

@@ -1,6 +1,5 @@
 import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
-import type { LoginSilence } from './diagnose-silence.ts';
 import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { ServerInstance } from './queries/server-instances.ts';
 
@@ -41,6 +40,14 @@ export type PostgresqlConnectionResult =
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
+
+/** What further connections show about a server that did not finish a login. */
+export interface LoginSilence {
+  /** It answers the request for TLS (SSLRequest), which needs no catalog: the server process runs. */
+  readonly answersTlsRequest: boolean;
+  /** Locks that stop the login, read in another database. */
+  readonly locks: readonly CatalogLock[];
+}
 
 export interface ConnectedSource {
   readonly kind: 'entered';
