@@ -56,7 +56,7 @@ export function textReport(report: PreflightReport, ink: TextStyles, options: Te
   const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
   const isNew = createRepetitionFilter();
   const parts = [
-    [ink.bold(line(verdictSentence(report))), line(sourceLine(report))],
+    [ink.bold(line(verdictSentence(report))), line(sourceLine(report)), ...totals(report)],
     blockedBy(report, blockingGroups(report, groups)),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
@@ -77,8 +77,12 @@ function sourceLine(report: PreflightReport): string {
   return [
     sourceLabel(report),
     ...(version === undefined ? [] : [`${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`]),
-    ...databaseTotals(report),
   ].join(', ');
+}
+
+function totals(report: PreflightReport): readonly string[] {
+  const all = databaseTotals(report);
+  return all.length === 0 ? [] : [all.join(', ')];
 }
 
 function blockedBy(report: PreflightReport, blockers: readonly FindingGroup[]): readonly string[] {
@@ -197,22 +201,14 @@ function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | 
 function databases(report: PreflightReport): readonly string[] {
   const groups = groupDatabases(report);
   if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
-  const one = report.databases.length <= shownDatabases;
-  const rows = one
-    ? report.databases.map((database) => [database.name, [database]] as const)
-    : groups.map(
-        (group) =>
-          [
-            listNames(
-              group.map(({ name }) => name),
-              5,
-            ),
-            group,
-          ] as const,
-      );
+  const rows = report.databases.length <= shownDatabases ? report.databases.map((one) => [one]) : groups;
   return [
     'Databases',
-    ...rows.slice(0, shownDatabases).map(([names, group]) => {
+    ...rows.slice(0, shownDatabases).map((group) => {
+      const names = listNames(
+        group.map(({ name }) => name),
+        5,
+      );
       const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
       const facts = databaseFacts(group).join(', ');
       return indented(`${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`);
