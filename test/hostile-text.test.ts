@@ -95,14 +95,17 @@ function comparisonWith(text: string): ComparisonReport {
 /** Everything that is text for a person. */
 const texts: Readonly<Record<string, (text: string) => string>> = {
   'report on a terminal': (text) =>
-    textReport(reportWith(text), styles, [
-      {
-        id: text,
-        database: text,
-        before: { status: 'pass', observed: text },
-        after: { status: 'fail', observed: text },
-      },
-    ]),
+    textReport(reportWith(text), styles, {
+      fixFile: text,
+      changes: [
+        {
+          id: text,
+          database: text,
+          before: { status: 'pass', observed: text },
+          after: { status: 'fail', observed: text },
+        },
+      ],
+    }),
   ...Object.fromEntries(
     reportFileExtensions.map((extension) => [
       `report ${extension}`,

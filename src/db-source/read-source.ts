@@ -93,7 +93,8 @@ const engineSchemes: readonly (readonly [RegExp, DbSource['engine']])[] = [
  */
 function engineOfScheme(address: string): DbSource['engine'] | undefined {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address.trim()) ?? [];
-  if (scheme === undefined) return undefined;
+  // Only libpq has strings of keywords: `host=db.example.com dbname=shop`.
+  if (scheme === undefined) return /^\s*[a-z_]+\s*=/.test(address) ? 'postgresql' : undefined;
   const found = engineSchemes.find(([pattern]) => pattern.test(scheme));
   if (found === undefined) {
     throw usageError(

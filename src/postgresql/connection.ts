@@ -111,7 +111,8 @@ async function openSession(
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     connection.drop();
-    const failure = toConnectError(error, connection.phase(), options.limit, connection.tls());
+    const step = { phase: connection.phase(), tls: connection.tls(), answered: socket.bytesRead > 0 };
+    const failure = toConnectError(error, step, options.limit);
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
     throw isBinding ? new ConnectError(phase, connectErrorCodes.channelBinding, message, tls) : failure;

@@ -16,13 +16,20 @@ export class QueryError extends DatabaseError {
   override readonly name = 'QueryError';
 }
 
-export function toConnectError(
-  error: unknown,
-  phase: ConnectPhase,
-  limit: number,
-  tls: TlsConnectionInfo | undefined,
-): ConnectError {
-  const { code, message, server } = read(error, limit);
+/** How far a connection came before it failed. */
+export interface ConnectStep {
+  readonly phase: ConnectPhase;
+  readonly tls: TlsConnectionInfo | undefined;
+  /** The server sent something. */
+  readonly answered: boolean;
+}
+
+/** @param limit milliseconds that the connection had */
+export function toConnectError(error: unknown, { phase, tls, answered }: ConnectStep, limit: number): ConnectError {
+  const { code, message: said, server } = read(error, limit);
+  const isUnfinished = code === connectErrorCodes.timeout || code === connectErrorCodes.aborted;
+  const when = code === connectErrorCodes.timeout ? `within ${limit / 1000} s` : 'before the deadline';
+  const message = isUnfinished && !server && phase !== 'network' ? unfinishedLogin(phase, answered, when) : said;
   if (server || phase !== 'tls' || code === connectErrorCodes.timeout || code === connectErrorCodes.aborted) {
     return new ConnectError(phase, code ?? connectErrorCodes.protocol, message, tls);
   }
@@ -30,6 +37,13 @@ export function toConnectError(
   if (known !== undefined) return new ConnectError('tls', known.code, known.message);
   const closed = code === connectErrorCodes.closed;
   return new ConnectError('tls', connectErrorCodes.tls, closed ? closedDuringHandshake : tlsErrorReason(error));
+}
+
+function unfinishedLogin(phase: ConnectPhase, answered: boolean, when: string): string {
+  if (answered)
+    return `the server answered, but the ${phase === 'tls' ? 'TLS handshake' : 'login'} did not finish ${when}`;
+  const packet = phase === 'tls' ? 'the request for TLS (SSLRequest)' : 'the startup packet';
+  return `the server accepted the TCP connection but did not answer ${packet} ${when}`;
 }
 
 /** What pg makes of the answer to its question for TLS (SSLRequest). */
@@ -55,7 +69,11 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
     return { code: connectErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return { code: connectErrorCodes.aborted, message: 'no longer wanted', server: false };
+    return {
+      code: connectErrorCodes.aborted,
+      message: 'the deadline passed before the server answered',
+      server: false,
+    };
   }
   if (error instanceof ConnectError) return { code: error.code, message: error.message, server: false };
   const parts = isRecord(error) ? error : {};

@@ -56,7 +56,7 @@ export async function runRehearsalPreflight(
   const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await io.output.note(textReport(report, styles, undefined).trimEnd().split('\n'), maxTextLength);
+  await io.output.note(textReport(report, styles).trimEnd().split('\n'), maxTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
   if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {

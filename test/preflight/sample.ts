@@ -109,7 +109,7 @@ export const findings: readonly Finding[] = [
     status: 'warn',
     blocks: [],
     observed: '2 unlogged tables',
-    dataLoss: 'rows of 2 unlogged tables in shop',
+    dataLoss: 'rows of 2 unlogged tables',
   },
   {
     id: 'version-not-newer',

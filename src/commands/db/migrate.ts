@@ -96,7 +96,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     const preflight = args.has('skip-preflight')
       ? undefined
       : await runPreflightWithFiles(context, args, source, options);
-    if (preflight !== undefined) await showPreflight(context, preflight);
+    if (preflight !== undefined) await showPreflight(context, preflight, args.value('fix-sql'));
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
@@ -193,10 +193,16 @@ async function requireWrite(context: Context): Promise<void> {
   });
 }
 
-async function showPreflight(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
+async function showPreflight(
+  context: Context,
+  { report, changes }: PreflightOutcome,
+  fixFile: string | undefined,
+): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
-    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, changes).trimEnd().split('\n'),
+    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, { changes, fixFile })
+      .trimEnd()
+      .split('\n'),
     maxTextLength,
   );
 }

@@ -40,14 +40,18 @@ export const dbPreflightCommand: CommandSpec<Context> = {
     const source = await readDbSource(context, args);
     const options = readPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
-    await showReport(context, outcome);
+    await showReport(context, outcome, args.value('fix-sql'));
     if (!outcome.report.ok) throw methodNotPossibleError(outcome.report, args.value('fix-sql'));
     return 0;
   },
 };
 
 /** Prints the report: as text where the output format is table, as one row per finding in csv and ndjson. */
-async function showReport(context: Context, { report, changes }: PreflightOutcome): Promise<void> {
+async function showReport(
+  context: Context,
+  { report, changes }: PreflightOutcome,
+  fixFile: string | undefined,
+): Promise<void> {
   const { output, globals, host } = context;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
@@ -55,7 +59,9 @@ async function showReport(context: Context, { report, changes }: PreflightOutcom
     const styles = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    await output.text(textReport(report, styles, changes));
+    const isStartable = report.ok && report.method === 'continuous';
+    const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
+    await output.text(textReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (

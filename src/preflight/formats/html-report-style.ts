@@ -1,24 +1,34 @@
 /** Of the HTML report: light and dark, narrow and wide, and paper. */
 export const htmlReportStyle = `
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#5b6470;--paper:#fff;--card:#f6f7f9;--line:#dde1e6;--good:#1a7f45;--bad:#b42318;--warn:#9a5b00;--open:#6941a5;--bar:#3b6fd4}
-@media (prefers-color-scheme:dark){:root{--ink:#e7eaee;--soft:#a0a9b4;--paper:#14171b;--card:#1d2127;--line:#343a43;--good:#4cc38a;--bad:#ff7b6e;--warn:#f0b04d;--open:#b79cf0;--bar:#7aa2f7}}
+:root{color-scheme:light dark;--ink:#1a1f26;--soft:#5a6472;--paper:#f4f5f7;--card:#fff;--code:#f3f4f6;--line:#dfe3e8;--good:#137a43;--bad:#b3261e;--warn:#8f5400;--open:#6941a5;--bar:#3b6fd4;--link:#1f57b8}
+@media (prefers-color-scheme:dark){:root{--ink:#e6e9ed;--soft:#9da7b3;--paper:#101317;--card:#181c21;--code:#101317;--line:#2f363f;--good:#4cc38a;--bad:#ff8a7e;--warn:#f0b04d;--open:#b79cf0;--bar:#7aa2f7;--link:#8fb4ff}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:64rem;padding:2rem 1.25rem 4rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}
-h1{font-size:1.6rem;line-height:1.25;margin:0 0 .25rem}h2{font-size:1.2rem;margin:2.5rem 0 .75rem}h3{font-size:1rem;margin:0}
-code,pre{font:.875em/1.45 ui-monospace,monospace}
-.soft{color:var(--soft)}
-.verdict{border-left:.5rem solid var(--edge);background:var(--card);padding:1rem 1.25rem;border-radius:.4rem}
+body{margin:0 auto;max-width:66rem;padding:2rem 1.25rem 4rem;font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--ink);background:var(--paper)}
+h1{font-size:1.65rem;line-height:1.25;margin:.4rem 0 .35rem;text-wrap:balance}h2{font-size:1.2rem;margin:2.25rem 0 .75rem}h3{font-size:1.05rem;line-height:1.4;margin:0}
+p{margin:.5rem 0 0}a{color:var(--link);text-underline-offset:.15em}
+code,pre{font:.86em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}code{overflow-wrap:anywhere}td code{overflow-wrap:break-word}
+.soft,.meta{color:var(--soft)}.meta{font-size:.9rem;margin:.15rem 0 0}
+.verdict{border:1px solid var(--line);border-top:.4rem solid var(--edge);background:var(--card);padding:1.25rem 1.5rem;border-radius:.6rem}
+.verdict p{margin:0;overflow-wrap:anywhere}
 .continuous{--edge:var(--good)}.dump,.scan{--edge:var(--warn)}.blocked{--edge:var(--bad)}
-.facts{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:1rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap}
-.finding{border:1px solid var(--line);border-left:.35rem solid var(--edge);border-radius:.4rem;padding:.75rem 1rem;margin:.6rem 0;break-inside:avoid}
-.finding p{margin:.35rem 0 0;overflow-wrap:anywhere}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem;margin-top:1rem}
+.card{border:1px solid var(--line);background:var(--card);border-radius:.6rem;padding:1rem 1.25rem;min-width:0}
+.card h2{font-size:.8rem;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:0 0 .5rem}
+.card ul{margin:0;padding-left:1.1rem}.card li{margin:.25rem 0;overflow-wrap:anywhere}
+.amount{font-size:1.15rem;font-weight:600;margin:0}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem 1rem;margin:.5rem 0 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.scroll{overflow-x:auto}
+.finding{border:1px solid var(--line);border-left:.35rem solid var(--edge);background:var(--card);border-radius:.6rem;padding:1rem 1.25rem;margin:.75rem 0;break-inside:avoid;scroll-margin-top:1rem;min-width:0}
+.finding:target{outline:2px solid var(--edge)}
+.finding p{overflow-wrap:anywhere}
 .fail{--edge:var(--bad)}.unknown{--edge:var(--open)}.warn{--edge:var(--warn)}.info,.skip{--edge:var(--line)}.pass{--edge:var(--good)}
-.tag{display:inline-block;font-size:.8rem;font-weight:600;padding:0 .5rem;border-radius:1rem;border:1px solid var(--edge);color:var(--edge);margin-right:.5rem}
-.info .tag,.skip .tag{color:var(--soft);border-color:var(--soft)}
-pre{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:1rem;overflow:auto;white-space:pre-wrap;user-select:all}
-.chart{display:grid;grid-template-columns:minmax(6rem,14rem) 1fr max-content;gap:.3rem .75rem;align-items:center;margin-bottom:1.25rem}.chart span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.tag{display:inline-block;font-size:.78rem;line-height:1.5;font-weight:600;padding:0 .55rem;border-radius:1rem;border:1px solid var(--edge);color:var(--edge);margin-right:.5rem;vertical-align:.1em}
+pre{background:var(--code);border:1px solid var(--line);border-radius:.4rem;padding:.75rem 1rem;margin:.6rem 0 0;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
+.chart{display:grid;grid-template-columns:minmax(5rem,14rem) 1fr max-content;gap:.3rem .75rem;align-items:center;margin-bottom:1.25rem}.chart span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .chart svg{width:100%;height:1rem;display:block}.chart rect{fill:var(--bar)}
-summary{cursor:pointer;font-weight:600;margin:2rem 0 .5rem}
-@media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#999;--good:#060;--bad:#900;--warn:#740;--open:#407;--bar:#555}body{max-width:none;padding:0;font-size:11pt}details>*{display:block}pre{white-space:pre-wrap}h2{break-after:avoid}}
+summary{cursor:pointer}main>details{border-top:1px solid var(--line);padding:.75rem 0}main>details>summary{font-weight:600}main>details:first-of-type{margin-top:2rem}.scroll+details{margin-top:0!important;border:0}
+footer{border-top:1px solid var(--line);font-size:.9rem}
+@media (max-width:34rem){body{padding:1rem .75rem 2rem}h1{font-size:1.3rem}.verdict,.card,.finding{padding:.85rem 1rem}.values{grid-template-columns:1fr;gap:0}.values dd{margin-bottom:.35rem}.chart{grid-template-columns:6rem 1fr max-content}}
+@media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--code:#fff;--line:#999;--good:#060;--bad:#900;--warn:#740;--open:#407;--bar:#555;--link:#000}body{max-width:none;padding:0;font-size:10.5pt}.cards{display:block}.card{margin-top:.6rem;break-inside:avoid}h2{break-after:avoid}a{text-decoration:none}tr{break-inside:avoid}.finding details::details-content{content-visibility:visible;display:block;height:auto}}
 `.trim();

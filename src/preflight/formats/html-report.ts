@@ -1,30 +1,39 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
-import type { Finding } from '../finding.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabaseVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
+import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import {
+  blockingGroups,
+  createRepetitionFilter,
+  dataLossLines,
+  describeDatabases,
+  type FindingGroup,
+  groupFindings,
+  type RepetitionFilter,
+} from './finding-groups.ts';
+import { fixSteps } from './fix-steps.ts';
+import { htmlFinding, htmlOtherFindings } from './html-findings.ts';
 import { htmlReportStyle } from './html-report-style.ts';
 import {
   estimateRange,
-  findingLocation,
-  findingTitle,
   formatBytes,
   ignoreAdviceSentence,
   premiseLines,
   scopeNote,
-  sortBySeverity,
   sourceLabel,
-  statusLabel,
   verdictSentence,
 } from './report-text.ts';
 
-/** The report as one file without scripts or external resources: verdict first, findings by severity, readable on paper. */
+/** The report as one file without scripts or external resources: the verdict and what to run first, readable on paper. */
 export function htmlReport(report: PreflightReport): string {
   const title = `Preflight of ${sourceLabel(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlReportStyle).digest('base64');
-  const problems = sortBySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
-  const rest = sortBySeverity(report.findings).filter(({ status }) => status === 'pass' || status === 'skip');
+  const groups = groupFindings(report.findings);
+  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const isNew = createRepetitionFilter();
+  const others = groups.filter((group) => !problems.includes(group));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -36,19 +45,17 @@ export function htmlReport(report: PreflightReport): string {
 </head>
 <body>
 <header class="verdict ${report.verdict}">
+<p class="tag">${report.verdict}</p>
 <h1>${escapeHtml(verdictSentence(report))}</h1>
-<p class="soft">Preflight of ${escapeHtml(sourceLabel(report))}</p>
-${facts(report)}
-${premiseLines(report)
-  .map((premise) => `<p>Open premise: ${escapeHtml(premise)}</p>`)
-  .join('\n')}
+<p class="soft">${escapeHtml([sourceLabel(report), ...serverVersion(report), ...databaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
+${summary(report, groups, isNew)}
+${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
-${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map(entry).join('\n')}`}
-${scriptPart('Fix script', 'A click selects the whole script. Each section states who must run it.', renderFixScript(report))}
+${scriptPart('Fix script', 'Every fix in order. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
 ${scriptPart('Undo script', 'Restores the values that were observed. Run it after the migration.', renderUndoScript(report))}
-${rest.length === 0 ? '' : `<details><summary>${rest.length} checks passed or skipped</summary>${passed(rest)}</details>`}
+${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${htmlOtherFindings(others)}</details>`}
 </main>
 <footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${scopeNote}</p></footer>
 </body>
@@ -56,56 +63,89 @@ ${rest.length === 0 ? '' : `<details><summary>${rest.length} checks passed or sk
 `;
 }
 
-function facts(report: PreflightReport): string {
-  const { source, target } = report;
+function serverVersion({ source, engine }: PreflightReport): readonly string[] {
+  const { server_version: version } = source;
+  return version === undefined ? [] : [`${engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`];
+}
+
+/** What blocks the method, what to run, and what else to know, side by side. */
+function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
+  const { target, method } = report;
   const estimate = estimateRange(report);
   const rows: readonly (readonly [string, string | undefined])[] = [
-    [
-      'Server',
-      source.server_version === undefined
-        ? undefined
-        : `${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${source.server_version}`,
-    ],
-    ['Requested method', `${report.method}: ${report.ok ? 'possible' : 'not possible'}`],
-    [
-      'Target',
-      target.version === undefined
-        ? target.cluster_uuid
-        : `version ${target.version}${target.cluster_uuid === undefined ? '' : `, ${target.cluster_uuid}`}`,
-    ],
+    ['Requested method', `${method}: ${report.ok ? 'possible' : 'not possible'}`],
+    ['Target', target.version === undefined ? undefined : `version ${target.version}`],
+    ['Cluster', target.cluster_uuid],
     ['Estimated duration', estimate],
-    ['Recommendation', ignoreAdviceSentence(report)],
-    ['After the fixes', verdictAfterFixesSentence(report)],
-    ['Not migrated', report.data_loss.length === 0 ? undefined : report.data_loss.join('; ')],
-    [
-      'Findings',
-      Object.entries(report.summary)
-        .filter(([, count]) => count > 0)
-        .map(([status, count]) => `${count} ${status}`)
-        .join(', '),
-    ],
   ];
-  const shown = rows.filter(([, value]) => value !== undefined && value !== '');
-  return `<dl class="facts">${shown.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value ?? '')}</dd>`).join('')}</dl>`;
+  const facts = rows.flatMap(([name, value]) =>
+    value === undefined ? [] : [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`],
+  );
+  const blockers = blockingGroups(report, groups).map(({ first, title, databases }) => {
+    const where = describeDatabases(databases);
+    return `<li><a href="#${escapeHtml(first.id)}">${escapeHtml(title)}</a>${where === '' ? '' : ` <span class="soft">in ${escapeHtml(where)}</span>`}</li>`;
+  });
+  return `<div class="cards">
+${card(`What blocks the ${method} migration`, blockers)}
+${whatToRun(report, groups, isNew)}
+${card('Open premises', premiseLines(report).map(listItem))}
+${card('Not migrated', dataLossLines(groups).map(listItem))}
+<section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
+</div>`;
+}
+
+function whatToRun(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
+  if (report.ok) return '';
+  const { amount, statements, restart, manual } = fixSteps(report, groups);
+  const shown = statements.map(({ database, sql }) => `${database === undefined ? '' : `-- in ${database}\n`}${sql}`);
+  const lines = [...shown, ...(restart && report.engine !== 'redis' ? ['-- then restart the server'] : [])];
+  const isShort = statements.length > 0 && statements.length <= 5;
+  const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
+  const sentences = [
+    ...(after === undefined ? [] : [after]),
+    ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
+    ...[ignoreAdviceSentence(report) ?? []].flat(),
+  ];
+  if (amount === undefined && sentences.length === 0) return '';
+  return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${isShort ? `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>` : ''}${amount === undefined || isShort ? '' : '<p>Run the <a href="#fix-script">fix script</a>, section by section.</p>'}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
+}
+
+function card(title: string, items: readonly string[]): string {
+  return items.length === 0
+    ? ''
+    : `<section class="card"><h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul></section>`;
+}
+
+function listItem(text: string): string {
+  return `<li>${escapeHtml(text)}</li>`;
 }
 
 function databases(report: PreflightReport): string {
   if (report.databases.length === 0) return '';
+  const groups = groupDatabases(report).map((group) => {
+    const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+    const name = group.length === 1 ? `<code>${escapeHtml(group[0]?.name ?? '')}</code>` : `${group.length} databases`;
+    return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(databaseFacts(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
+  });
   const rows = report.databases.map(
     ({ name, verdict, tables, size_bytes: size, reasons }) =>
       `<tr><td><code>${escapeHtml(name)}</code></td><td>${verdict}</td><td class="n">${tables ?? ''}</td><td class="n">${size === undefined ? '' : formatBytes(size)}</td><td>${escapeHtml(reasons.join(', '))}</td></tr>`,
   );
-  return `<h2>Databases</h2>
-${chart(report.databases)}
-<table><thead><tr><th>Database</th><th>Verdict</th><th class="n">Tables</th><th class="n">Size</th><th>Blocked by</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  const all = `<div class="scroll"><table><thead><tr><th>Database</th><th>Verdict</th><th class="n">Tables</th><th class="n">Size</th><th>Blocked by</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  if (rows.length <= shownDatabases) return `<h2>Databases</h2>${chart(report.databases)}${all}`;
+  return `<h2>Databases</h2>${chart(report.databases)}<div class="scroll"><table><thead><tr><th>Databases</th><th>Verdict</th><th>Contents</th><th>Blocked by, beside the server</th></tr></thead><tbody>${groups.join('')}</tbody></table></div>
+<details><summary>All ${rows.length} databases</summary>${all}</details>`;
 }
 
-/** The largest databases as bars; the table below lists all. */
+const shownDatabases = 12;
+
+/** The largest databases as bars, if they differ; the table lists all. */
 function chart(all: readonly DatabaseVerdict[]): string {
   const sized = all.flatMap(({ name, size_bytes: size }) => (size === undefined ? [] : [{ name, size }]));
-  const largest = sized.sort((a, b) => b.size - a.size).slice(0, 12);
+  const largest = sized.sort((a, b) => b.size - a.size).slice(0, shownDatabases);
   const most = largest[0]?.size ?? 0;
-  if (largest.length < 2 || most === 0) return '';
+  const least = largest.at(-1)?.size ?? 0;
+  if (largest.length < 2 || most < 2 * least) return '';
   const bars = largest.map(({ name, size }) => {
     const width = Math.max(0.5, (size / most) * 100).toFixed(1);
     return `<span title="${escapeHtml(name)}">${escapeHtml(name)}</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(name)}: ${formatBytes(size)}"><rect width="${width}" height="10" rx="1"/></svg><span>${formatBytes(size)}</span>`;
@@ -113,33 +153,10 @@ function chart(all: readonly DatabaseVerdict[]): string {
   return `<div class="chart">${bars.join('')}</div>`;
 }
 
-function entry(finding: Finding): string {
-  const { observed, required, detail, objects, fix, blocks, id } = finding;
-  const paragraphs = [
-    `Observed: <strong>${escapeHtml(observed)}</strong>${required === undefined ? '' : `. Required: <strong>${escapeHtml(required)}</strong>`}`,
-    detail === undefined ? undefined : escapeHtml(detail),
-    objects === undefined || objects.length === 0
-      ? undefined
-      : objects.map((name) => `<code>${escapeHtml(name)}</code>`).join(', '),
-    fix === undefined
-      ? undefined
-      : `Fix: ${escapeHtml(fix.text)}${fix.restart === true ? ' <strong>The server must be restarted.</strong>' : ''}`,
-  ];
-  const shown = paragraphs.filter((part) => part !== undefined).map((part) => `<p>${part}</p>`);
-  const blocked = blocks.length === 0 ? '' : `, blocks ${blocks.join(' and ')}`;
-  return `<section class="finding ${finding.status}"><h3><span class="tag">${escapeHtml(statusLabel(finding))}</span>${escapeHtml(findingTitle(finding))}</h3><p class="soft"><code>${escapeHtml(id)}</code>, ${escapeHtml(findingLocation(finding))}${blocked}</p>${shown.join('')}</section>`;
-}
-
 function scriptPart(title: string, words: string, script: string | undefined): string {
-  return script === undefined
-    ? ''
-    : `<h2>${title}</h2><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre>`;
+  if (script === undefined) return '';
+  const lines = script.trimEnd().split('\n').length;
+  return `<details id="${title.toLowerCase().replace(' ', '-')}"${lines > shownScriptLines ? '' : ' open'}><summary>${title} <span class="soft">${lines} lines</span></summary><p class="soft">${words}</p><pre tabindex="0">${escapeHtmlLines(script)}</pre></details>`;
 }
 
-function passed(findings: readonly Finding[]): string {
-  const rows = findings.map(
-    (finding) =>
-      `<tr><td>${finding.status}</td><td><code>${escapeHtml(finding.id)}</code></td><td>${escapeHtml(findingLocation(finding))}</td><td>${escapeHtml(finding.observed)}</td></tr>`,
-  );
-  return `<table><tbody>${rows.join('')}</tbody></table>`;
-}
+const shownScriptLines = 60;

@@ -1,86 +1,156 @@
 import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } from '../../sanitize/markdown-text.ts';
-import type { Finding } from '../finding.ts';
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
+import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import {
+  blockingGroups,
+  createRepetitionFilter,
+  dataLossLines,
+  describeDatabases,
+  type FindingGroup,
+  groupFindings,
+  listNames,
+  type RepetitionFilter,
+  type SharedText,
+} from './finding-groups.ts';
+import { fixSteps } from './fix-steps.ts';
 import {
   estimateRange,
-  findingLocation,
-  findingTitle,
-  formatBytes,
   ignoreAdviceSentence,
   premiseLines,
   scopeNote,
-  sortBySeverity,
   sourceLabel,
   statusLabel,
   verdictSentence,
 } from './report-text.ts';
 
-/** The report for a ticket or a wiki: verdict first, then the findings that do not pass, by severity. */
+/** The report for a ticket or a wiki: verdict, what blocks, what to run, then each finding once, by severity. */
 export function markdownReport(report: PreflightReport): string {
-  const estimate = estimateRange(report);
-  const advice = ignoreAdviceSentence(report);
-  const after = verdictAfterFixesSentence(report);
-  const problems = sortBySeverity(report.findings).filter(({ status }) => status !== 'pass' && status !== 'skip');
-  const fix = renderFixScript(report);
+  const groups = groupFindings(report.findings);
+  const blockers = blockingGroups(report, groups);
+  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
+  const isNew = createRepetitionFilter();
+  const { server_version: version } = report.source;
+  const facts = [...(version === undefined ? [] : [`${report.engine} ${version}`]), ...databaseTotals(report)];
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${escapeMarkdown(verdictSentence(report))}**`,
-    [
-      `- Source: ${markdownCode(sourceLabel(report))}${report.source.server_version === undefined ? '' : `, ${report.engine} ${escapeMarkdown(report.source.server_version)}`}`,
-      `- Requested method: ${report.method}, ${report.ok ? 'possible' : 'not possible'}`,
-      ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
-      ...(advice === undefined ? [] : [`- ${escapeMarkdown(advice)}`]),
-      ...report.data_loss.map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
-      ...(after === undefined ? [] : [`- ${escapeMarkdown(after)}`]),
-      ...premiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
-      `- ${summary(report)}`,
-    ].join('\n'),
+    [markdownCode(sourceLabel(report)), ...facts.map(escapeMarkdown)].join(', '),
+    ...(blockers.length === 0 ? [] : [blockedBy(report, blockers)]),
+    ...whatToRun(report, groups, isNew),
+    ...notes(report, groups),
+    ...problems.map((group) => entry(group, titled.has(group.first.id), isNew)),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
-    ...(problems.length === 0 ? [] : [`## Findings\n\n${problems.map(entry).join('\n\n')}`]),
-    ...(fix === undefined
-      ? []
-      : [`## Fix script\n\n${markdownCodeBlock(fix, report.engine === 'redis' ? 'sh' : 'sql')}`]),
+    ...scriptPart(report),
     `Checked ${report.started_at}. ${scopeNote}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function summary(report: PreflightReport): string {
-  return Object.entries(report.summary)
-    .filter(([, count]) => count > 0)
-    .map(([status, count]) => `${count} ${status}`)
-    .join(', ');
+function blockedBy({ method }: PreflightReport, blockers: readonly FindingGroup[]): string {
+  const rows = blockers.map(({ title, first, databases }) => {
+    const where = describeDatabases(databases);
+    return `- ${escapeMarkdown(`${title}${where === '' ? '' : ` in ${where}`}`)} (${markdownCode(first.id)})`;
+  });
+  return `The ${method} migration is blocked by\n\n${rows.join('\n')}`;
+}
+
+function whatToRun(
+  report: PreflightReport,
+  groups: readonly FindingGroup[],
+  isNew: RepetitionFilter,
+): readonly string[] {
+  if (report.ok) return [];
+  const { amount, manual } = fixSteps(report, groups);
+  const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
+  const sentences = [
+    ...(after === undefined ? [] : [after]),
+    ...manual.flatMap(({ id, text }) => {
+      const fresh = isNew(text);
+      return fresh === undefined ? [] : [`${id}: ${fresh}`];
+    }),
+    ...[ignoreAdviceSentence(report) ?? []].flat(),
+  ];
+  if (amount === undefined && sentences.length === 0) return [];
+  return [
+    `**What to run: ${amount ?? 'see below'}**`,
+    ...(sentences.length === 0 ? [] : [sentences.map((one) => `- ${escapeMarkdown(one)}`).join('\n')]),
+  ];
+}
+
+function notes(report: PreflightReport, groups: readonly FindingGroup[]): readonly string[] {
+  const estimate = estimateRange(report);
+  const lines = [
+    ...premiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
+    ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
+    ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
+  ];
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter): string {
+  const { first, title, databases: names, observations } = group;
+  const { id, required, fix } = first;
+  const detail = shared(group.detail, isNew);
+  const fixText = shared(group.fixText, isNew) ?? 'as above';
+  const where = names.length === 0 ? '' : ` in ${describeDatabases(names)}`;
+  const shown = observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
+    const place = observations.length === 1 ? 'Observed' : listNames(databases, 3);
+    const what = objects.length === 0 ? '' : ` (${listNames(objects, 5)})`;
+    return `- ${escapeMarkdown(`${place}: ${observed}${what}`)}`;
+  });
+  const rest = observations.length - shownObservations;
+  const values = [
+    ...shown,
+    ...(rest > 0 ? [`- and ${rest} other results`] : []),
+    ...(required === undefined ? [] : [`- Required: ${escapeMarkdown(required)}`]),
+  ];
+  return [
+    `### ${escapeMarkdown(`${statusLabel(first)}: ${id}${where}`)}`,
+    ...(isTitled ? [] : [`${escapeMarkdown(title)}.`]),
+    values.join('\n'),
+    ...(detail === undefined ? [] : [escapeMarkdown(detail)]),
+    ...(fix === undefined ? [] : [`Fix: ${escapeMarkdown(fixText)}${fix.restart === true ? ' (restart)' : ''}`]),
+  ].join('\n\n');
+}
+
+const shownObservations = 6;
+
+function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+  const text = one === undefined ? undefined : isNew(one.text);
+  if (text === undefined) return undefined;
+  return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
 }
 
 function databases(report: PreflightReport): string {
-  const rows = report.databases.map(({ name, verdict, size_bytes: size, tables, reasons }) =>
-    [
-      markdownCodeCell(name),
-      verdict,
-      size === undefined ? '' : formatBytes(size),
-      tables ?? '',
-      reasons.join(', '),
-    ].join(' | '),
-  );
+  const isShort = report.databases.length <= shownDatabases;
+  const groups = isShort ? report.databases.map((one) => [one]) : groupDatabases(report);
+  const rows = groups.slice(0, shownDatabases).map((group) => {
+    const names = group.slice(0, 3).map(({ name }) => markdownCodeCell(name));
+    const more = group.length > 3 ? ` and ${group.length - 3} more` : '';
+    const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+    return `| ${names.join(', ')}${more} | ${group[0]?.verdict} | ${databaseFacts(group).join(', ')} | ${own.join(', ')} |`;
+  });
+  const rest = groups.length - shownDatabases;
   return [
-    '| database | verdict | size | tables | blocked by |',
-    '|---|---|---|---|---|',
-    ...rows.map((row) => `| ${row} |`),
+    '| databases | verdict | contents | blocked by, beside the server |',
+    '|---|---|---|---|',
+    ...rows,
+    ...(rest > 0 ? ['', `and ${rest} other groups`] : []),
   ].join('\n');
 }
 
-function entry(finding: Finding): string {
-  const { id, observed, required, detail, objects, fix } = finding;
-  const lines = [
-    `### ${id}: ${statusLabel(finding)} (${escapeMarkdown(findingLocation(finding))})`,
-    `${escapeMarkdown(findingTitle(finding))}. Observed: ${escapeMarkdown(observed)}.${required === undefined ? '' : ` Required: ${escapeMarkdown(required)}.`}`,
-    ...(detail === undefined ? [] : [escapeMarkdown(detail)]),
-    ...(objects === undefined || objects.length === 0 ? [] : [objects.map(markdownCode).join(', ')]),
-    ...(fix === undefined
-      ? []
-      : [`Fix: ${escapeMarkdown(fix.text)}${fix.restart === true ? ' The server must be restarted.' : ''}`]),
-  ];
-  return lines.join('\n\n');
+const shownDatabases = 10;
+
+function scriptPart(report: PreflightReport): readonly string[] {
+  const script = renderFixScript(report);
+  if (script === undefined) return [];
+  const lines = script.trimEnd().split('\n').length;
+  return lines > shownScriptLines
+    ? [`The fix script has ${lines} lines. Write it into a file with ${markdownCode('--fix-sql fix.sql')}.`]
+    : [`## Fix script\n\n${markdownCodeBlock(script, report.engine === 'redis' ? 'sh' : 'sql')}`];
 }
+
+const shownScriptLines = 80;

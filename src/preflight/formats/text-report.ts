@@ -1,15 +1,27 @@
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { BaselineChange } from '../baseline.ts';
-import type { Finding, FindingStatus } from '../finding.ts';
+import type { FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
+import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import {
+  blockingGroups,
+  createRepetitionFilter,
+  dataLossLines,
+  describeDatabases,
+  type FindingGroup,
+  groupFindings,
+  listNames,
+  type Observation,
+  type RepetitionFilter,
+  type SharedText,
+} from './finding-groups.ts';
+import { fixSteps } from './fix-steps.ts';
 import {
   estimateRange,
-  findingTitle,
-  formatBytes,
   ignoreAdviceSentence,
   premiseLines,
-  sortBySeverity,
   sourceLabel,
   statusLabel,
   verdictSentence,
@@ -23,95 +35,199 @@ export interface TextStyles {
   readonly yellow: (text: string) => string;
 }
 
-/** The report on a terminal: verdict, databases, findings that do not pass, by severity. A finding in several databases is shown once. */
-export function textReport(
-  report: PreflightReport,
-  ink: TextStyles,
-  changes: readonly BaselineChange[] | undefined,
-): string {
-  const problems = sortBySeverity(report.findings).filter(
-    ({ status }) => status !== 'pass' && status !== 'skip' && status !== 'info',
-  );
-  const estimate = estimateRange(report);
-  const version = report.source.server_version;
-  const after = verdictAfterFixesSentence(report);
-  const head = [
-    ink.bold(line(verdictSentence(report))),
-    line(
-      `${sourceLabel(report)}${version === undefined ? '' : `, ${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`}`,
-    ),
-    Object.entries(report.summary)
-      .filter(([, count]) => count > 0)
-      .map(([status, count]) => `${count} ${status}`)
-      .join(', '),
-    ...(estimate === undefined ? [] : [`Estimated duration ${estimate}.`]),
-    ...(ignoreAdviceSentence(report) === undefined ? [] : [line(`${ignoreAdviceSentence(report)}`)]),
-    ...report.data_loss.map((loss) => line(`Not migrated: ${loss}.`)),
-    ...(after === undefined ? [] : [line(after)]),
-    ...premiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
-  ];
+export interface TextReportOptions {
+  /** What changed since the baseline. */
+  readonly changes?: readonly BaselineChange[] | undefined;
+  /** The file that the fix script is written to. */
+  readonly fixFile?: string | undefined;
+  /** The command to run next when the method is possible. */
+  readonly nextCommand?: string | undefined;
+}
+
+/**
+ * The report on a terminal. The verdict, what blocks the method and what to run are its first screen (24 lines of 80
+ * columns); then premises, losses, databases, and every finding once, however many databases it is in.
+ */
+export function textReport(report: PreflightReport, ink: TextStyles, options: TextReportOptions = {}): string {
+  const groups = groupFindings(report.findings);
+  const blockers = blockingGroups(report, groups).slice(0, shownBlockers);
+  const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
+  // The first screen has these titles.
+  const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
+  const isNew = createRepetitionFilter();
   const parts = [
-    head.join('\n'),
-    ...(report.databases.length === 0 ? [] : [databases(report)]),
-    ...grouped(problems).map((group) => entry(group, ink)),
-    ...(changes === undefined ? [] : [changesText(changes)]),
+    [ink.bold(line(verdictSentence(report))), line(sourceLine(report)), ...totals(report)],
+    blockedBy(report, blockingGroups(report, groups)),
+    whatToRun(report, groups, options, isNew),
+    consequences(report, groups),
+    databases(report),
+    ...problems.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
+    options.changes === undefined ? [] : changesText(options.changes),
   ];
-  return `${parts.join('\n\n')}\n`;
+  return `${parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
 }
 
-/** The same check with the same outcome in several databases. */
-function grouped(findings: readonly Finding[]): readonly (readonly Finding[])[] {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const key = JSON.stringify([finding.id, finding.status, finding.observed, finding.objects ?? []]);
-    groups.set(key, [...(groups.get(key) ?? []), finding]);
-  }
-  return [...groups.values()];
-}
+const shownBlockers = 5;
 
-function entry(group: readonly Finding[], ink: TextStyles): string {
-  const [finding] = group;
-  if (finding === undefined) return '';
-  const { id, observed, required, detail, objects, fix, blocks, only } = finding;
-  const names = only ?? group.flatMap(({ database }) => database ?? []);
-  const where = names.length === 0 ? '' : `in ${listed(names, 5)}`;
-  const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
-  const mark = paintOf(finding.status, ink)(`${statusLabel(finding)}:`);
+function sourceLine(report: PreflightReport): string {
+  const version = report.source.server_version;
   return [
-    `${mark} ${id}${where === '' ? '' : ` ${line(where)}`}${ink.dim(blocked)}`,
-    indented(findingTitle(finding)),
-    indented(`observed: ${observed}${required === undefined ? '' : `; required: ${required}`}`),
-    ...(detail === undefined ? [] : [indented(detail)]),
-    ...(objects === undefined || objects.length === 0 ? [] : [indented(objects.join(', '))]),
-    ...(fix === undefined
-      ? []
-      : [indented(`fix: ${fix.text}${fix.restart === true ? ' (restart)' : fix.reload === true ? ' (reload)' : ''}`)]),
-  ].join('\n');
+    sourceLabel(report),
+    ...(version === undefined ? [] : [`${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`]),
+  ].join(', ');
 }
 
-function databases(report: PreflightReport): string {
-  const rows = report.databases.map(({ name, verdict, size_bytes: size, tables, reasons }) => {
-    const facts = [
-      size === undefined ? undefined : formatBytes(size),
-      tables === undefined ? undefined : `${tables} tables`,
-    ];
-    const because = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`;
-    return indented(`${name}  ${verdict}${because}  ${facts.filter((fact) => fact !== undefined).join(', ')}`);
-  });
-  return ['Databases', ...rows.slice(0, 40), ...(rows.length > 40 ? [`  and ${rows.length - 40} more`] : [])].join(
-    '\n',
+function totals(report: PreflightReport): readonly string[] {
+  const all = databaseTotals(report);
+  return all.length === 0 ? [] : [all.join(', ')];
+}
+
+function blockedBy(report: PreflightReport, blockers: readonly FindingGroup[]): readonly string[] {
+  if (blockers.length === 0) return [];
+  const more = blockers.length - shownBlockers;
+  return [
+    `The ${report.method} migration is blocked by`,
+    ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
+      const where = describeDatabases(databases);
+      return indented(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 60)}`} (${first.id})`);
+    }),
+    ...(more > 0 ? [`  and ${more} more, below`] : []),
+  ];
+}
+
+function whatToRun(
+  report: PreflightReport,
+  groups: readonly FindingGroup[],
+  { fixFile, nextCommand }: TextReportOptions,
+  isNew: RepetitionFilter,
+): readonly string[] {
+  if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
+  const { amount, statements, restart, manual } = fixSteps(report, groups);
+  const shown = statements.map(({ database, sql }) =>
+    line(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
   );
+  const isShort = shown.length <= 4 && shown.every((one) => one.length <= 76);
+  const after = verdictAfterFixesSentence(report);
+  const advice = ignoreAdviceSentence(report);
+  return [
+    ...(amount === undefined ? [] : [`What to run: ${amount}`]),
+    ...(isShort ? shown.map((one) => `  ${one}`) : []),
+    ...(isShort && shown.length > 0 && restart ? ['  Then restart the server.'] : []),
+    ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile)}`]),
+    ...(amount === undefined || after === undefined ? [] : [indented(after)]),
+    ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
+    ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
+    ...(manual.length > shownManual ? [`  and ${manual.length - shownManual} more, below`] : []),
+    ...(advice === undefined ? [] : [line(advice)]),
+  ];
 }
 
-function changesText(changes: readonly BaselineChange[]): string {
-  if (changes.length === 0) return 'No changes since the baseline.';
+const shownManual = 3;
+
+function manualLine(id: string, text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [indented(`${id}: ${text}`)];
+}
+
+function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {
+  if (fixFile === undefined) return 'As a script: add --fix-sql fix.sql --undo-sql undo.sql to this command.';
+  const file = sanitizeReportLine(quoteShellArg(fixFile));
+  if (engine === 'redis') return `Review ${file}; its first lines say how to run it.`;
+  return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;
+}
+
+function consequences(report: PreflightReport, groups: readonly FindingGroup[]): readonly string[] {
+  const estimate = estimateRange(report);
+  return [
+    ...premiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
+    ...dataLossLines(groups).map((loss) => line(`Not migrated: ${loss}`)),
+    ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
+  ];
+}
+
+interface EntryOptions {
+  readonly ink: TextStyles;
+  /** The first screen has the title. */
+  readonly isTitled: boolean;
+  readonly isNew: RepetitionFilter;
+}
+
+function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): readonly string[] {
+  const { first, title, databases: names, observations } = group;
+  const { id, status, required, blocks, fix } = first;
+  const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
+  const mark = paintOf(status, ink)(`${statusLabel(first)}:`);
+  const detail = shared(group.detail, isNew);
+  const fixText = shared(group.fixText, isNew) ?? 'as above';
+  const apply = fix?.restart === true ? ' (restart)' : fix?.reload === true ? ' (reload)' : '';
+  return [
+    `${mark} ${id}${names.length === 0 ? '' : ` in ${line(listNames(names, 5))}`}${ink.dim(blocked)}`,
+    ...(isTitled ? [] : [indented(title)]),
+    ...observed(observations, required),
+    ...(detail === undefined ? [] : [indented(detail)]),
+    ...(fix === undefined ? [] : [indented(`fix: ${fixText}${apply}`)]),
+  ];
+}
+
+/** The value, or the first values with their databases. */
+function observed(observations: readonly Observation[], required: string | undefined): readonly string[] {
+  const [first] = observations;
+  if (first === undefined) return [];
+  const needed = required === undefined ? '' : `; required: ${required}`;
+  const list = (objects: readonly string[]) => (objects.length === 0 ? [] : [indented(objects.join(', '))]);
+  if (observations.length === 1) return [indented(`observed: ${first.observed}${needed}`), ...list(first.objects)];
+  const rest = observations.length - shownObservations;
+  return [
+    ...(required === undefined ? [] : [indented(`required: ${required}`)]),
+    ...observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
+      const what = objects.length === 0 ? '' : ` (${listNames(objects, 5)})`;
+      return indented(`${listNames(databases, 3)}: ${observed}${what}`);
+    }),
+    ...(rest > 0 ? [`  and ${rest} other results, in -o json`] : []),
+  ];
+}
+
+const shownObservations = 6;
+
+function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+  const text = one === undefined ? undefined : isNew(one.text);
+  if (text === undefined) return undefined;
+  return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
+}
+
+/** What the databases do not have in common; nothing when they have the same verdict for the same reasons. */
+function databases(report: PreflightReport): readonly string[] {
+  const groups = groupDatabases(report);
+  if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
+  const rows = report.databases.length <= shownDatabases ? report.databases.map((one) => [one]) : groups;
+  return [
+    'Databases',
+    ...rows.slice(0, shownDatabases).map((group) => {
+      const names = listNames(
+        group.map(({ name }) => name),
+        5,
+      );
+      const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+      const facts = databaseFacts(group).join(', ');
+      return indented(`${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`);
+    }),
+    ...(rows.length > shownDatabases ? [`  and ${rows.length - shownDatabases} other groups, in -o json`] : []),
+  ];
+}
+
+const shownDatabases = 10;
+
+function changesText(changes: readonly BaselineChange[]): readonly string[] {
+  if (changes.length === 0) return ['No changes since the baseline.'];
   const rows = changes.map(({ id, database, before, after }) => {
     const name = database === undefined ? id : `${id} in ${database}`;
     const was = before === undefined ? 'missing' : `${before.status} (${before.observed})`;
     const is = after === undefined ? 'missing' : `${after.status} (${after.observed})`;
     return indented(`${name}: ${was} -> ${is}`);
   });
-  return ['Changes since the baseline', ...rows].join('\n');
+  return ['Changes since the baseline', ...rows];
 }
 
 function indented(text: string): string {
@@ -126,8 +242,4 @@ function line(text: string): string {
 function paintOf(status: FindingStatus, ink: TextStyles): (text: string) => string {
   if (status === 'fail') return ink.red;
   return status === 'warn' || status === 'unknown' ? ink.yellow : ink.bold;
-}
-
-function listed(names: readonly string[], most: number): string {
-  return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 }

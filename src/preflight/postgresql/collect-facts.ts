@@ -2,11 +2,14 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { Finding } from '../finding.ts';
 import { knownQueryValue, type QueryResults } from '../query.ts';
-import type { CollectedFacts, EngineRun } from '../run.ts';
+import type { EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
+import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
+import { withCatalogLocks } from './diagnose-silence.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate, requiresWalInterval } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
+import { catalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
@@ -27,33 +30,7 @@ import {
 import { resultsForEffects } from './results-for-effects.ts';
 import { searchTableRows } from './search-table-rows.ts';
 import { selectDatabases } from './select-databases.ts';
-import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
-
-/** What the runner of PostgreSQL needs beside the options that both engines share. */
-export interface CollectSettings {
-  readonly checks: readonly PostgresqlCheck[];
-  /** The most connections that are open at once. */
-  readonly concurrency: number;
-  /** Milliseconds between the two readings of the WAL position, where a check needs them. */
-  readonly walInterval: number;
-}
-
-export interface CollectedPostgresqlFacts extends CollectedFacts {
-  /** What was known before the first query. */
-  readonly facts: PostgresqlSourceFacts;
-  readonly databases: readonly string[];
-  readonly access: ReadonlyMap<string, DatabaseAccess>;
-  /** Results of the queries of the server. */
-  readonly results: QueryResults;
-  /** Why the connection ended before all queries of the server had a result, on a second try as well. */
-  readonly lost: string | undefined;
-  /** Findings of the checks of databases. */
-  readonly findings: readonly Finding[];
-  /** Results of databases that their checks need when fixes are simulated. */
-  readonly retained: ReadonlyMap<string, QueryResults>;
-  readonly sizes: ReadonlyMap<string, DatabaseSizes>;
-  readonly walRate: WalRate | undefined;
-}
+import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
  * Runs the queries of the checks on the server and in every database. A database is evaluated when its queries are done, so
@@ -69,7 +46,13 @@ export async function collectPostgresqlFacts(
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const planQueries = [databasesQuery, connectionCapacityQuery, lockedDatabasesQuery, walPositionQuery];
+    const planQueries = [
+      databasesQuery,
+      connectionCapacityQuery,
+      lockedDatabasesQuery,
+      walPositionQuery,
+      catalogLocksQuery,
+    ];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const readAt = clock.now();
     const serverResults = first.results;
@@ -203,7 +186,8 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
     const results = await searchTableRows(name, queries, answers, queryOptions);
     const instance = knownQueryValue(results, secondServerInstanceQuery);
-    state.access.set(name, access.kind === 'entered' ? { ...access, instance } : access);
+    const reached = access.kind === 'entered' ? { ...access, instance } : access;
+    state.access.set(name, withCatalogLocks(reached, name, await server));
     const overview = knownQueryValue(results, databaseOverviewQuery);
     if (overview !== undefined)
       state.sizes.set(name, databaseSizes(overview, knownQueryValue(results, tableSizesQuery)));
@@ -222,11 +206,8 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // It counts among the connections that may be open at once.
       await session.end();
-      await finish(
-        facts.dbname,
-        { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) },
-        outcome.results,
-      );
+      const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
+      await finish(facts.dbname, access, outcome.results);
     } else await session.end();
   };
   const lane = async () => {

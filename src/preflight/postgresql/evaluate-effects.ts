@@ -5,7 +5,7 @@ import { knownQueryValue, type QueryResults } from '../query.ts';
 import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../simulated-fix.ts';
 import { applyEffects, applyEffectsToFacts } from './apply-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
-import type { CollectedPostgresqlFacts } from './collect-facts.ts';
+import type { CollectedPostgresqlFacts } from './collected-facts.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
 import { numericSettingOf, type ServerSettings, settingOf, settingsQuery } from './queries/settings.ts';
 import { changesCheckResults, queriesOfCheck } from './results-for-effects.ts';

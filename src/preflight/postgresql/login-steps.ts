@@ -1,5 +1,6 @@
 import { connectErrorCodes } from '../../platform/connect-error.ts';
 import { type CheckOutcome, fail, type MigrationMethod, skip } from '../finding.ts';
+import { explainCatalogLocks } from './queries/catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /** A login failure blocks both methods. */
@@ -42,6 +43,29 @@ export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' |
 
 /** Why the fix of a failed login is not simulated. */
 export const loginFailed = 'without a login nothing else was checked';
+
+/** Why a login did not end, from what further connections showed; undefined: nothing was found out. */
+export function explainSilence(why: RefusedEntry): ReturnType<typeof explainRefusal> | undefined {
+  const silence = why.kind === 'refused' ? why.silence : undefined;
+  if (silence === undefined) return undefined;
+  const lock = explainCatalogLocks(silence.locks);
+  if (lock !== undefined) return { detail: lock.detail, fix: { text: lock.text } };
+  return silence.answersTlsRequest
+    ? {
+        detail:
+          'The server process answers, but a new session does not get past its login: another session locks a system catalog that all databases share (such as pg_authid), or the server is overloaded.',
+        fix: {
+          text: "In a session that is open, find the process: SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted. Then end its transaction.",
+        },
+      }
+    : {
+        detail:
+          'The operating system accepts the connection, and the service behind it sends nothing: the server process is frozen or stopped (SIGSTOP, a suspended machine), a proxy has no server behind it, or the service is not PostgreSQL.',
+        fix: {
+          text: 'On the server, check the state of the process: ps -o pid,stat,cmd -C postgres (T is stopped; kill -CONT PID resumes it).',
+        },
+      };
+}
 
 /** Why a reachable server rejects the session, by the SQLSTATE or system error. */
 export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
@@ -99,7 +123,8 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       };
     case connectErrorCodes.aborted:
       return {
-        detail: 'The time limit of the run was reached before the login succeeded.',
+        detail:
+          'The time limit of the run was reached before the login succeeded. With more time, the preflight finds out whether the server is frozen or a lock stops the login.',
         fix: { text: 'Increase the time limit with --deadline.' },
       };
     default:

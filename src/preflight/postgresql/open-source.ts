@@ -7,6 +7,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { NameResolver } from '../network/name-resolver.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import { diagnoseSilence } from './diagnose-silence.ts';
 import { identifyServer } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
 import { decodeServerInstance, type ServerInstance, serverInstanceSql } from './queries/server-instances.ts';
@@ -77,8 +78,18 @@ interface LoginFacts {
 async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   const session = await tryLogin(options);
   if (session instanceof ConnectError) {
-    const tls = await probeTls(options, session);
-    return { connection: refused(session), tls, replication: undefined, session: undefined };
+    const isSilent = session.code === connectErrorCodes.timeout && session.phase !== 'network';
+    const [tls, silence] = await Promise.all([
+      probeTls(options, session),
+      isSilent ? diagnoseSilence(options, Math.min(3000, options.timeouts.connect)) : undefined,
+    ]);
+    const connection = refused(session);
+    return {
+      connection: silence === undefined || connection.kind !== 'refused' ? connection : { ...connection, silence },
+      tls,
+      replication: undefined,
+      session: undefined,
+    };
   }
   const [connection, tls, replication] = await Promise.all([
     identifyServer(session, options),

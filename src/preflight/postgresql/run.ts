@@ -14,7 +14,8 @@ import {
 import type { Conclusion } from '../verdict.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import { type CollectedPostgresqlFacts, type CollectSettings, collectPostgresqlFacts } from './collect-facts.ts';
+import { collectPostgresqlFacts } from './collect-facts.ts';
+import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
 import { evaluateEffects } from './evaluate-effects.ts';

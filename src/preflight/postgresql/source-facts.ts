@@ -1,5 +1,6 @@
 import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { ServerInstance } from './queries/server-instances.ts';
 
 /** What is known of a source beside the results of the queries. */
@@ -33,10 +34,20 @@ export type PostgresqlConnectionResult =
       readonly message: string;
       /** Why the refusal must be that of a connection pooler. */
       readonly pooler?: string | undefined;
+      /** What further connections showed, after a login without an end. */
+      readonly silence?: LoginSilence;
       /** The login succeeded, and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
+
+/** What further connections show about a server that did not finish a login. */
+export interface LoginSilence {
+  /** It answers the request for TLS (SSLRequest), which needs no catalog: the server process runs. */
+  readonly answersTlsRequest: boolean;
+  /** Locks that stop the login, read in another database. */
+  readonly locks: readonly CatalogLock[];
+}
 
 export interface ConnectedSource {
   readonly kind: 'entered';
@@ -72,7 +83,12 @@ export type DatabaseAccess =
   /** The server refused the connection to this database. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** The server did not respond, or the connection was lost. */
-  | { readonly kind: 'lost'; readonly message: string };
+  | {
+      readonly kind: 'lost';
+      readonly message: string;
+      /** Locks on system catalogs that stop a login to the database. */
+      readonly locks?: readonly CatalogLock[];
+    };
 
 export interface InitialCopySize {
   /** Tables of all measured databases, without indexes. */

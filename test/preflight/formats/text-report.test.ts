@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { BaselineChange } from '../../../src/preflight/baseline.ts';
 import { renderReport } from '../../../src/preflight/formats/render-report.ts';
 import { textReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -8,12 +9,15 @@ const same = (text: string): string => text;
 const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
 
 describe('the report on a terminal', () => {
-  const text = textReport(report, ink, undefined);
+  const text = textReport(report, ink);
 
-  it('begins with the verdict, then the databases, then the findings by severity', () => {
+  it('begins with the verdict, what blocks and what to run, then has the findings by severity', () => {
     expectGolden('db-preflight-reports', text);
     const order = [
       'dump',
+      '(wal-level)',
+      '(slots-vs-dbs)',
+      'What to run: 1 table, 3 statements, 1 restart',
       'Databases',
       'unknown: version-not-newer',
       '<fail:> wal-level (blocks continuous)',
@@ -24,13 +28,25 @@ describe('the report on a terminal', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
+  it('states the title of a blocker once', () => {
+    for (const { headline, status } of findings.filter((finding) => finding.status === 'fail')) {
+      expect(text.split(headline), `${status} ${headline}`).toHaveLength(2);
+    }
+  });
+
+  it('names the command that follows, and the file of the fix script', () => {
+    const possible = { ...report, ok: true, findings: [] };
+    expectGolden('db-preflight-reports', textReport(possible, ink, { nextCommand: 'NEXT' }), 'possible');
+    expect(textReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
+  });
+
   it('omits findings that passed, were skipped or only inform', () => {
     for (const id of ['superuser', 'rls', 'matviews']) expect(text).not.toContain(`: ${id}`);
   });
 
   it('recommends databases to ignore, if that makes the method possible', () => {
     const advised = { ...report, advice: { ignore_dbs: ['My-DB', 'old'], verdict: 'continuous' as const } };
-    expect(textReport(advised, ink, undefined)).toContain('--ignore-dbs My-DB,old');
+    expect(textReport(advised, ink)).toContain('--ignore-dbs My-DB,old');
     for (const file of ['a.md', 'a.html']) expect(renderReport(file, advised, '1')).toContain('ignore-dbs My-DB,old');
     expect(text).not.toContain('--ignore-dbs');
   });
@@ -38,21 +54,20 @@ describe('the report on a terminal', () => {
   it('colours a blocker and shows when a restart is needed', () => {
     const lines = text.slice(text.indexOf('<fail:> wal-level')).split('\n\n')[0] ?? '';
     expect(lines).toContain('(blocks continuous)');
-    expect(lines).toContain(`  ${findings[0]?.headline}`);
     expect(lines).toMatch(/^ {2}fix: .* \(restart\)$/m);
   });
 
   it('lists every object of a finding, because the detail counts the others', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const objects = Array.from({ length: 20 }, (_, at) => `public.t${at}`);
-    const shown = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink, undefined);
+    const shown = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink);
     expect(shown).toContain(objects.join(', '));
   });
 
   it('shows the same finding of several databases once', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
-    const shown = textReport({ ...report, findings: many }, ink, undefined);
+    const shown = textReport({ ...report, findings: many }, ink);
     expect(shown.match(/warn: unlogged/g)).toHaveLength(1);
     expect(shown).toContain('in d0, d1, d2, d3, d4 and 4 more');
   });
@@ -69,7 +84,7 @@ describe('the report on a terminal', () => {
         findings: [{ ...first!, observed: nasty, detail: `a\n${nasty}`, objects: [nasty], database: nasty }],
       },
       ink,
-      [{ id: 'x', database: nasty }],
+      { changes: [{ id: 'x', database: nasty }] },
     );
     expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
     expect(shown.match(/evil/g)?.length).toBeGreaterThan(5);
@@ -77,15 +92,15 @@ describe('the report on a terminal', () => {
 
   it('shows the databases that a finding of the server concerns', () => {
     const [first] = findings;
-    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink, undefined)).toMatch(
-      /wal-level in a, b/,
-    );
+    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink)).toMatch(/wal-level in a, b/);
   });
 
-  it('lists at most 40 databases', () => {
-    const [one] = report.databases;
-    const shown = textReport({ ...report, databases: Array.from({ length: 200 }, () => one!) }, ink, undefined);
-    expect(shown).toContain('and 160 more');
+  it('puts databases with the same verdict and reasons together', () => {
+    const [one, two] = report.databases;
+    const same = Array.from({ length: 200 }, (_, at) => ({ ...one!, name: `d${at}` }));
+    const shown = textReport({ ...report, databases: [...same, two!] }, ink);
+    expect(shown).toMatch(/^ {2}d0, d1, d2, d3, d4 and 195 more {2}dump/m);
+    expect(shown).not.toContain('d9');
   });
 
   it('lists the changes since the baseline', () => {
@@ -94,8 +109,8 @@ describe('the report on a terminal', () => {
       before: { status: 'fail', observed: 'replica' },
       after: { status: 'pass' as const, observed: 'logical' },
     };
-    const changesOf = (changes: Parameters<typeof textReport>[2]) =>
-      textReport(report, ink, changes).slice(textReport(report, ink, undefined).trimEnd().length);
+    const changesOf = (changes: readonly BaselineChange[]) =>
+      textReport(report, ink, { changes }).slice(textReport(report, ink).trimEnd().length);
     expectGolden('db-preflight-reports', changesOf([change]), 'one change');
     expectGolden('db-preflight-reports', changesOf([]), 'no change');
   });

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../src/preflight/finding.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collect-facts.ts';
+import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collected-facts.ts';
 import { evaluateDatabaseChecks, evaluateServerCheck } from '../../../src/preflight/postgresql/evaluate-checks.ts';
 import { evaluateEffects } from '../../../src/preflight/postgresql/evaluate-effects.ts';
 import { clientAddressQuery } from '../../../src/preflight/postgresql/queries/client-address.ts';

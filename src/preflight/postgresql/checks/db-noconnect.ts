@@ -2,6 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { explainRefusal } from '../login-steps.ts';
+import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccess } from '../source-facts.ts';
 import { countText } from '../units.ts';
@@ -105,6 +106,7 @@ function causeOf(code: string): { readonly detail?: string; readonly fix: string
 
 /** The contents of the database are unknown, so its migration must not be reported as possible. */
 function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
+  const lock = explainCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
     reach?.kind === 'lost'
@@ -115,7 +117,9 @@ function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutc
   return fail(['continuous', 'dump'], observed, {
     headline: 'The database was not checked',
     required: 'a response',
-    detail: 'The database was not checked, so it is not known whether it can be migrated.',
-    fix: { text: `Run the preflight again, with more time if needed (--deadline 5m), ${ignore}` },
+    detail: `${lock === undefined ? 'The database was not checked' : `${lock.detail} The database was not checked`}, so it is not known whether it can be migrated.`,
+    fix: {
+      text: `${lock === undefined ? '' : `${lock.text} `}Run the preflight again, with more time if needed (--deadline 5m), ${ignore}`,
+    },
   });
 }

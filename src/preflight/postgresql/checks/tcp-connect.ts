@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail } from '../../finding.ts';
 import { evaluateConnect } from '../../network/evaluate-connect.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods, evaluateLoginStep, explainRefusal, failLogin } from '../login-steps.ts';
+import { bothMethods, evaluateLoginStep, explainRefusal, explainSilence, failLogin } from '../login-steps.ts';
 
 export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',
@@ -18,7 +18,7 @@ export const tcpConnectCheck = serverCheck({
       facts,
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
-      (why) => failLogin(why, { required: 'a session', ...explainRefusal(why.code) }),
+      (why) => failLogin(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
     );
   },
 });

@@ -1,0 +1,39 @@
+import type { DatabaseVerdict, PreflightReport } from '../report.ts';
+import { formatBytes } from './report-text.ts';
+
+/** Databases with the same verdict for the same reasons, in the order of the report. */
+export function groupDatabases({ databases }: PreflightReport): readonly (readonly DatabaseVerdict[])[] {
+  const groups = new Map<string, DatabaseVerdict[]>();
+  for (const database of databases) {
+    const key = JSON.stringify([database.verdict, database.reasons]);
+    groups.set(key, [...(groups.get(key) ?? []), database]);
+  }
+  return [...groups.values()];
+}
+
+/** The reasons that not every database has. */
+export function ownReasons({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
+  return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
+}
+
+/** Size, tables and keys of databases together, as far as they are known. */
+export function databaseFacts(databases: readonly DatabaseVerdict[]): readonly string[] {
+  const sum = (numberOf: (database: DatabaseVerdict) => number | undefined): number | undefined => {
+    const known = databases.flatMap((database) => numberOf(database) ?? []);
+    return known.length === 0 ? undefined : known.reduce((all, value) => all + value, 0);
+  };
+  const size = sum(({ size_bytes: bytes }) => bytes);
+  const tables = sum((database) => database.tables);
+  const keys = sum((database) => database.keys);
+  return [
+    ...(size === undefined ? [] : [formatBytes(size)]),
+    ...(tables === undefined ? [] : [`${tables} ${tables === 1 ? 'table' : 'tables'}`]),
+    ...(keys === undefined ? [] : [`${keys} ${keys === 1 ? 'key' : 'keys'}`]),
+  ];
+}
+
+/** The same for the whole source, after the number of databases. */
+export function databaseTotals({ databases }: PreflightReport): readonly string[] {
+  if (databases.length === 0) return [];
+  return [`${databases.length} ${databases.length === 1 ? 'database' : 'databases'}`, ...databaseFacts(databases)];
+}

@@ -1,0 +1,136 @@
+import type { Finding } from '../finding.ts';
+import type { PreflightReport } from '../report.ts';
+import { findingTitle, sortBySeverity } from './report-text.ts';
+
+/** One check with one status, in all databases where it was found. */
+export interface FindingGroup {
+  /** The first finding; check, status, title and blocked methods are those of all. */
+  readonly first: Finding;
+  readonly findings: readonly Finding[];
+  readonly title: string;
+  /** The databases it is about; empty: the server. */
+  readonly databases: readonly string[];
+  readonly observations: readonly Observation[];
+  readonly detail: SharedText | undefined;
+  readonly fixText: SharedText | undefined;
+}
+
+/** What was observed in these databases. */
+export interface Observation {
+  readonly observed: string;
+  readonly objects: readonly string[];
+  readonly databases: readonly string[];
+}
+
+/** A text of the first finding. */
+export interface SharedText {
+  readonly text: string;
+  /** The database of the first finding, if the others have another text. */
+  readonly exampleOf: string | undefined;
+}
+
+/** Findings by severity, those of several databases together. */
+export function groupFindings(findings: readonly Finding[]): readonly FindingGroup[] {
+  const all = sortBySeverity(findings);
+  return groupBy(all, (finding) => [finding.id, finding.status, finding.accepted === true, findingTitle(finding)]).map(
+    (group): FindingGroup => ({
+      first: group[0],
+      findings: group,
+      title: findingTitle(group[0]),
+      databases: databasesOf(group),
+      observations: groupBy(group, ({ observed, objects }) => [observed, objects ?? []]).map((same) => ({
+        observed: same[0].observed,
+        objects: same[0].objects ?? [],
+        databases: databasesOf(same),
+      })),
+      detail: sharedText(group, ({ detail }) => detail),
+      fixText: sharedText(group, ({ fix }) => fix?.text),
+    }),
+  );
+}
+
+/** The findings because of which the requested method is not possible. */
+export function blockingGroups(
+  { method, ok }: PreflightReport,
+  groups: readonly FindingGroup[],
+): readonly FindingGroup[] {
+  const open = groups.filter(({ first }) => first.accepted !== true);
+  const blockers = open.filter(({ first }) => first.status === 'fail' && first.blocks.includes(method));
+  if (ok || blockers.length > 0) return blockers;
+  // With --strict warnings and unknown findings block.
+  return open.filter(({ first }) => first.status === 'warn' || first.status === 'unknown');
+}
+
+/** What is not migrated: one line for each check. */
+export function dataLossLines(groups: readonly FindingGroup[]): readonly string[] {
+  return groups.flatMap(({ first, findings }) => {
+    const lost = findings.filter(({ dataLoss }) => dataLoss !== undefined);
+    const texts = [...new Set(lost.map(({ dataLoss }) => dataLoss))];
+    const [one] = lost;
+    if (one?.dataLoss === undefined) return [];
+    const databases = databasesOf(lost);
+    const [name] = databases;
+    if (name === undefined) return [`${one.dataLoss} (${first.id})`];
+    const where = databases.length === 1 ? name : `each of ${databases.length} databases`;
+    const text =
+      texts.length === 1
+        ? `${one.dataLoss} in ${where}`
+        : `${one.dataLoss} in ${name}, and more in ${databases.length - 1} other databases`;
+    return [`${text} (${first.id})`];
+  });
+}
+
+/** `shop`, or `100 databases`; empty for the server. */
+export function describeDatabases(names: readonly string[]): string {
+  return names.length > 1 ? `${names.length} databases` : (names[0] ?? '');
+}
+
+/** At most so many of the names, and the number of the others. */
+export function listNames(names: readonly string[], most: number): string {
+  return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
+}
+
+/** Removes the sentences that the report has already; undefined: nothing is left. */
+export type RepetitionFilter = (text: string) => string | undefined;
+
+/** Settings with the same consequence have the same sentence, which a report states once. */
+export function createRepetitionFilter(): RepetitionFilter {
+  const seen = new Set<string>();
+  return (text) => {
+    const fresh = text.split(/(?<=\.) (?=[A-Z])/).filter((sentence) => {
+      const key = sentence.replace(/\.$/, '');
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
+    return fresh.length === 0 ? undefined : fresh.join(' ');
+  };
+}
+
+type NonEmpty<T> = readonly [T, ...T[]];
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => unknown): readonly NonEmpty<T>[] {
+  const groups = new Map<string, [T, ...T[]]>();
+  for (const one of all) {
+    const key = JSON.stringify(keyOf(one));
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [one]);
+    else known.push(one);
+  }
+  return [...groups.values()];
+}
+
+function databasesOf(findings: readonly Finding[]): readonly string[] {
+  const [first] = findings;
+  return first?.only ?? findings.flatMap(({ database }) => database ?? []);
+}
+
+function sharedText(
+  group: NonEmpty<Finding>,
+  textOf: (finding: Finding) => string | undefined,
+): SharedText | undefined {
+  const text = textOf(group[0]);
+  if (text === undefined) return undefined;
+  const isShared = group.every((finding) => textOf(finding) === text);
+  return { text, exampleOf: isShared ? undefined : group[0].database };
+}

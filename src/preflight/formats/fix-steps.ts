@@ -1,0 +1,116 @@
+import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
+import type { Fix } from '../finding.ts';
+import { type FixSection, fixSections } from '../fix-sections.ts';
+import type { PreflightReport } from '../report.ts';
+import { blockingGroups, type FindingGroup, listNames } from './finding-groups.ts';
+
+/** What makes the requested method possible. */
+export interface FixSteps {
+  /** `1 table, 1 statement, no restart`; undefined: no script can do it. */
+  readonly amount: string | undefined;
+  /** The statements in order, each with the database it runs in (undefined: any). */
+  readonly statements: readonly FixStatement[];
+  readonly restart: boolean;
+  /** Instructions for blockers that no statement fixes. */
+  readonly manual: readonly ManualFix[];
+}
+
+export interface ManualFix {
+  /** Of the check. */
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface FixStatement {
+  readonly database: string | undefined;
+  readonly sql: string;
+}
+
+/** Counts what has to be run, from the sections of the fix script that are not optional. */
+export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[]): FixSteps {
+  const sections = fixSections(report).filter(({ isOptional }) => !isOptional);
+  const statements = sections
+    .filter(({ kind }) => kind === 'sql' || kind === 'redis')
+    .flatMap(({ database, lines }) => lines.map((sql) => ({ database, sql: readable(sql, report.engine) })));
+  const restart = sections.some(({ kind }) => kind === 'restart');
+  const manual = blockingGroups(report, groups).flatMap(({ first, fixText }) =>
+    fixText === undefined || first.fix === undefined || hasScript(first.fix)
+      ? []
+      : [{ id: first.id, text: fixText.text }],
+  );
+  return {
+    amount: sections.length === 0 ? undefined : amountText(sections, statements, restart),
+    statements,
+    restart,
+    manual,
+  };
+}
+
+/** The lines of the fixes of a finding, to be read and copied. Databases with the same lines are together. */
+export function groupFixLines({ findings }: FindingGroup, engine: PreflightReport['engine']): readonly string[] {
+  const mark = engine === 'redis' ? '#' : '--';
+  const places = new Map<string, string[]>();
+  for (const { fix } of findings) {
+    if (fix === undefined) continue;
+    const lines = [
+      ...(fix.sql ?? []).map((sql) => readable(sql, engine)),
+      ...(fix.review ?? []).map((sql) => `${mark} read first: ${oneLine(sql)}`),
+      ...(fix.shell ?? []).map(oneLine),
+    ];
+    if (lines.length === 0) continue;
+    const key = lines.join('\n');
+    places.set(key, [...(places.get(key) ?? []), ...(fix.database === undefined ? [] : [fix.database])]);
+  }
+  const all = [...places].flatMap(([lines, databases]) => [
+    ...(databases.length === 0 ? [] : [oneLine(`${mark} in ${listNames(databases, 5)}`)]),
+    ...lines.split('\n'),
+  ]);
+  const rest = all.length - shownLines;
+  return rest > 0 ? [...all.slice(0, shownLines), `${mark} and ${rest} more lines, in the fix script`] : all;
+}
+
+const shownLines = 40;
+
+function oneLine(text: string): string {
+  return sanitizeReportLine(text, maxTextLength);
+}
+
+/** Whether the fix has statements or lines for a script. */
+function hasScript({ sql = [], review = [], shell = [] }: Fix): boolean {
+  return sql.length + review.length + shell.length > 0;
+}
+
+function readable(sql: string, engine: PreflightReport['engine']): string {
+  return engine === 'redis' ? oneLine(sql) : (psqlStatement(sql) ?? `-- ${oneLine(sql)}`);
+}
+
+function amountText(sections: readonly FixSection[], statements: readonly FixStatement[], restart: boolean): string {
+  const tables = new Set(
+    statements.flatMap(({ database, sql }) => tableOf(sql).map((name) => JSON.stringify([database, name]))),
+  );
+  const databases = new Set(statements.flatMap(({ database }) => database ?? []));
+  const linesOf = (kind: FixSection['kind']) =>
+    sections.filter((one) => one.kind === kind).flatMap(({ lines }) => lines).length;
+  const counts = [
+    tables.size === 0
+      ? undefined
+      : `${counted(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
+    statements.length === 0 ? undefined : counted(statements.length, 'statement'),
+    linesOf('review') === 0 ? undefined : `${counted(linesOf('review'), 'statement')} to review`,
+    linesOf('shell') === 0 ? undefined : `${counted(linesOf('shell'), 'line')} on the server`,
+    restart ? '1 restart' : 'no restart',
+  ];
+  return counts.filter((part) => part !== undefined).join(', ');
+}
+
+/** The table of an ALTER TABLE, as the statement names it. */
+function tableOf(sql: string): readonly string[] {
+  const identifier = String.raw`(?:U&)?(?:"(?:[^"]|"")*"|[^\s".]+)`;
+  const [, name] = new RegExp(`^ALTER TABLE (?:ONLY )?(${identifier}(?:\\.${identifier})?)`).exec(sql) ?? [];
+  return name === undefined ? [] : [name];
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

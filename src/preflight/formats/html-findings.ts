@@ -1,0 +1,91 @@
+import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
+import type { PreflightReport } from '../report.ts';
+import {
+  describeDatabases,
+  type FindingGroup,
+  listNames,
+  type Observation,
+  type RepetitionFilter,
+  type SharedText,
+} from './finding-groups.ts';
+import { groupFixLines } from './fix-steps.ts';
+import { statusLabel } from './report-text.ts';
+
+/** A finding with its values, its reason, and the statements that fix it. */
+export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine'], isNew: RepetitionFilter): string {
+  const { first, title, databases, observations } = group;
+  const detail = sharedHtml(group.detail, isNew);
+  const fixText = sharedHtml(group.fixText, isNew) ?? (group.fixText === undefined ? undefined : 'As above.');
+  const { id, status, blocks, required, fix, only } = first;
+  const where = databases.length === 0 ? 'server' : describeDatabases(databases);
+  const facts = [
+    `<code>${escapeHtml(id)}</code>`,
+    `${escapeHtml(where)}${only === undefined ? '' : ' of the server'}`,
+    ...(blocks.length === 0 ? [] : [`blocks ${blocks.join(' and ')}`]),
+    ...(fix?.restart === true ? ['<strong>restart</strong>'] : fix?.reload === true ? ['reload'] : []),
+  ];
+  return `<section class="finding ${status}" id="${escapeHtml(id)}">
+<h3><span class="tag">${escapeHtml(statusLabel(first))}</span>${escapeHtml(title)}</h3>
+<p class="meta">${facts.join(' · ')}</p>
+${values(observations, required)}
+${detail === undefined ? '' : `<p>${detail}</p>`}
+${fixText === undefined ? '' : `<p><strong>Fix.</strong> ${fixText}</p>`}
+${statements(group, engine)}
+</section>`;
+}
+
+/** Checks that passed, were skipped or only inform: one row for each. */
+export function htmlOtherFindings(groups: readonly FindingGroup[]): string {
+  const rows = groups.map(({ first, title, databases, observations }) => {
+    const [one] = observations;
+    const value = observations.length === 1 ? one?.observed : `${observations.length} different results`;
+    const where =
+      databases.length === 0 ? '' : ` <span class="soft">in ${escapeHtml(describeDatabases(databases))}</span>`;
+    return `<tr><td>${first.status}</td><td>${escapeHtml(title)}${where}<br><code class="soft">${escapeHtml(first.id)}</code></td><td>${escapeHtml(value ?? '')}</td></tr>`;
+  });
+  return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+}
+
+/** The observed value beside the required one; of several databases a table. */
+function values(observations: readonly Observation[], required: string | undefined): string {
+  const needed = required === undefined ? '' : `<dt>Required</dt><dd>${escapeHtml(required)}</dd>`;
+  const [first] = observations;
+  if (first === undefined) return '';
+  if (observations.length === 1) {
+    return `<dl class="values"><dt>Observed</dt><dd><strong>${escapeHtml(first.observed)}</strong></dd>${needed}${objectsRow(first.objects)}${databasesRow(first.databases)}</dl>`;
+  }
+  const rows = observations.map(
+    ({ observed, objects, databases }) =>
+      `<tr><td>${names(databases)}</td><td>${escapeHtml(observed)}</td><td>${codes(objects)}</td></tr>`,
+  );
+  return `${needed === '' ? '' : `<dl class="values">${needed}</dl>`}<details${rows.length <= 5 ? ' open' : ''}><summary>${rows.length} different results</summary><div class="scroll"><table><thead><tr><th>Database</th><th>Observed</th><th>Objects</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`;
+}
+
+function objectsRow(objects: readonly string[]): string {
+  return objects.length === 0 ? '' : `<dt>Objects</dt><dd>${codes(objects)}</dd>`;
+}
+
+function databasesRow(databases: readonly string[]): string {
+  return databases.length < 2 ? '' : `<dt>Databases</dt><dd>${names(databases)}</dd>`;
+}
+
+function names(databases: readonly string[]): string {
+  if (databases.length <= 6) return codes(databases);
+  return `<details><summary>${escapeHtml(listNames(databases, 3))}</summary>${codes(databases)}</details>`;
+}
+
+function codes(texts: readonly string[]): string {
+  return texts.map((text) => `<code>${escapeHtml(text)}</code>`).join(', ');
+}
+
+function statements(group: FindingGroup, engine: PreflightReport['engine']): string {
+  const lines = groupFixLines(group, engine);
+  return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`;
+}
+
+function sharedHtml(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+  const text = one === undefined ? undefined : isNew(one.text);
+  if (text === undefined) return undefined;
+  const example = one?.exampleOf === undefined ? '' : `In <code>${escapeHtml(one.exampleOf)}</code>, for example: `;
+  return `${example}${escapeHtml(text).replace(/`([^`<>]+)`/g, '<code>$1</code>')}`;
+}

@@ -1,0 +1,73 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** An ACCESS EXCLUSIVE lock on a system catalog: no new session gets past its login. */
+export interface CatalogLock {
+  readonly catalog: string;
+  /** undefined: a catalog that all databases share. */
+  readonly database: string | undefined;
+  /** Process id; undefined: a prepared transaction, which has none. */
+  readonly pid: number | undefined;
+  /** Seconds since its transaction began; undefined: hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+/** System catalogs have the same OIDs in every database, so that any database knows their names. */
+export const catalogLocksSql = `
+  SELECT
+    l.relation::regclass AS catalog,
+    d.datname AS database,
+    l.pid,
+    extract(epoch FROM now() - a.xact_start)::bigint AS seconds
+  FROM pg_locks l
+  LEFT JOIN pg_database d ON d.oid = l.database
+  LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.mode = 'AccessExclusiveLock'
+    AND l.granted
+    AND l.locktype = 'relation'
+    AND l.relation < '${firstNormalObjectId}'
+  ORDER BY 1, 2, 3
+  LIMIT 100
+`;
+
+export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly CatalogLock[] {
+  return rows.map((row) => ({
+    catalog: decodeText(row, 'catalog'),
+    database: decodeOptionalText(row, 'database'),
+    pid: decodeOptionalNumber(row, 'pid'),
+    seconds: decodeOptionalNumber(row, 'seconds'),
+  }));
+}
+
+export const catalogLocksQuery: PostgresqlQuery<readonly CatalogLock[]> = {
+  id: 'catalog-locks',
+  scope: 'server',
+  sql: () => catalogLocksSql,
+  decode: decodeCatalogLocks,
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** Whether the lock stops a login to this database. */
+export function locksDatabase({ database }: CatalogLock, name: string): boolean {
+  return database === undefined || database === name;
+}
+
+/** `Process 4711 holds an ACCESS EXCLUSIVE lock on pg_class for 32 s.`, with the statement that ends it. */
+export function explainCatalogLocks(
+  locks: readonly CatalogLock[],
+): { readonly detail: string; readonly text: string } | undefined {
+  const [first] = locks;
+  if (first === undefined) return undefined;
+  const { pid, catalog, seconds } = first;
+  const since = seconds === undefined ? '' : `, in a transaction that is open for ${seconds} s`;
+  const detail = `${pid === undefined ? 'A prepared transaction' : `Process ${pid}`} holds an ACCESS EXCLUSIVE lock on ${catalog}${since}. Every new session waits for it during the login.`;
+  const text =
+    pid === undefined
+      ? 'End the transaction: SELECT gid FROM pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED.'
+      : `Wait for its transaction, or end it from another database: SELECT pg_terminate_backend(${pid}).`;
+  return { detail, text };
+}
