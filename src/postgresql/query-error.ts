@@ -54,7 +54,7 @@ const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly mess
   },
   'There was an error establishing an SSL connection': {
     code: connectErrorCodes.protocol,
-    message: 'what answers does not speak the protocol of PostgreSQL',
+    message: 'the response is not of the PostgreSQL protocol',
   },
 };
 

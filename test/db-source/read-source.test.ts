@@ -16,6 +16,11 @@ it('the scheme of the address selects the engine', async () => {
   expect(redis).toMatchObject({ engine: 'redis', source: { host: 'h', port: 6379, ssl: 'require' } });
 });
 
+it.each(['source', 'host'])('a string of libpq keywords in --%s is of PostgreSQL', async (option) => {
+  const found = await read({ [option]: ['host=h port=1 dbname=d user=u'] }, { PGPASSWORD: 'p' });
+  expect(found).toMatchObject({ engine: 'postgresql', source: { host: 'h', port: 1, dbname: 'd', username: 'u' } });
+});
+
 it('CLOUDCTL_SOURCE names the source when no option does', async () => {
   expect(await read({}, { CLOUDCTL_SOURCE: 'redis://cache' })).toMatchObject({ source: { host: 'cache' } });
 });

@@ -56,7 +56,7 @@ export function textReport(report: PreflightReport, ink: TextStyles, options: Te
   const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
   const isNew = createRepetitionFilter();
   const parts = [
-    [ink.bold(line(verdictSentence(report))), line(sourceLine(report)), ...totals(report)],
+    [ink.bold(line(verdictSentence(report))), sanitizeReportLine(sourceLine(report), 160), ...totals(report)],
     blockedBy(report, blockingGroups(report, groups)),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
@@ -92,7 +92,7 @@ function blockedBy(report: PreflightReport, blockers: readonly FindingGroup[]): 
     `The ${report.method} migration is blocked by`,
     ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
       const where = describeDatabases(databases);
-      return indented(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 60)}`} (${first.id})`);
+      return indented(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 30)}`} (${first.id})`);
     }),
     ...(more > 0 ? [`  and ${more} more, below`] : []),
   ];

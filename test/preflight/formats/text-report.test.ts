@@ -28,6 +28,23 @@ describe('the report on a terminal', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
+  it('has the first action on the first screen, however long the names are and however much blocks', () => {
+    const blockers = findings.filter(({ status }) => status === 'fail');
+    const many = Array.from({ length: 40 }, (_, at) => ({
+      ...blockers[at % 4]!,
+      id: `check-${at}`,
+      headline: 'x'.repeat(70),
+    }));
+    const name = 'n'.repeat(63);
+    const premises = many.map(({ id, title }) => ({ id, condition: title.padEnd(60, 'y'), settle: 'z'.repeat(90) }));
+    const source = { ...report.source, host: 'h'.repeat(253), dbname: name, username: name };
+    const worst = { ...report, source, premises, findings: many.map((one) => ({ ...one, database: name })) };
+    const rows = textReport(worst, ink)
+      .split('\n')
+      .flatMap((line) => line.match(/.{1,80}/gu) ?? ['']);
+    expect(rows.slice(0, 24).join('\n')).toContain(': 1 table, 3 statements, 1 restart');
+  });
+
   it('states the title of a blocker once', () => {
     for (const { headline, status } of findings.filter((finding) => finding.status === 'fail')) {
       expect(text.split(headline), `${status} ${headline}`).toHaveLength(2);
