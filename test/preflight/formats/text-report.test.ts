@@ -36,7 +36,12 @@ describe('the report on a terminal', () => {
       headline: 'x'.repeat(70),
     }));
     const name = 'n'.repeat(63);
-    const premises = many.map(({ id, title }) => ({ id, condition: title.padEnd(60, 'y'), settle: 'z'.repeat(90) }));
+    const premises = many.map(({ id, title }) => ({
+      id,
+      condition: title.padEnd(60, 'y'),
+      settle: 'z'.repeat(90),
+      settled_by: '--z',
+    }));
     const source = { ...report.source, host: 'h'.repeat(253), dbname: name, username: name };
     const worst = { ...report, source, premises, findings: many.map((one) => ({ ...one, database: name })) };
     const rows = textReport(worst, ink)
