@@ -99,7 +99,7 @@ function doubt({ relation, unproven = [] }) {
 }
 
 function sentence(text) {
-  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  return `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }
 
 function count(rows, relation) {

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
 import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
-import type { DatabaseMigrationState, MigrationState } from '../../../src/engine/migration-state.ts';
+import {
+  type DatabaseMigrationState,
+  hasMigrationEnded,
+  type MigrationState,
+} from '../../../src/engine/migration-state.ts';
 import type { RunningMigration } from '../../../src/engine/running-migration.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
@@ -136,10 +140,16 @@ export function all(databases: readonly string[], why: readonly string[]): Migra
 async function settle(migration: RunningMigration, patience: number): Promise<MigrationState> {
   for (const end = Date.now() + patience; Date.now() < end; ) {
     const state = migration.state();
-    if (state.status !== 'running') return state;
+    // One database that failed makes the status an error while the others go on.
+    const isOver = state.status !== 'error' || state.databases.every(isSettled);
+    if (state.status !== 'running' && isOver) return state;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return migration.state();
+}
+
+function isSettled(database: DatabaseMigrationState): boolean {
+  return hasMigrationEnded(database) || database.phase === 'streaming';
 }
 
 function stateOf(state: MigrationState, name: string, complaint: () => string): readonly string[] {

@@ -202,7 +202,10 @@ describe.each([14, 15, 18] as const)(
 
     test('after a crash', async () => {
       const { server, outcome } = await start();
+      const before = server.log().length;
       await server.query("COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'").catch(() => {});
+      // Until the server notices the crash, it still takes connections.
+      await eventually(() => server.log().slice(before).includes('reinitializing'), 'the crash in the log');
       await eventually(
         () =>
           server.query('SELECT 1').then(

@@ -100,7 +100,10 @@ export const serverHistoryCases: readonly PostgresCase[] = [
 
 /** Kills one process of the server, which then ends all others and recovers. */
 async function crash(server: Postgres): Promise<void> {
+  const before = server.log().length;
   await server.query("COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'").catch(() => {});
+  // Until the server notices the crash, it still takes connections.
+  await eventually(() => server.log().slice(before).includes('reinitializing'), 'the crash in the log');
   const answers = () =>
     server.query('SELECT 1').then(
       () => true,
