@@ -21,7 +21,7 @@ test('sequences differ until the target has the values of the source', async () 
       ignoreDbs: ['postgres'],
       signal: new AbortController().signal,
     });
-  expect([...(await find())].sort()).toEqual(['shop: public.Se.q', "shop: public.other's"]);
+  expect([...(await find())].sort()).toEqual(['shop: "public"."Se.q"', "shop: public.other's"]);
   await target.query("SELECT nextval('\"Se.q\"'), setval('\"other''s\"', 9000)", 'shop');
   expect(await find()).toEqual([]);
 });
