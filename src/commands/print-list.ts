@@ -21,14 +21,14 @@ export interface PrintListOptions<T> {
   readonly resource: string;
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
   /** The options that select items, for the notice about an empty list. */
-  readonly filters: readonly string[];
+  readonly filters?: readonly string[];
 }
 
 /** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
 export async function printList<T extends { readonly raw: JsonRecord }>(
   context: Context,
   args: ParsedArgs,
-  { view, resource, list, filters }: PrintListOptions<T>,
+  { view, resource, list, filters = [] }: PrintListOptions<T>,
 ): Promise<0> {
   const limit = args.value('limit');
   const options: ListOptions<T> = {

@@ -60,7 +60,7 @@ export function explainSilence(why: RefusedEntry): ReturnType<typeof explainRefu
       }
     : {
         detail:
-          'The operating system accepts the connection, and the service behind it sends nothing: the server process is frozen or stopped (SIGSTOP, a suspended machine), a proxy has no server behind it, or the service is not PostgreSQL.',
+          'The operating system accepts the connection, and the service behind it sends nothing: the server process is frozen or stopped (as on a suspended machine), a proxy has no server behind it, or the service is not PostgreSQL.',
         fix: {
           text: 'On the server, check the state of the process: ps -o pid,stat,cmd -C postgres (T is stopped; kill -CONT PID resumes it).',
         },

@@ -21,7 +21,7 @@ const work = JSON.stringify(
 
 /** Wrong values of options, variables and config.json: nothing is sent. */
 const cases: readonly GoldenCase[] = [
-  { name: 'an address that is no URL', ...usage, args: ['--auth-url', 'cloud.example.com', 'auth', 'login'] },
+  { name: 'an address that is no URL', ...usage, args: ['--auth-url', 'cloud example', 'auth', 'login'] },
   { name: 'an address of another kind', ...usage, args: ['--auth-url', 'ftp://cloud.example.com', 'auth', 'login'] },
   { name: 'http to a public host', ...usage, args: ['--auth-url', 'http://cloud.example.com', 'auth', 'login'] },
   { name: 'an address with a path', ...usage, args: ['--base-url', 'https://api.example.com/v2', 'actions', 'list'] },

@@ -70,7 +70,7 @@ describe.concurrent('in bounded time, with every other finding reported', () => 
     expect(report).toMatchObject({ verdict: 'blocked', ok: false });
     expect(findingOf(report, 'tcp-connect')).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining('VACUUM FULL'),
+      observed: expect.stringContaining('10 s'),
     });
     expect(findingOf(report, 'wal-level').status).toBe('skip');
     expect(findingOf(report, 'host-public-address').status).toBe('pass');
@@ -80,7 +80,7 @@ describe.concurrent('in bounded time, with every other finding reported', () => 
   test('a database that takes the connection and never answers', async () => {
     const { report, seconds } = await through({ route: (name) => (name === 'd3' ? 'silent' : 'pass') });
     othersAreJudged(report, 'd3');
-    expect(findingOf(report, 'db-noconnect', 'd3').observed).toContain('no answer');
+    expect(findingOf(report, 'db-noconnect', 'd3').observed).toContain('10 s');
     expect(seconds).toBeLessThan(30);
   });
 

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bin, node, run, startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -31,7 +32,7 @@ test.skipIf(lacks('script'))('a terminal that says it has no columns gets the wh
   const words = ['-qec', `'${node}' '${bin}' config list`, '/dev/null'];
   const shown = startProgram('script', words, { folders });
   shown.child.stdin?.end();
-  expect((await shown.ended).stdout).toMatch(/Key +Value +Source/);
+  expect(stripVTControlCharacters((await shown.ended).stdout)).toMatch(/Key +Value +Source/);
 });
 
 test.skipIf(process.platform !== 'linux')('a version that cannot be written is an error', async () => {
