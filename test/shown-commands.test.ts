@@ -11,21 +11,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 it('every command that a hint, an error or a page shows whole is one that the program takes', async () => {
   const wrong: string[] = [];
-  for (const file of shownIn()) {
-    for (const command of commandsIn(readFileSync(file, 'utf8'))) {
-      const words = wordsOf(command);
-      const fault = await parseCommandLine(
-        'cloudctl',
-        { kind: 'group', summary: '', children: commandTree },
-        words,
-      ).catch(String);
-      // The bare name of a command stands for the command, not for a line to be pasted.
-      const isName = words.every((word) => /^[a-z]+$/.test(word)) && String(fault).includes('missing argument');
-      const isTopic = words[0] === 'help' && Object.hasOwn(helpTopics, words[1] ?? '');
-      const isPattern = words.some((word) => /^(NAME|TOPIC|COMMAND)$/.test(word));
-      if (isTopic || isPattern) continue;
-      if (typeof fault === 'string' && !isName && !mistakes.has(command)) wrong.push(`${command}: ${fault}`);
-    }
+  const shown = new Set(shownIn().flatMap((file) => commandsIn(readFileSync(file, 'utf8'))));
+  for (const command of shown) {
+    const words = wordsOf(command);
+    const isTopic = words[0] === 'help' && Object.hasOwn(helpTopics, words[1] ?? '');
+    const isPattern = words.some((word) => /^(NAME|TOPIC|COMMAND)$/.test(word));
+    if (isTopic || isPattern || mistakes.has(command)) continue;
+    const fault = await parseCommandLine(
+      'cloudctl',
+      { kind: 'group', summary: '', children: commandTree },
+      words,
+    ).catch(String);
+    // The bare name of a command stands for the command, not for a line to be pasted.
+    const isName = words.every((word) => /^[a-z]+$/.test(word)) && String(fault).includes('missing argument');
+    if (typeof fault === 'string' && !isName) wrong.push(`${command}: ${fault}`);
   }
   expect(wrong).toEqual([]);
 });
