@@ -2,7 +2,10 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { isTargetVersion } from './option-specs.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
-/** The version of the target settles the most common premise. Without a terminal, and with `--yes`, it stays open. */
+/**
+ * Prompts for the version of the target, because most checks with the status `unknown` depend on it. Without a
+ * terminal, and with `--yes`, there is no prompt and the version remains unknown.
+ */
 export async function askTargetVersion(
   { prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>,
   engine: 'postgresql' | 'redis',

@@ -7,7 +7,7 @@ import { parseMajorVersion } from '../postgresql/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
-/** The options that control a preflight. */
+/** The command-line options that control a preflight. */
 export const preflightOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'target-version',
@@ -50,8 +50,8 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
 ];
 
 /**
- * The options of a preflight as typed. Private addresses are accepted when base_url is a loopback address, because the
- * service then runs on this machine.
+ * Parses the command-line options of a preflight. With a base_url on a loopback address, private addresses of the
+ * source are accepted, because the service then runs on this machine.
  * @param now milliseconds since the epoch
  */
 export function readPreflightOptions(

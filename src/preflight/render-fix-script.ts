@@ -4,13 +4,13 @@ import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
-/** `--fix-sql`: one ordered, idempotent script; undefined when there is nothing to fix. */
+/** Renders the script of `--fix-sql`: idempotent statements in order; undefined if there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
   const purpose = 'Prepares the source for the migration.';
   return script(report, fixSections(report), purpose, verdictAfterFixesSentence(report));
 }
 
-/** `--undo-sql`: restores the values observed before. */
+/** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
   return script(report, undoSections(report), 'Restores the values that were observed before the fix script ran.');
 }
@@ -47,7 +47,7 @@ function script(
   return text;
 }
 
-/** Comments have names in any language, and psql may send them with a statement. */
+/** Comments in scripts contain object names in any language, and psql may send comments with a statement. */
 const encoding = '\\encoding UTF8';
 
 function optionalHead({ method }: PreflightReport, mark: string): readonly string[] {
@@ -63,9 +63,9 @@ function optionalHead({ method }: PreflightReport, mark: string): readonly strin
 interface ScriptLanguage {
   readonly mark: string;
   readonly howToRun: string;
-  /** What to do with statements that are not run by the script. */
+  /** The instruction above statements that the script does not run itself. */
   readonly reviewAdvice: string;
-  /** The lines of a section of statements, ready to run. */
+  /** The lines of a section of statements, in the form in which psql or redis-cli runs them. */
   readonly statements: (section: FixSection) => readonly string[];
 }
 
@@ -77,7 +77,7 @@ const redisLanguage: ScriptLanguage = {
   statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
 };
 
-/** formatRedisCommand writes printable ASCII only. */
+/** Statements need no check here, because formatRedisCommand writes printable ASCII only. */
 function isRedisLine(line: string): boolean {
   return /^[A-Z][\x20-\x7e]*$/.test(line);
 }
@@ -101,7 +101,9 @@ const psqlLanguage: ScriptLanguage = {
 
 const unquotable = '-- A statement with unexpected text of the server is left out.';
 
-/** A statement with CONCURRENTLY waits for old transactions; cancelled by lock_timeout it leaves an invalid index. */
+/**
+ * CREATE INDEX CONCURRENTLY waits for old transactions, and lock_timeout would cancel it and leave an invalid index.
+ */
 function withLockTimeout(statement: string): readonly string[] {
   return /^(CREATE|DROP|REINDEX)\b[^"']* CONCURRENTLY /.test(statement)
     ? ['SET lock_timeout = 0;', statement, limitLockWait]
@@ -125,7 +127,7 @@ function sectionText(section: FixSection, number: number, language: ScriptLangua
       : language.statements(section);
   return [
     ...comments(head, mark),
-    // Lines that a client cannot run are comments, so that the whole file can be run.
+    // Lines that psql or redis-cli cannot run are written as comments, so that the whole file can be run.
     ...(isCommented(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
   ];
 }
@@ -161,7 +163,7 @@ function comments(lines: readonly string[], mark: string): readonly string[] {
 
 const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
-/** Names may contain line ends, which would end a comment, and characters that change the direction of text. */
+/** Object names may contain line ends, which would end a comment, and characters that change the text direction. */
 function oneLine(text: string): string {
   return sanitizeReportLine(text, maxTextLength);
 }

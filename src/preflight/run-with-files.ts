@@ -29,7 +29,7 @@ import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
 import { runPreflight } from './run.ts';
 
-/** The options that name files to write. */
+/** The preflight options that name a file to write. */
 export const reportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'report',
@@ -60,7 +60,7 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
 
 export interface PreflightOutcome {
   readonly report: PreflightReport;
-  /** What changed since the baseline; undefined without one. */
+  /** The changes since the baseline; undefined without `--baseline`. */
   readonly changes?: readonly BaselineChange[];
 }
 
@@ -121,7 +121,7 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
   });
 }
 
-/** Why `--strict` refuses what no finding blocks. */
+/** The ids of the warnings and premises because of which `--strict` blocks a migration that no finding blocks. */
 function strictDetail({ findings, premises }: PreflightReport): string {
   const warnings = findings.filter(({ status, accepted }) => status === 'warn' && accepted !== true);
   const ids = [...warnings, ...premises.filter(({ accepted }) => accepted !== true)].map(({ id }) => id);
@@ -163,8 +163,8 @@ async function runWithProgress(
 }
 
 /**
- * Fingerprints of every schema. Only a baseline needs them, because the query reads every column. undefined for a source
- * that could not be reached.
+ * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
+ * undefined if the source could not be reached.
  */
 async function readSchemaShapes(
   io: CommandIo,
@@ -217,7 +217,10 @@ async function writeScript(
   else write(file, text);
 }
 
-/** Checked first, so that a preflight of a minute does not end with a file that cannot be written. */
+/**
+ * Checks each output file before the preflight, so that a preflight of a minute does not end with a file that cannot be
+ * written.
+ */
 function requireWritable(file: string | undefined): void {
   if (file === undefined) return;
   try {

@@ -1,7 +1,7 @@
 import type { PreflightReport, VerdictAfterFixes } from './report.ts';
 import type { Conclusion } from './verdict.ts';
 
-/** What remains after the fix script. Findings whose statements were not simulated are as before. */
+/** The verdict after a run of the fix script. Findings whose fix was not simulated count as not fixed. */
 export function describeVerdictAfterFixes(
   { verdict, ok, proven, findings }: Conclusion,
   notSimulated: readonly string[],
@@ -12,7 +12,7 @@ export function describeVerdictAfterFixes(
   return { verdict, ok, proven, reasons: [...new Set(blockers.map(({ id }) => id))], not_simulated: notSimulated };
 }
 
-/** `Verdict after the fix script: dump (tablespaces). Not simulated: …`; undefined: there is no script. */
+/** For example `Verdict after the fix script: dump (tablespaces). Not simulated: …`; undefined: there is no script. */
 export function verdictAfterFixesSentence({ verdict_after_fixes: after }: PreflightReport): string | undefined {
   if (after === undefined) return undefined;
   const { verdict, proven, reasons, not_simulated: rest } = after;
