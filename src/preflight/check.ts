@@ -8,10 +8,7 @@ declare const __TEST_BUILD__: boolean | undefined;
 
 /** The properties that every preflight check of PostgreSQL and Redis declares. */
 export interface CheckDescription {
-  /**
-   * Stable: The id never changes, because `--accept` and scripts use it. The source file of the check is named after
-   * it.
-   */
+  /** The id never changes, because scripts and `--accept` use it. The source file of the check has the same name. */
   readonly id: string;
   /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;

@@ -26,7 +26,10 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** The report as one file without scripts or external resources: the verdict and what to run first, readable on paper. */
+/**
+ * Renders the report as one HTML file without scripts or external resources: first the verdict and what to run, in a
+ * layout that can be printed.
+ */
 export function htmlReport(report: PreflightReport): string {
   const title = `Preflight of ${sourceLabel(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlReportStyle).digest('base64');
@@ -68,7 +71,7 @@ function serverVersion({ source, engine }: PreflightReport): readonly string[] {
   return version === undefined ? [] : [`${engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`];
 }
 
-/** What blocks the method, what to run, and what else to know, side by side. */
+/** Three cards side by side: what blocks the migration method, what to run, and what else to know. */
 function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
   const { target, method } = report;
   const estimate = estimateRange(report);
@@ -139,7 +142,7 @@ function databases(report: PreflightReport): string {
 
 const shownDatabases = 12;
 
-/** The largest databases as bars, if they differ; the table lists all. */
+/** Shows the largest databases as bars, if their sizes differ; the table below lists all databases. */
 function chart(all: readonly DatabaseVerdict[]): string {
   const sized = all.flatMap(({ name, size_bytes: size }) => (size === undefined ? [] : [{ name, size }]));
   const largest = sized.sort((a, b) => b.size - a.size).slice(0, shownDatabases);

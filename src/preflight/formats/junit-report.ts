@@ -3,7 +3,10 @@ import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** JUnit XML: one suite, one case for each finding. A blocker is a failure, `unknown` an error; warnings are in the output. */
+/**
+ * Renders the report as JUnit XML: one test suite with one test case for each finding. A finding that blocks is a JUnit
+ * failure, an `unknown` finding an error; warnings are written to the output of the test case.
+ */
 export function junitReport(report: PreflightReport): string {
   const { findings } = report;
   const failures = findings.filter(isFailure).length;

@@ -18,7 +18,10 @@ const formats: Readonly<Record<string, Render>> = {
 
 export const reportFileExtensions: readonly string[] = Object.keys(formats);
 
-/** The report in the format of the file's extension; undefined: there is no such format. `version`: of this program. */
+/**
+ * Renders the report in the format that the file extension selects; undefined if there is no such format. `version`:
+ * the version of this program.
+ */
 export function renderReport(file: string, report: PreflightReport, version: string): string | undefined {
   const extension = reportFileExtensions.find((known) => file.toLowerCase().endsWith(known));
   return extension === undefined ? undefined : formats[extension]?.(report, version);

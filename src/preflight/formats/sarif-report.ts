@@ -3,7 +3,10 @@ import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): one rule for each check, one result for each finding. */
+/**
+ * Renders the report as SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): one rule for
+ * each check, one result for each finding.
+ */
 export function sarifReport(report: PreflightReport, version: string): string {
   const ids = [...new Set(report.findings.map(({ id }) => id))];
   const titles = new Map(report.findings.map(({ id, title }) => [id, title]));
@@ -58,12 +61,12 @@ function resultOf(finding: Finding, ruleIndex: number, source: string): object {
   };
 }
 
-/** A name of the source must not become a link: brackets before a parenthesis are one, unless they are escaped (§3.11.6). */
+/** Escapes brackets in names of the source: SARIF messages treat brackets before a parenthesis as a link (§3.11.6). */
 function withoutLinks(text: string): string {
   return text.replaceAll('](', '\\](');
 }
 
-/** Only the kind `fail` may have a level other than none (§3.27.10). */
+/** SARIF allows a level other than none only for the kind `fail` (§3.27.10). */
 const kinds: Readonly<Record<FindingStatus, string>> = {
   fail: 'fail',
   warn: 'fail',

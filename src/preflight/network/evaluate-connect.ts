@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from '../finding.ts';
 import type { AddressFacts, ConnectAttempt } from './network-facts.ts';
 
-/** The outcome of the TCP connections alone; the responses of the server have checks of their own. */
+/** Evaluates the TCP connections only; other checks evaluate how the server responds. */
 export function evaluateConnect(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
   if (address.lookup.kind === 'failed') return skip(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);
@@ -15,7 +15,7 @@ export function evaluateConnect(address: AddressFacts, every: readonly Migration
       fix: fixOf(bad[0]!, address.port),
     });
   }
-  // A missing route on this machine says nothing about the service.
+  // A route that this machine lacks may exist for the service.
   const serious = bad.filter(({ error }) => !localErrors.has(error ?? ''));
   if (serious.length === 0)
     return pass(`${address.connects.length - bad.length} of ${address.connects.length} addresses accept connections`, {

@@ -4,7 +4,7 @@ import { isRecordAbsent } from './name-resolver.ts';
 import type { AddressFacts, NameLookupResult } from './network-facts.ts';
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
-/** @param methods the methods of the engine, all of which a wrong address blocks */
+/** @param methods the migration methods of the engine, all of which a wrong source address blocks */
 export function evaluateHostParse(address: AddressFacts, methods: readonly MigrationMethod[]): CheckOutcome {
   if (address.contradictions.length === 0) return pass(`${address.host}, port ${address.port}`);
   return fail(methods, address.contradictions.join('; '), {
@@ -58,7 +58,7 @@ export function evaluateSplitHorizon(address: AddressFacts, options: PreflightOp
     if (!isRecordAbsent(seen)) return skip(`could not query DNS: ${seen.reason}`);
     return warn(`here ${here.join(', ')}, no address in DNS`, differenceDetails(address));
   }
-  // A name with many addresses may resolve to different ones each time: one in common is enough.
+  // A DNS name with many addresses may resolve to different ones each time, so one address in common is enough.
   if (here.some((each) => seen.addresses.includes(each))) return pass(here.join(', '));
   return warn(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
 }
@@ -77,13 +77,13 @@ export function evaluateIpv6Only(address: AddressFacts, options: PreflightOption
   });
 }
 
-/** Every successful connection was to a loopback address. */
+/** Whether every successful connection was to a loopback address. */
 export function isConnectedOverLoopback(address: AddressFacts): boolean {
   const used = address.connects.filter(({ error }) => error === undefined);
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
-/** The IPv4 and IPv6 addresses in DNS, which is what the service resolves. */
+/** The IPv4 and IPv6 addresses in DNS, which are those that the service resolves. */
 function publicDnsResult({ dns4, dns6 }: AddressFacts): NameLookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };

@@ -6,7 +6,10 @@ import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source
 /** A login failure blocks both methods. */
 export const bothMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
-/** The checks of the login, in the order of its steps. Each error belongs to exactly one of them. */
+/**
+ * The checks of the login, in the order in which a login passes them. Each connection error belongs to exactly one of
+ * these checks.
+ */
 export type LoginStep =
   | 'tcp-connect'
   | 'tls-negotiate'
@@ -21,8 +24,9 @@ export type LoginStep =
 export type RefusedEntry = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
- * The outcome of one step: `refused` describes an error of this step, an earlier error skips it, a later one passes it. An
- * error with an unknown code belongs to `tcp-connect`, so that every error is reported.
+ * The outcome of the check of one login step: `refused` returns the outcome of an error in this step. The check is
+ * skipped when an earlier step failed, and passes when a later step failed. A connection error with an unknown code
+ * belongs to the check `tcp-connect`, so that every error is reported.
  */
 export function evaluateLoginStep(
   facts: PostgresqlSourceFacts,
@@ -44,7 +48,7 @@ export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' |
 /** Why the fix of a failed login is not simulated. */
 export const loginFailed = 'without a login nothing else was checked';
 
-/** Why a login did not end, from what further connections showed; undefined: nothing was found out. */
+/** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
 export function explainSilence(why: RefusedEntry): ReturnType<typeof explainRefusal> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
@@ -67,7 +71,7 @@ export function explainSilence(why: RefusedEntry): ReturnType<typeof explainRefu
       };
 }
 
-/** Why a reachable server rejects the session, by the SQLSTATE or system error. */
+/** Why a reachable server rejects the session, by SQLSTATE or error code of the operating system. */
 export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
   switch (code) {
     case '57P03':
@@ -162,7 +166,7 @@ const stepByCode: Readonly<Record<string, LoginStep>> = {
   '28P01': 'auth-password',
   [connectErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
-  // Permission denied for the database, and a database that accepts no connections.
+  // SQLSTATEs of a denied permission for the database, and of a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
   [connectErrorCodes.protocol]: 'not-postgres',

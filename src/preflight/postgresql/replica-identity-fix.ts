@@ -5,12 +5,12 @@ import type { FixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
 import { countText } from './units.ts';
 
-/** Columns without an equality operator, by table. */
+/** Columns whose type has no equality operator, by table. */
 export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Since 18 an UPDATE of a published table fails on the source if its replica identity contains a generated column. Before,
- * the target stops, and only if the column is in the key.
+ * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
+ * column. Before 18 the target stops instead, and only if the column is in the key.
  */
 export const generatedIdentityRejectedSince = 180_000;
 
@@ -24,7 +24,7 @@ export function incomparableColumnsByTable(columns: readonly ColumnWithoutEquali
   return byTable;
 }
 
-/** Why the replica identity of a table is not usable; undefined: it is. */
+/** Why the replica identity of a table is not usable; undefined if it is usable. */
 export function replicaIdentityProblem(
   { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
   version: number,
