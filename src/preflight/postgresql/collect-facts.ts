@@ -204,7 +204,7 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = disconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
-      // It counts among the connections that may be open at once.
+      // The session is ended first, because it counts towards the limit of simultaneous connections.
       await session.end();
       const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
       await finish(facts.dbname, access, outcome.results);

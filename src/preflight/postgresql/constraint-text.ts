@@ -10,7 +10,7 @@ export interface NamedConstraint {
   readonly definition: string;
 }
 
-/** `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
+/** The beginning of a statement that alters the constraint: `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
 export function alterOwner({ owner, ofDomain }: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
   return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteName(owner)}`;
 }

@@ -36,7 +36,9 @@ export function replicaIdentityProblem(
   return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
 }
 
-/** A usable replica identity for a table; undefined: none without a change of its columns or keys. */
+/**
+ * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
+ */
 export function usableReplicaIdentity(
   table: TableReplicaIdentity,
   unequal: IncomparableColumns,
@@ -48,14 +50,14 @@ export function usableReplicaIdentity(
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
-/** Statements for the tables that can have a usable identity; the text names the others. */
+/** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
 export function replicaIdentityFix(
   tables: readonly TableReplicaIdentity[],
   unequal: IncomparableColumns,
   database: string,
   version: number,
 ): Fix {
-  // There can be a hundred thousand tables, so only the statements are kept.
+  // Only the statements are kept, because a database can have a hundred thousand tables.
   const sql: string[] = [];
   const undo: string[] = [];
   const effects: FixEffect[] = [];
@@ -92,7 +94,9 @@ export function replicaIdentityFix(
   };
 }
 
-/** A superuser does not run the statement on a table of another role. */
+/**
+ * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
+ */
 export function needsOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
@@ -103,8 +107,9 @@ export function replicaIdentityStatement({ name }: TableReplicaIdentity, identit
 }
 
 /**
- * USING INDEX evaluates constant parts of the expressions of the index as the role that runs it, and until then an owner can
- * give the name to another index. So a superuser changes only tables of superusers; other roles run the statement as it is.
+ * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the index expressions as the role that runs
+ * it, and until then an owner can give the name of the index to another index. Therefore a superuser changes only
+ * tables of superusers with this statement; other roles run it without that condition.
  */
 function unlessUntrusted(name: string, statement: string): string {
   const table = `pg_catalog.to_regclass(${quoteLiteral(requoteName(name))})`;
@@ -120,7 +125,10 @@ export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: 
   return { kind: 'replica-identity', table: name, identity };
 }
 
-/** A dropped or unusable index cannot be set again; without it the table has the identity NOTHING. */
+/**
+ * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
+ * identity NOTHING.
+ */
 export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';

@@ -3,9 +3,10 @@ import { type FindNearest, quoteDouble, suggestionHint } from '../unknown-check-
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
- * The databases to migrate: all but the ignored ones.
- * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database, or when
- *   no database is left
+ * The databases to migrate: all except those in `--ignore-dbs`.
+ * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database,
+ * or when
+ * no database is left
  */
 export function selectDatabases(
   databases: readonly PostgresqlDatabase[],
@@ -20,7 +21,7 @@ export function selectDatabases(
   return left;
 }
 
-/** Never migrated, so that naming them is no error. */
+/** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
 function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearest): Error {

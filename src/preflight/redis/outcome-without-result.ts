@@ -2,7 +2,7 @@ import { type CheckOutcome, type MigrationMethod, skip, unknown } from '../findi
 import type { QueryResult } from '../query.ts';
 import { redisMethods } from './check.ts';
 
-/** The outcome of a check whose query has no value: `unknown` with what would give one. */
+/** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
 export function outcomeWithoutResult(
   result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
   { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
@@ -44,7 +44,7 @@ export function outcomeWithoutResult(
   }
 }
 
-/** The error of every command while a script runs longer than busy-reply-threshold. */
+/** The error code in the reply to every command while a script runs longer than busy-reply-threshold. */
 export function isBusyError(reason: string): boolean {
   return /(^|: )BUSY /.test(reason);
 }
