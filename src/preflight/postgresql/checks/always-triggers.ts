@@ -15,7 +15,8 @@ export const alwaysTriggersCheck = databaseCheck({
   queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');
-    // A REPLICA trigger does not fire in ordinary sessions; as an ordinary trigger it would, so it is disabled instead.
+    // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
+    // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
       `ALTER TABLE ${requoteName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
@@ -39,7 +40,7 @@ export const alwaysTriggersCheck = databaseCheck({
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',
       },
     };
-    // A trigger that only returns the row has no effect, however often it fires.
+    // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
       ? warn(countText(applyTriggers.length, 'trigger'), more)
       : fail(['continuous'], `${countText(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);

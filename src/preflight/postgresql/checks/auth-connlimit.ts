@@ -63,7 +63,7 @@ export const authConnlimitCheck = serverCheck({
   },
 });
 
-/** The most connections that the copy of this many tables can use. */
+/** The maximum number of connections that the copy of this many tables can use. */
 function maxConnections(tables: number): number {
   return 2 + 4 * tables;
 }

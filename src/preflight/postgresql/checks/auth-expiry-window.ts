@@ -28,7 +28,7 @@ export const authExpiryWindowCheck = serverCheck({
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };
-    // The login succeeded, so the matching pg_hba.conf rule requires no password here.
+    // The role could log in without a password, so the matching pg_hba.conf rule requires none for this machine.
     if (role.secondsLeft < 0) return warn(`expired at ${role.validUntil}`, more);
     const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
     if (role.secondsLeft >= maxMigrationSeconds) return pass(observed, { required: more.required });
@@ -41,5 +41,5 @@ export const authExpiryWindowCheck = serverCheck({
   },
 });
 
-/** Seconds: a migration is not requested, confirmed and copied in less. */
+/** The minimum number of seconds in which a migration can be requested, confirmed and copied. */
 const soonest = 60;

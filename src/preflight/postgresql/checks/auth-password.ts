@@ -30,7 +30,7 @@ export const authPasswordCheck = serverCheck({
   },
 });
 
-/** For clients at other addresses another line of pg_hba.conf applies, which can require the password. */
+/** pg_hba.conf can have another rule for clients at other addresses, which requires the password. */
 const notRequested: Fix = {
   text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run this from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };

@@ -25,7 +25,8 @@ export const callableNamesCheck = databaseCheck({
       required: 'regprocedure and regoperator, whose text form includes the argument types',
       objects,
       fix: {
-        // The rewrite evaluates the CHECK constraints of the column as the role that runs the statement.
+        // The fix is for review: to rewrite the table, the server evaluates the CHECK constraints of the column as the
+        // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
         effects: [removesResultRows(regprocColumnsQuery, changed)],

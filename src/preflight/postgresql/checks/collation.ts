@@ -60,7 +60,7 @@ export const collationCheck = databaseCheck({
   },
 });
 
-/** Values that every server accepts. */
+/** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
 function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
@@ -83,7 +83,7 @@ function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
   };
 }
 
-/** Locales that servers on Linux usually provide. */
+/** Locales that PostgreSQL servers on Linux usually provide. */
 const commonLocale = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
 
 const providers: Readonly<Record<string, string>> = { i: 'ICU', b: 'built in' };

@@ -36,5 +36,8 @@ export const dbNamesCheck = databaseCheck({
   },
 });
 
-/** 63 bytes of a slot name, less the prefix and suffix that migration engines add. */
+/**
+ * The maximum length of a database name: 63 bytes of a slot name, less the prefix and suffix that migration engines
+ * add.
+ */
 const longestName = 41;

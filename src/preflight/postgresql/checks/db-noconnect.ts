@@ -97,14 +97,14 @@ export const dbNoconnectCheck = databaseCheck({
 
 const notChecked = 'the contents of the database were not checked';
 
-/** pg_hba.conf rejects with 28000 only; every other code has the same cause as for the first login. */
+/** A rejection by pg_hba.conf has SQLSTATE 28000; every other code has the same cause as in the first login. */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
   const { detail, fix } = explainRefusal(code);
   return { detail, fix: fix.text };
 }
 
-/** The contents of the database are unknown, so its migration must not be reported as possible. */
+/** A database whose contents are unknown must not be reported as one that can be migrated. */
 function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
   const lock = explainCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;

@@ -34,7 +34,7 @@ export const ddlActivityCheck = databaseCheck({
   },
 });
 
-/** Extensions that run scheduled statements or create tables automatically. */
+/** Extensions that run scheduled statements, or that create tables automatically. */
 const tableCreatingExtensions: ReadonlySet<string> = new Set([
   'pg_cron',
   'pg_partman',

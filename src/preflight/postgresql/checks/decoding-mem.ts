@@ -13,7 +13,7 @@ export const decodingMemCheck = serverCheck({
   needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {
-    // Before version 13 this is not a setting: 4096 changes of a transaction are kept in memory.
+    // Before PostgreSQL 13, logical_decoding_work_mem does not exist: 4096 changes of a transaction are kept in memory.
     if (!settings.has('logical_decoding_work_mem')) return pass('not a setting in this version');
     const bytes = sizeSetting(settings, 'logical_decoding_work_mem');
     if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));

@@ -31,7 +31,7 @@ export const dictionariesCheck = databaseCheck({
   },
 });
 
-/** Files named in the options of a dictionary that PostgreSQL does not install itself. */
+/** The files named in the options of a dictionary, except those that PostgreSQL itself installs. */
 export function customDictionaryFiles({
   template,
   options,
@@ -45,7 +45,7 @@ export function customDictionaryFiles({
 
 const option = /"?(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
 
-/** File name extensions by option, or by template and option where one option has two meanings. */
+/** File name extensions of dictionary files by option, or by template and option if the option has several meanings. */
 const extensionByOption: Readonly<Record<string, string>> = {
   stopwords: 'stop',
   synonyms: 'syn',

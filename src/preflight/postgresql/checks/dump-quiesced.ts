@@ -36,5 +36,5 @@ const snapshotText =
 
 const sampleText = 'This sample does not show that the applications are stopped: stop them before the dump.';
 
-/** An idle server writes up to this many bytes between two readings. */
+/** The number of WAL bytes that an idle server may write between two readings of the WAL position. */
 const idleBytes = 8192;

@@ -7,10 +7,10 @@ import { settingsQuery } from '../queries/settings.ts';
 import { combineFixes, resetRoleSetting } from '../role-setting-fix.ts';
 import { parseMilliseconds, timeSpanText } from '../units.ts';
 
-/** A dump sets these to 0 first, but they can cancel the very statement that does. */
+/** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;
 
-/** Milliseconds that the first statement of a new server process can take, because it loads the catalogs. */
+/** Milliseconds that the first statement of a new server process may take, because it loads the system catalogs. */
 const firstStatement = 2;
 
 export const dumpTimeoutsCheck = serverCheck({

@@ -7,7 +7,7 @@ import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
 import { countText } from '../units.ts';
 
-/** Databases that a managed target always has, encoded in UTF8. */
+/** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
 
 export const encodingCheck = databaseCheck({

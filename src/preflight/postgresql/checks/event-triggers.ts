@@ -40,7 +40,9 @@ export const eventTriggersCheck = databaseCheck({
   },
 });
 
-/** Whether the function writes into a table whose rows are copied, which unlogged tables are not. */
+/**
+ * Whether the function of the event trigger writes into a table whose rows are copied, which excludes unlogged tables.
+ */
 function writes(body: string, unlogged: readonly string[]): boolean {
   const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1).replaceAll('"', '');
   const tables = [

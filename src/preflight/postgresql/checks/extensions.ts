@@ -51,7 +51,7 @@ export const extensionsCheck = databaseCheck({
   },
 });
 
-/** The releases that the target can have: never older than the source. */
+/** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
   const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
   const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribReleases.first);

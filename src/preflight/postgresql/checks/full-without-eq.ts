@@ -66,7 +66,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
   return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
 }
 
-/** `json` of `doc json`, of the first column found. */
+/** The type of the first column found: `json` of `doc json`. */
 function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumns): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;

@@ -32,7 +32,7 @@ interface VolatileColumn {
   readonly how: 'surely' | 'perhaps';
 }
 
-/** Stored columns of tables with rows, whose function can return another value for the same row. */
+/** Stored generated columns of tables with rows, whose function can return another value for the same row. */
 function volatileColumns(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {

@@ -38,7 +38,8 @@ export const hbaRuleCheck = serverCheck({
         fix: allowRuleFix(facts, settings),
       });
     }
-    // A rule with a type and an error was parsed but matches no client, for example hostssl without ssl; the file loads.
+    // A pg_hba.conf rule that has both a type and an error was parsed but matches no client, for example hostssl
+    // without ssl; the server loads the file.
     const broken = hostRules.filter(({ error, type }) => error !== undefined && type === '');
     if (broken.length > 0) return invalidFile(broken);
     const far: HbaClient = {
@@ -73,11 +74,11 @@ const required = 'a rule for 0.0.0.0/0 with password authentication as the first
 interface ClientEvaluation {
   readonly observed: string;
   readonly rejected: readonly RejectedDatabase[];
-  /** Databases that reject the role from some of the public addresses. */
+  /** Databases to which pg_hba.conf rejects the role from some of the public addresses. */
   readonly partly: readonly RejectedDatabase[];
 }
 
-/** A database that rejects the client, and why. */
+/** A database to which pg_hba.conf rejects the client, and the reason. */
 interface RejectedDatabase {
   readonly database: string;
   readonly why: string;
@@ -99,7 +100,8 @@ function evaluateClient(
       continue;
     }
     const rule = firstMatchingHbaRule(rules, caller, database);
-    // Only the server can resolve a host name or samenet; the connection succeeded, so such a rule matches.
+    // A rule with a host name or samenet is treated as a match, because only the server can resolve it and the
+    // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
         ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHostName)
@@ -120,10 +122,13 @@ function evaluateClient(
   return { observed, rejected, partly };
 }
 
-/** Below this share of rejected addresses no warning is given. */
+/** The share of rejected public addresses below which there is no warning. */
 const reportedShare = 0.01;
 
-/** The addresses of the service are not known, so rules for a part of the addresses count by their share. */
+/**
+ * The addresses of the service are not known, so a pg_hba.conf rule for some addresses counts by its share of all
+ * public addresses.
+ */
 function fromAnywhere(
   rules: readonly HbaRule[],
   caller: HbaClient,
@@ -134,7 +139,7 @@ function fromAnywhere(
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
   const lines = open.map(({ rule }) => rule.line);
-  // Rules for a few networks do not count as open access.
+  // pg_hba.conf rules for only a few networks do not count as open access.
   const isOpen = out < 0.75;
   if (isOpen && out < reportedShare) return { lines, isOpen, why: undefined };
   const reasonTexts = closed.filter(({ share }) => share >= reportedShare).map(({ rule }) => obstacle(rule) ?? '');
@@ -154,7 +159,7 @@ function partlyRejected(found: ClientEvaluation, fix: Fix): CheckOutcome {
   });
 }
 
-/** Why a password is not enough for this rule; undefined: it is. */
+/** Why a password is not sufficient for a login by this pg_hba.conf rule; undefined if it is sufficient. */
 function obstacle({ method, line, options }: HbaRule): string | undefined {
   if (options.some((option) => /^clientcert=(1|verify)/.test(option)))
     return `line ${line} requires a client certificate`;

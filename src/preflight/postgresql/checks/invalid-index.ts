@@ -41,8 +41,9 @@ export const invalidIndexCheck = databaseCheck({
 });
 
 /**
- * REINDEX without CONCURRENTLY blocks writers; it is needed before 12 and for exclusion constraints. Unique indexes are not
- * rebuilt here: duplicate rows would make the statement fail, end the script and leave another invalid index.
+ * REINDEX without CONCURRENTLY blocks writers; it is used only before PostgreSQL 12 and for exclusion constraints. The
+ * fix does not rebuild unique indexes, because duplicate rows would make the statement fail, end the script and leave
+ * another invalid index.
  */
 function fixStatement(index: InvalidIndex, isOld: boolean): string {
   const { name, exclusion } = index;
@@ -51,8 +52,9 @@ function fixStatement(index: InvalidIndex, isOld: boolean): string {
 }
 
 /**
- * A running REINDEX CONCURRENTLY also has such an index and holds a lock on it; DROP INDEX would wait for it and block all
- * writers of the table. So the statement drops the index only if it is still invalid and not locked.
+ * A running REINDEX CONCURRENTLY also creates an invalid index and holds a lock on it; DROP INDEX would wait for that
+ * lock and block all writers of the table. Therefore the fix drops an index only if the index is still invalid and not
+ * locked.
  */
 function dropRemains(name: string): string {
   const held =
