@@ -6,9 +6,9 @@ import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';
 
 /**
- * Values of some types in rows of tables: in a column, in a domain, an array or a composite. Columns: `relid`, `attname`,
- * `type`; `path` from the column to the value: `domain`, `array` or the position of a field of a composite, each followed by
- * a space.
+ * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type. Columns:
+ * `relid`, `attname`, `type`; `path` from the column to the value: `domain`, `array` or the position of a field of a
+ * composite, each followed by a space.
  */
 export function nestedValuesSql(version: number, types: readonly number[]): string {
   const whole = `
