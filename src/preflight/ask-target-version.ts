@@ -16,8 +16,9 @@ export async function askTargetVersion(
   const typed = await prompts.ask({
     name: 'target version',
     option: '--target-version',
-    message: `Version of the target cluster, such as ${example} (empty: not known)`,
-    validate: (text) => text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write it as in ${example}.`,
+    message: `Version of the target cluster, such as ${example} (leave empty if unknown)`,
+    validate: (text) =>
+      text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write the version as in ${example}.`,
   });
   return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }

@@ -54,7 +54,7 @@ function optionalHead({ method }: PreflightReport, mark: string): readonly strin
   return comments(
     [
       `Optional: the findings of the sections below do not block the ${method} migration.`,
-      'Remove the comment marks of what you want to run.',
+      'Remove the comment marks of the statements that you want to run.',
     ],
     mark,
   );
@@ -73,7 +73,7 @@ const redisLanguage: ScriptLanguage = {
   mark: '#',
   howToRun:
     'Run the lines that are not comments with redis-cli: grep "^[A-Z]" THIS-FILE | redis-cli -h HOST -p PORT. The comments contain the remaining steps.',
-  reviewAdvice: 'Read each line, and run it if the applications allow it.',
+  reviewAdvice: 'Read each command, and run it only if the applications that use the source allow it.',
   statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
 };
 
@@ -85,7 +85,7 @@ function isRedisLine(line: string): boolean {
 const psqlLanguage: ScriptLanguage = {
   mark: '--',
   howToRun:
-    'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
+    'Run this script with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
   reviewAdvice:
     'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
   statements: ({ kind, database, lines }) => {
@@ -99,7 +99,7 @@ const psqlLanguage: ScriptLanguage = {
   },
 };
 
-const unquotable = '-- A statement with unexpected text of the server is left out.';
+const unquotable = '-- A statement was left out here, because it contains unexpected text from the server.';
 
 /**
  * CREATE INDEX CONCURRENTLY waits for old transactions, and lock_timeout would cancel it and leave an invalid index.
@@ -133,7 +133,7 @@ function sectionText(section: FixSection, number: number, language: ScriptLangua
 }
 
 const lockAdvice =
-  'A statement that gets no lock within 2 s fails, so that it does not stop the application: run the script again.';
+  'A statement that cannot lock its table within 2 s fails, so that it does not block applications: run the script again.';
 
 function isCommented({ kind, isOptional }: FixSection): boolean {
   return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
@@ -144,9 +144,9 @@ function follows(section: FixSection, language: ScriptLanguage): string {
     case 'restart':
       return 'The server restarts, and all connections end.';
     case 'reload':
-      return 'No other step is needed.';
+      return 'No step other than the statements below is needed.';
     case 'shell':
-      return 'Run it on the server, not in this client.';
+      return 'Do these steps on the server, not in the database client.';
     case 'review':
       return language.reviewAdvice;
     case 'sql':

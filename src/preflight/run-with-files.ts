@@ -97,7 +97,7 @@ export async function runPreflightWithFiles(
   }
   for (const file of files) write(file, renderReport(file, report, version) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
-  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'there is nothing to restore');
+  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
   return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
 }
 
@@ -125,7 +125,7 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
 function strictDetail({ findings, premises }: PreflightReport): string {
   const warnings = findings.filter(({ status, accepted }) => status === 'warn' && accepted !== true);
   const ids = [...warnings, ...premises.filter(({ accepted }) => accepted !== true)].map(({ id }) => id);
-  return `--strict treats warnings and open premises as blockers: ${[...new Set(ids)].join(', ')}`;
+  return `--strict treats warnings and unproven premises as blockers: ${[...new Set(ids)].join(', ')}`;
 }
 
 async function runWithProgress(
@@ -201,7 +201,7 @@ function readBaseline(file: string): Baseline | undefined {
     throw usageError(
       `the baseline ${file} is not a preflight report`,
       'give another file with `--baseline`',
-      'the file is unchanged',
+      'the baseline file was not changed',
     );
   return baseline;
 }

@@ -187,7 +187,7 @@ function harmText(harm: Harm): string {
       return `Not written to the fix script, because the server would not start: ${harm.why}.`;
     case 'conflict':
       return harm.isCorrected
-        ? `The fix of ${harm.with} corrects this too.`
+        ? `The fix of ${harm.with} corrects this finding too.`
         : `Not written to the fix script, because the fix of ${harm.with} sets another value.`;
     default:
       return harm satisfies never;

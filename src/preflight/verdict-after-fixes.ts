@@ -19,6 +19,8 @@ export function verdictAfterFixesSentence({ verdict_after_fixes: after }: Prefli
   const because = reasons.length === 0 ? '' : `, because of ${reasons.join(', ')}`;
   return [
     `Verdict after the fix script: ${verdict}${because}${proven ? '' : ' (not proven)'}.`,
-    ...(rest.length === 0 ? [] : [`Not simulated, so counted as not fixed: ${rest.join(', ')}.`]),
+    ...(rest.length === 0
+      ? []
+      : [`Findings that count as not fixed, because their fixes were not simulated: ${rest.join(', ')}.`]),
   ].join(' ');
 }

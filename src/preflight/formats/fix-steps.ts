@@ -70,7 +70,7 @@ export function groupFixLines({ findings }: FindingGroup, engine: PreflightRepor
     ...lines.split('\n'),
   ]);
   const rest = all.length - shownLines;
-  return rest > 0 ? [...all.slice(0, shownLines), `${mark} and ${rest} more lines, in the fix script`] : all;
+  return rest > 0 ? [...all.slice(0, shownLines), `${mark} ${rest} more lines are in the fix script`] : all;
 }
 
 const shownLines = 40;

@@ -56,8 +56,8 @@ export function htmlReport(report: PreflightReport): string {
 ${summary(report, groups, isNew)}
 ${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
-${scriptPart('Fix script', 'Every fix in order. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
-${scriptPart('Undo script', 'Restores the values that were observed. Run it after the migration.', renderUndoScript(report))}
+${scriptPart('Fix script', 'All fixes, in the order in which they must run. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
+${scriptPart('Undo script', 'This script restores the values that were observed before the fixes. Run it after the migration.', renderUndoScript(report))}
 ${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${htmlOtherFindings(others)}</details>`}
 </main>
 <footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${scopeNote}</p></footer>

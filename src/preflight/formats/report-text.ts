@@ -17,7 +17,8 @@ export function sortBySeverity(findings: readonly Finding[]): readonly Finding[]
  * number of the others.
  */
 export function verdictSentence({ verdict, premises }: Pick<PreflightReport, 'verdict' | 'premises'>): string {
-  const rule = verdict === 'dump' || verdict === 'scan' ? ' Nothing may write to the source until it ends.' : '';
+  const rule =
+    verdict === 'dump' || verdict === 'scan' ? ' No application may write to the source until the copy ends.' : '';
   if (premises.length === 0) return `${possibleMethod[verdict]}.${rule}`;
   const named = premises.slice(0, 2).map(({ condition }) => condition);
   const others = premises.length - named.length;
@@ -88,7 +89,7 @@ export function ignoreAdviceSentence({ advice, method }: PreflightReport): strin
 
 /** The headline of a finding when its check does not pass, and the title when the check passes. */
 export function findingTitle({ status, title, headline, premise = title }: Finding): string {
-  if (status === 'unknown') return `Not known whether ${premise}`;
+  if (status === 'unknown') return `It is not known whether ${premise}`;
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 

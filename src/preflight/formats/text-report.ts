@@ -132,7 +132,7 @@ function manualLine(id: string, text: string | undefined): readonly string[] {
 }
 
 function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {
-  if (fixFile === undefined) return 'As a script: add --fix-sql fix.sql --undo-sql undo.sql to this command.';
+  if (fixFile === undefined) return 'To write a script, add --fix-sql fix.sql --undo-sql undo.sql to this command.';
   const file = sanitizeReportLine(quoteShellArg(fixFile));
   if (engine === 'redis') return `Review ${file}; its first lines say how to run it.`;
   return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;

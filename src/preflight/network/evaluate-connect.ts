@@ -40,15 +40,15 @@ function failureText({ error = '', took }: ConnectAttempt): string {
   if (error === 'ECONNREFUSED') return 'connection refused';
   if (error === 'ETIMEDOUT') return `no response within ${Math.max(1, Math.round(took / 1000))} s`;
   if (error === 'EHOSTUNREACH') return 'no route to the host';
-  if (localErrors.has(error)) return `this machine has no route to it (${error})`;
+  if (localErrors.has(error)) return `this machine has no route to the address (${error})`;
   return error;
 }
 
 function explanationOf({ error }: ConnectAttempt): string {
   if (error === 'ECONNREFUSED')
-    return 'No process listens on that address and port, or a firewall rejects the connection.';
-  if (error === 'ETIMEDOUT') return 'A firewall drops the packets, or the machine is down.';
-  return 'There is no route to the machine.';
+    return 'No process listens on the address and port of the source, or a firewall rejects the connection.';
+  if (error === 'ETIMEDOUT') return 'A firewall drops the packets, or the machine of the source is down.';
+  return 'There is no route to the machine of the source.';
 }
 
 function fixOf({ error }: ConnectAttempt, port: number) {

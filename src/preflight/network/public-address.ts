@@ -85,7 +85,7 @@ function gaps(taken: readonly Ipv4Range[]): readonly Ipv4Range[] {
 const ranges6: readonly Range[] = [
   ['no address', '::', 128],
   ['a loopback address', '::1', 128],
-  ['a local translation address', '64:ff9b:1::', 48],
+  ['an address for local-use IPv4/IPv6 translation', '64:ff9b:1::', 48],
   ['a discarded address', '100::', 64],
   ['a documentation address', '2001:db8::', 32],
   ['a documentation address', '3fff::', 20],

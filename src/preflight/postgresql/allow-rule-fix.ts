@@ -17,7 +17,7 @@ export function allowRuleFix({ username: user, connection }: PostgresqlSourceFac
   if (managedServiceOf(settings) !== undefined) {
     const step = 'Allow the service in the firewall or the authorized networks of the instance.';
     return {
-      notSimulated: 'its rules are not in pg_hba.conf',
+      notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
       shell: [`# ${step}`],
       undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
       by: instanceAdministrator,

@@ -33,7 +33,7 @@ export function alterSystemFix(
       effects: names.map(effectOf),
       by: instanceAdministrator,
       shell: [`# ${step}`],
-      undoShell: [`# In the same place, restore the values that were observed: ${observed}.`],
+      undoShell: [`# In the settings of the managed service, restore the values that were observed: ${observed}.`],
       text: `${step}${reason}`,
     };
   }
@@ -83,7 +83,8 @@ const standbySettings: ReadonlySet<SettingName> = new Set([
   'max_worker_processes',
 ]);
 
-const standbysFirst = 'If the server has physical standbys, raise it there first: otherwise they stop replaying.';
+const standbysFirst =
+  'If the server has physical standbys, raise the setting on the standbys first: otherwise they stop replaying WAL.';
 
 /** Sources of a setting (pg_settings.source) that ALTER SYSTEM does not override. */
 const fixedSources = new Set(['command line', 'environment variable']);

@@ -118,7 +118,7 @@ function grantFix(grants: readonly string[], database: string): Fix {
     sql,
     undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
     database,
-    notSimulated: 'what the role then reads is not known',
-    text: 'Grant the role of the migration permission to read it, then run the preflight again.',
+    notSimulated: 'what the role can read after the GRANT is not known',
+    text: 'Grant the role of the migration the permission that is missing, then run the preflight again.',
   };
 }

@@ -100,7 +100,9 @@ function poolerEvidence(
  * session began with.
  */
 function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
-  return row?.path == null || row.path === startupSettings.search_path ? undefined : 'they were not passed on';
+  return row?.path == null || row.path === startupSettings.search_path
+    ? undefined
+    : 'the settings of the startup message were not passed on';
 }
 
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */

@@ -91,7 +91,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       return {
         detail:
           'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
-        fix: { text: 'Check which service listens on that port, and read the server log.' },
+        fix: { text: 'Check which service listens on the port of the source, and read the server log.' },
       };
     case '57P05':
     case '25P03':
@@ -101,7 +101,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
         detail:
           'A timeout of the role, the database or the server is so short that no session can run its first query.',
         fix: {
-          text: 'Disable it for the role: ALTER ROLE … SET idle_session_timeout = 0 (likewise statement_timeout, transaction_timeout, idle_in_transaction_session_timeout). It applies to new sessions without a restart.',
+          text: 'Disable the timeout for the role: ALTER ROLE … SET idle_session_timeout = 0 (likewise statement_timeout, transaction_timeout, idle_in_transaction_session_timeout). The change applies to new sessions without a restart.',
         },
       };
     case '58P01':
@@ -116,11 +116,11 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       return {
         detail:
           'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
-        fix: { text: 'Check which service listens on that port, and read the server log.' },
+        fix: { text: 'Check which service listens on the port of the source, and read the server log.' },
       };
     case 'P0001':
       return {
-        detail: 'The password was accepted, but a login event trigger raised this error.',
+        detail: 'The password was accepted, but a login event trigger raised an error.',
         fix: {
           text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },

@@ -12,7 +12,7 @@ export function ownerValueQueries(columns: readonly { readonly table: string; re
   const queries = firstListedObjects(columns).map(
     ({ table, column }) => `SELECT DISTINCT ${requoteName(column)}::text FROM ONLY ${requoteName(table)}`,
   );
-  return ` Their owner can run: ${queries.join('; ')}.`;
+  return ` The owner of the tables can run: ${queries.join('; ')}.`;
 }
 
 /**
@@ -23,7 +23,7 @@ export function ownerQueries(constraints: readonly NamedConstraint[], setting: s
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` Expressions of users are not evaluated. Their owner can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -53,5 +53,5 @@ export function ownerLengthQueries(large: readonly TableWithLargeValues[]): stri
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
     return psqlStatement(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? [];
   });
-  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
+  return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
 }

@@ -76,7 +76,7 @@ export function replicaIdentityFix(
     }
   }
   const sentences = [
-    'A primary key is the best fix.',
+    'A primary key is the best replica identity.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
     ...(owned > 0
@@ -136,7 +136,7 @@ export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity
 }
 
 function costOfFull(tables: number): string {
-  return `${countText(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${countText(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

@@ -47,7 +47,7 @@ export function resetRoleSetting(
       value,
     })),
     by: 'the role itself, or a superuser',
-    text: `Set ${name} to ${value} for the role. It applies to new sessions without a restart.`,
+    text: `Set ${name} to ${value} for the role. The setting applies to new sessions without a restart.`,
   };
 }
 

@@ -17,7 +17,11 @@ export function selectDatabases(
   const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
   if (unknown.length > 0) throw unknownDatabases(unknown, names, nearest);
   const left = names.filter((name) => !ignored.includes(name));
-  if (left.length === 0) throw usageError('--ignore-dbs names every database of the source', 'leave one of them out');
+  if (left.length === 0)
+    throw usageError(
+      '--ignore-dbs names every database of the source',
+      'leave at least one database out of `--ignore-dbs`',
+    );
   return left;
 }
 

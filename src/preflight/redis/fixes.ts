@@ -59,11 +59,11 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
   return {
     sql: [setUser('+', allKeys ? ['~*'] : []), ...save],
     ...(names.includes('info')
-      ? { notSimulated: 'what INFO returns is not known' }
+      ? { notSimulated: 'what INFO returns after the change is not known' }
       : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
     by: redisAdministrator,
-    text: canUndo ? text : `${text} Save the present rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
+    text: canUndo ? text : `${text} Save the present ACL rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
   };
 }
 
@@ -82,7 +82,7 @@ export function removeRenameFix(names: readonly string[], info: QueryResult<Redi
     ],
     undoShell: [`cp -p ${before} ${file}`],
     restart: true,
-    notSimulated: 'it changes the configuration file on the server',
-    text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs it, ask for external replication; otherwise only a scan is possible.`,
+    notSimulated: 'the fix changes the configuration file on the server',
+    text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs the server, ask the provider for external replication; otherwise only a scan is possible.`,
   };
 }

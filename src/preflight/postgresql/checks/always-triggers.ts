@@ -24,8 +24,8 @@ export const alwaysTriggersCheck = databaseCheck({
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
       : '';
     const more = {
-      required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that they write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
+      required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
       objects: firstListedObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
@@ -37,7 +37,7 @@ export const alwaysTriggersCheck = databaseCheck({
         effects: [removesResultRows(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',
+        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',
       },
     };
     // A trigger function that only returns the row has no effect, however often it is called.

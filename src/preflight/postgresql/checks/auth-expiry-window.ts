@@ -18,7 +18,7 @@ export const authExpiryWindowCheck = serverCheck({
     if (role.secondsLeft === undefined) return pass('never expires');
     const name = quoteIdentifier(role.name);
     const more = {
-      required: 'at least two weeks',
+      required: 'a password that is valid for at least two weeks',
       detail:
         'A migration can take two weeks and reconnects after every lost connection. After the password expires, logins fail with "password authentication failed"; only the server log gives the reason.',
       fix: {
@@ -36,7 +36,7 @@ export const authExpiryWindowCheck = serverCheck({
     if (role.secondsLeft >= least) return warn(observed, more);
     return fail(['continuous', 'dump'], observed, {
       ...more,
-      required: `${more.required}; at the very least ${timeSpanText(least * 1000)}`,
+      required: `${more.required}; at the very least for ${timeSpanText(least * 1000)}`,
     });
   },
 });

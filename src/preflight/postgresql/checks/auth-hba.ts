@@ -65,7 +65,8 @@ function hostRule(username: string) {
   const rule = `host  all  ${quoteIdentifier(username)}  0.0.0.0/0  scram-sha-256`;
   return {
     required: 'a rule for this user and any IPv4 address, above every other matching rule',
-    detail: 'The first matching rule of pg_hba.conf applies. The service connects from its own addresses.',
+    detail:
+      'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
       notSimulated: loginFailed,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],

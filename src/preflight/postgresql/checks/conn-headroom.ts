@@ -27,7 +27,11 @@ export const connHeadroomCheck = serverCheck({
     return warn(observed, {
       required: String(needed),
       detail: `The server would reject further connections: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
-      fix: alterSystemFix(settings, { max_connections: String(max + needed - free) }, 'Or close idle connections.'),
+      fix: alterSystemFix(
+        settings,
+        { max_connections: String(max + needed - free) },
+        'As an alternative, close idle connections.',
+      ),
     });
   },
 });

@@ -22,7 +22,9 @@ export const dbNamesCheck = databaseCheck({
           ]
         : []),
       ...(long
-        ? [`The name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`]
+        ? [
+            `The database name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`,
+          ]
         : []),
     ];
     return warn(database, {

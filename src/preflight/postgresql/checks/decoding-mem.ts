@@ -19,8 +19,13 @@ export const decodingMemCheck = serverCheck({
     if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
     return info(binarySizeText(bytes), {
       required: 'at least 64 MB; 256 MB for large transactions',
-      detail: 'Larger transactions are written to disk under pg_replslot during decoding, once for each slot.',
-      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }, 'Each WAL sender can use as much memory.'),
+      detail:
+        'During logical decoding, changes of larger transactions are written to disk in pg_replslot, once for each replication slot.',
+      fix: alterSystemFix(
+        settings,
+        { logical_decoding_work_mem: '256MB' },
+        'Each WAL sender can use memory up to logical_decoding_work_mem.',
+      ),
     });
   },
 });

@@ -18,14 +18,14 @@ export const dictionariesCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return fail(['continuous', 'dump'], countText(found.length, 'dictionary', 'dictionaries'), {
-      required: 'files that every server provides, such as english.stop',
-      detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+      required: 'dictionary files that every server provides, such as english.stop',
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),
       fix: {
         by: 'the schema owner',
-        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop these dictionaries before the migration. If the target has files with these names, use --accept dictionaries.',
+        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop the dictionaries with custom files before the migration. If the target has dictionary files with the same names, use --accept dictionaries.',
       },
     });
   },

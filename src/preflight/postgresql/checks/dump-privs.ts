@@ -100,7 +100,7 @@ function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
   const grant = `GRANT pg_read_all_data TO ${role}`;
   const revoke = `REVOKE pg_read_all_data FROM ${role}`;
   const text =
-    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of its memberships only if it inherits them.';
+    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of the roles it is a member of only if it inherits them.';
   if (version >= 160_000) {
     return {
       sql: [`${grant} WITH INHERIT TRUE`],

@@ -40,7 +40,7 @@ export const dumpTimeoutsCheck = serverCheck({
       {
         required: `more than ${firstStatement} ms, or 0`,
         detail:
-          'In a new session even the statement that sets the timeout to 0 takes longer: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
+          'In a new session even the statement that sets the timeout to 0 takes longer than the timeout: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
         only: [...new Set(found.map(({ database }) => database))],
         fix: combineFixes(
           names.map((name) =>
@@ -51,7 +51,7 @@ export const dumpTimeoutsCheck = serverCheck({
               role,
             ),
           ),
-          `New sessions of ${role.name} then have no such timeout.`,
+          `After this change, new sessions of ${role.name} have no such timeout.`,
         ),
       },
     );

@@ -22,7 +22,7 @@ export const extFunctionsCheck = databaseCheck({
     if (earthUses.length === 0 || least >= earthdistanceFixedSince) return pass('all');
     const observed = `${countText(earthUses.length, 'use')} of earthdistance`;
     const more = {
-      required: 'a target with PostgreSQL 16 or newer, or no use',
+      required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
       detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${unlistedNote(earthUses)}`,
       objects: firstListedObjects(earthUses).map(({ name }) => name),
       fix: {

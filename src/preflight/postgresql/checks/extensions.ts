@@ -33,19 +33,19 @@ export const extensionsCheck = databaseCheck({
         headline: 'The extensions of the target are not known',
         ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
         settledBy: '--target-extensions',
-        detail: 'The schema cannot be restored if one of them is missing.',
+        detail: 'The schema cannot be restored if one of the extensions is missing on the target.',
         objects: firstListedObjects(open).map(described),
       };
     }
     if (missing.length === 0) return pass(names.join(', '));
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
-      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on it are missing too.`,
+      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on the extension are missing too.`,
       objects: firstListedObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
-        text: `If they are unused: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Otherwise replace them, use a target that provides them, or exclude the database with --ignore-dbs.`,
+        text: `If the extensions are not used: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Otherwise replace the extensions, use a target that provides them, or exclude the database with --ignore-dbs.`,
       },
     });
   },

@@ -21,7 +21,7 @@ export const invalidIndexCheck = databaseCheck({
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
     return warn(countText(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
-      detail: `The index is the remains of a failed CREATE INDEX or REINDEX CONCURRENTLY, or is being built now. It is not migrated, without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
+      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
       objects: firstListedObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
@@ -34,7 +34,7 @@ export const invalidIndexCheck = databaseCheck({
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; names that end in _ccnew or _ccold are remains of a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove them and REINDEX, or DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Being built now and not changed (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
       },
     });
   },

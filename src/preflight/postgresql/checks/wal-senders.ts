@@ -48,7 +48,10 @@ export const walSendersCheck = serverCheck({
   },
 });
 
-/** Before 12 WAL senders are taken from max_connections, and with too many of them the server does not start. */
+/**
+ * Before PostgreSQL 12, WAL senders are part of max_connections, and with too many WAL senders the server does not
+ * start.
+ */
 function connectionsFor(senders: number, settings: ServerSettings, version: number) {
   const reserved = numericSettingOf(settings, 'superuser_reserved_connections', 3);
   const connections = numericSettingOf(settings, 'max_connections', 100);

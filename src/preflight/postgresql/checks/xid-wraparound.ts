@@ -37,8 +37,11 @@ export const xidWraparoundCheck = serverCheck({
   },
 });
 
-/** Half of all ids. The server stops 3 million before it, before PostgreSQL 14 1 million (SetTransactionIdLimit). */
+/**
+ * Half of all transaction ids: the distance at which they wrap around. The server stops to assign transaction ids 3
+ * million before the wraparound; before PostgreSQL 14, 1 million before it (SetTransactionIdLimit).
+ */
 const wrapLimit = 2 ** 31 - 1;
 
-/** Default of vacuum_failsafe_age, at which VACUUM leaves out everything that is not urgent. */
+/** The default of vacuum_failsafe_age, at which VACUUM skips all work that is not urgent. */
 const failsafeAge = 1_600_000_000;
