@@ -83,13 +83,13 @@ export const aclScanCheck = redisCheck({
 
 type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
-/** SELECT is needed for keys outside database 0, and when it is not known where the keys are. */
+/** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
 function scanCommands(info: QueryResult<RedisInfo>): readonly ScanCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
-/** What was refused while keys were sampled: the rule `+select|0` allows database 0 only. */
+/** The commands that were denied while keys were sampled, because the ACL rule `+select|0` allows only database 0. */
 function refusalOfSample({ sample }: RedisSourceFacts): {
   readonly command?: string | undefined;
   readonly isAboutKeys: boolean;

@@ -2,7 +2,7 @@ import { pass, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { redisCheck } from '../check.ts';
 
-/** AUTH always holds the password in clear text, so only the connection can protect it. */
+/** AUTH always contains the password in clear text, so only an encrypted connection protects it. */
 export const authCleartextCheck = redisCheck({
   id: 'auth-cleartext',
   title: 'the password is sent over an encrypted connection only',

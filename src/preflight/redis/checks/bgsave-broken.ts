@@ -73,7 +73,7 @@ const logAdvice =
 
 const diskAdvice = `${logAdvice} Or copy without the disk.`;
 
-/** PSYNC was accepted by the probe, and no copy came. */
+/** The server accepted the PSYNC of the probe, but sent no copy. */
 function copyFailed(reason: string, fix: Fix): CheckOutcome {
   return fail(['continuous'], reason, {
     headline: 'The source cannot write the copy for the target',
@@ -84,7 +84,7 @@ function copyFailed(reason: string, fix: Fix): CheckOutcome {
   });
 }
 
-/** The server reports its working directory, which has no path when it was removed. */
+/** An empty path means that the working directory of the server was removed. */
 function folderGone(fix: Fix): CheckOutcome {
   return fail(['continuous'], 'dir is empty', {
     headline: 'The data folder of the server does not exist',
@@ -95,7 +95,10 @@ function folderGone(fix: Fix): CheckOutcome {
   });
 }
 
-/** The path of the working directory is empty when it was removed; a server of its own kind may have none. */
+/**
+ * The path of the working directory is empty if the directory was removed; servers other than Redis and Valkey may
+ * report none.
+ */
 function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'dir'>>): boolean {
   const product = parseServerVersion(info)?.product;
   return (product === 'redis' || product === 'valkey') && queryValueOr(folder, undefined)?.get('dir') === '';
