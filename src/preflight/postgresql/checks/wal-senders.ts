@@ -23,10 +23,12 @@ export const walSendersCheck = serverCheck({
     const free = Math.max(0, max - used);
     const { needed, full, sum } = slotDemand(facts.databases.length);
     const observed = `${countText(free, 'sender')} free of ${max} (${used} used)`;
-    const required = `${needed} free, ${full} for full speed`;
+    const required = `${needed} free WAL senders, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
-      away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one each.`;
+      away === 0
+        ? ''
+        : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one WAL sender each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return pass(observed, { required, detail });
     const fix = alterSystemFix(settings, {
@@ -36,13 +38,13 @@ export const walSendersCheck = serverCheck({
     if (free >= needed) {
       return warn(observed, {
         required,
-        detail: `${detail} The migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
+        detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
         fix,
       });
     }
     return fail(['continuous'], observed, {
       required,
-      detail: `${detail} The copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
       fix,
     });
   },

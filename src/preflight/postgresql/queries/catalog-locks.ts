@@ -64,7 +64,7 @@ export function explainCatalogLocks(
   if (first === undefined) return undefined;
   const { pid, catalog, seconds } = first;
   const since = seconds === undefined ? '' : `, in a transaction that is open for ${seconds} s`;
-  const detail = `${pid === undefined ? 'A prepared transaction' : `Process ${pid}`} holds an ACCESS EXCLUSIVE lock on ${catalog}${since}. Every new session waits for it during the login.`;
+  const detail = `${pid === undefined ? 'A prepared transaction' : `Process ${pid}`} holds an ACCESS EXCLUSIVE lock on ${catalog}${since}. Every new session waits for this lock during the login.`;
   const text =
     pid === undefined
       ? 'End the transaction: SELECT gid FROM pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED.'

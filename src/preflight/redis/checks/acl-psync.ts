@@ -100,7 +100,7 @@ function replconfDenied(facts: RedisSourceFacts, fix: Fix): CheckOutcome {
   return warn(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
-      "The copy succeeds. Then the source closes the connection at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
+      "The copy succeeds. After the copy the source closes the connection of the replica at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
     fix,
   });
 }

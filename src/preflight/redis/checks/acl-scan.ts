@@ -66,7 +66,7 @@ export const aclScanCheck = redisCheck({
     const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
     return fail(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
       required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
-      detail: 'A scan is refused: `-NOPERM`. Replication needs none of these commands.',
+      detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
       fix: aclGrantFix({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),

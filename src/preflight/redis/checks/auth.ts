@@ -19,8 +19,8 @@ export const authCheck = redisCheck({
     if (changed !== undefined) return changed;
     if (connection.auth === 'password') return pass(`AUTH as ${facts.user}`);
     if (connection.auth === 'needless') {
-      return fail(redisMethods, `the server has no password: ${connection.authReply ?? ''}`, {
-        headline: 'A password is given and the server has none',
+      return fail(redisMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
+        headline: 'A password is given, but the server has none',
         required: 'no password, because the server has none',
         detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
         fix: { text: 'Omit the password, or set it on the server (requirepass, or ACL SETUSER default).' },

@@ -104,7 +104,7 @@ function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'di
   return (product === 'redis' || product === 'valkey') && queryValueOr(folder, undefined)?.get('dir') === '';
 }
 
-/** Nothing shows that the server can fork and write the file. */
+/** No fact of the source proves that the server can fork and write the RDB file. */
 function notTried(): CheckOutcome {
   return {
     ...unknown('no BGSAVE since the start of the server', {
@@ -116,14 +116,14 @@ function notTried(): CheckOutcome {
   };
 }
 
-/** The dump file takes at most about as much as the data in memory. */
+/** An RDB file is at most about as large as the data in memory. */
 function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {
   const bytes = estimateCopy(info)?.bytes;
   if (isDiskless || free === undefined || bytes === undefined || bytes <= free) return undefined;
   return `${formatBytes(free)} of disk space for ${formatBytes(bytes)} of data`;
 }
 
-/** When CONFIG is hidden it cannot be changed with it, and the value to restore is not known. */
+/** If the server hides CONFIG, the setting cannot be changed with it, and the value to restore is not known. */
 function disklessFix(setting: string | undefined, info: RedisInfo, text: string): Fix {
   return setting === undefined ? { text } : configSetFix('repl-diskless-sync', 'yes', setting, info, text);
 }
