@@ -172,7 +172,7 @@ async function removeSubscription(
   await removeGuard(session, entry);
 }
 
-/** A target without a superuser has none. */
+/** A target without a superuser has no event trigger that guards the subscription. */
 async function removeGuard(session: PinnedSession, { name, former }: PostgresJournalEntry): Promise<void> {
   if (former === undefined) return;
   for (const statement of dropGuardStatements(name)) await session.query(statement);
@@ -201,12 +201,13 @@ async function removeSlots(
 function syncSlotCondition({ targetSystem }: PostgresJournalEntry, { owner }: TableSyncSlots): string {
   if (owner === 'none') return 'false';
   const pattern = `^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${targetSystem}$`;
-  // While the target cannot be queried, an active slot may belong to another subscription.
+  // While the target cannot be queried, an active slot is kept, because it may belong to another subscription.
   return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
 async function removePublication(session: PinnedSession, entry: PostgresJournalEntry): Promise<void> {
-  // A read-only server rejects DROP PUBLICATION IF EXISTS even when the publication does not exist.
+  // DROP PUBLICATION IF EXISTS is not sent to a read-only server, which rejects it even if the publication does not
+  // exist.
   const found = await querySingleValue(
     session,
     `SELECT 1 FROM pg_publication WHERE pubname = ${quoteLiteral(entry.name)}`,
@@ -215,8 +216,8 @@ async function removePublication(session: PinnedSession, entry: PostgresJournalE
 }
 
 /**
- * A statement continues after its client has died, and could create the slot after this removal. Throws while such a session is
- * still running.
+ * Sessions of the migration are ended first: a statement continues after its client has died, and could create the slot
+ * after this removal. Throws while a session of the migration is still running.
  */
 async function terminateSessions(session: PinnedSession, name: string): Promise<void> {
   const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;

@@ -11,15 +11,18 @@ export interface CompareKeysOptions {
   readonly target: RedisSession;
   /** Number of the database. */
   readonly index: number;
-  /** Both servers return when a key expires (Redis 7.0 and later). */
+  /** Whether both servers return when a key expires (Redis 7.0 and later). */
   readonly hasExpiryTimes: boolean;
-  /** The largest number of readings of a key that is not equal. */
+  /** The maximum number of times that a key which is not equal is read again. */
   readonly maxRounds: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Reads every key of a database on both servers. The sessions stay in that database. Throws a CommandError. */
+/**
+ * Compares every key of a database on both servers. Both sessions have the database selected afterwards. Throws a
+ * CommandError.
+ */
 export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<TableCount> {
   const { source, target, index } = options;
   for (const session of [source, target]) await session.send(['SELECT', String(index)]);
@@ -52,14 +55,14 @@ export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<
     : { ...rows, state: 'not_comparable', error: `${reason}${names}` };
 }
 
-/** Keys that are read again; more are not needed to know that the databases differ. */
+/** The maximum number of keys that are read again; more are not needed to prove that the databases differ. */
 const maxSuspects = 1000;
 
 function keyCount(info: RedisInfo, index: number): number {
   return parseKeyspace(info).find((one) => one.index === index)?.keys ?? 0;
 }
 
-/** What changes with every write to one of the servers. */
+/** A value that changes with every write to the server. */
 async function readWriteCounters({ source, target }: CompareKeysOptions) {
   const [from, to] = [await readServerInfo(source), await readServerInfo(target)];
   const isHidden = !from.has('rdb_changes_since_last_save');
