@@ -72,7 +72,10 @@ export type RedisInfoField =
   // Cluster
   | 'cluster_enabled';
 
-/** The lines of INFO, CLUSTER INFO and the like, by field. A field that the server does not report is absent. */
+/**
+ * Parses the reply to commands such as INFO and CLUSTER INFO into fields. A field that the server does not report is
+ * absent.
+ */
 export interface RedisInfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
   get(field: Field): string | undefined;
   has(field: Field): boolean;

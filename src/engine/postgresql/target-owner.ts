@@ -70,7 +70,7 @@ export async function createTargetOwner(
   return login;
 }
 
-/** Host rules of the target may admit the superuser alone. */
+/** Checks that the role can log in, because pg_hba.conf of the target may allow only the superuser. */
 async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, signal: AbortSignal): Promise<void> {
   try {
     await withEngineSession(login, deps, { name: engineApplicationName, signal }, async () => {});

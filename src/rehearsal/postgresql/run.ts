@@ -44,10 +44,7 @@ export function createPostgresPorts(
   });
 }
 
-/**
- * Creates roles and databases, migrates, compares and stops. When the function resolves, the objects still exist on the
- * target and are in the record.
- */
+/** Creates roles and databases, migrates, compares and stops. The created objects remain, and are in the record. */
 export async function runPostgresRehearsal(params: PostgresRunParams): Promise<RehearsalRunResult> {
   const { endpoints, plan, file, ignoreDbs, method, signal, clock } = params;
   const ports = createPostgresPorts(params, file, endpoints);
