@@ -13,14 +13,17 @@ export type ServerStatus =
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 export interface ServerStatusPoller {
-  /** The status known now. Asks the service again when the last answer is older than 10 s; does not wait for the answer. */
+  /**
+   * The last known status at the service. Queries the service again if the last response is older than 10 s, without
+   * waiting for the response.
+   */
   latest(): ServerStatus | undefined;
 }
 
 const pollIntervalMs = 10_000;
 
 /**
- * @param fetchStatus undefined: the service shows no migration
+ * @param fetchStatus reads the status; its result is undefined if the service has no migration
  * @param now milliseconds since the epoch
  */
 export function createServerStatusPoller(
@@ -64,7 +67,10 @@ export function isFailedAtServer(status: ServerStatus | undefined): boolean {
   return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
 }
 
-/** The sample with what the service reports: a migration that failed or ended there comes before what the source shows. */
+/**
+ * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
+ * source.
+ */
 export function withServerStatus(
   sample: StatusSample,
   status: ServerStatus | undefined,
@@ -96,7 +102,7 @@ function violationOf(
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
 }
 
-/** Reasons that the service tells about the migration and about three of its databases at most. */
+/** Error messages of the service about the migration, and about at most three of its databases. */
 function reasonsOf({ raw }: OnlineMigration): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {

@@ -70,14 +70,14 @@ async function readWriteCounters({ source, target }: CompareKeysOptions) {
   return { source: from, target: to, isHidden, text: JSON.stringify(text) };
 }
 
-/** A replica that waits for its primary. */
+/** Error codes of a replica that waits for its primary. */
 function isBehind(info: RedisInfo): boolean {
   return info.get('role') === 'slave' && info.get('master_link_status') !== 'up';
 }
 
 type KeyName = string;
 
-/** Keys, as bytes in latin1, that are not equal at first sight: of the source, and those that only the target has. */
+/** Keys, as bytes in latin1, that were not equal in the first comparison, including keys that only the target has. */
 async function findUnequalKeys(options: CompareKeysOptions): Promise<ReadonlySet<KeyName>> {
   const { source, target } = options;
   const suspects = new Set<KeyName>();
@@ -103,10 +103,13 @@ async function* scanKeys(session: RedisSession): AsyncGenerator<readonly Uint8Ar
   }
 }
 
-/** `equal`, `differs`, or why the values cannot be compared. */
+/** The result for a key: `equal`, `differs`, or why the values cannot be compared. */
 type KeyComparison = string;
 
-/** Reads the source, the target, and the source again if they are not equal: a key that changed cannot be compared. */
+/**
+ * Reads a key from the source, from the target, and, if they are not equal, from the source again, because a key that
+ * changed cannot be compared.
+ */
 async function compareKey(
   { source, target, hasExpiryTimes }: CompareKeysOptions,
   key: Uint8Array,
@@ -129,7 +132,10 @@ function isSame(one: KeyContent | undefined, other: KeyContent | undefined): boo
   return one?.type === other?.type && one?.digest === other?.digest && one?.expiresAt === other?.expiresAt;
 }
 
-/** Replication may be late: what is still not equal after the last reading, with the result. */
+/**
+ * Reads keys again, because replication may be delayed; returns the keys that are still not equal, with the result of
+ * each.
+ */
 async function compareAgain(
   options: CompareKeysOptions,
   suspects: ReadonlySet<KeyName>,
