@@ -5,7 +5,7 @@ const dayMs = 86_400_000;
 /** Milliseconds after its start at which the service stops a migration (spec.md §8). */
 export const migrationTimeLimit = 14 * dayMs;
 
-/** Milliseconds before the deadline from which the watch reports a violation. */
+/** Milliseconds after the start of a migration from which the watch reports the deadline as a violation. */
 const warnAfter = 10 * dayMs;
 
 export interface MigrationStart {

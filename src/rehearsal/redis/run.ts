@@ -24,10 +24,7 @@ export interface RedisRunParams extends RehearsalRunParams {
   readonly file: RehearsalRecordFile;
 }
 
-/**
- * Reads the target before the rehearsal. Throws a CliError if the target is not empty, is a replica, or cannot be
- * reached.
- */
+/** Reads the target of the rehearsal. Throws a CliError if it is not empty, is a replica, or cannot be reached. */
 export async function inspectRedisTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
