@@ -11,12 +11,12 @@ import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
 import { type ProfileSettings, profileReference, resolveSettings, type SettingOverrides } from './config/settings.ts';
-import { globalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
+import { readGlobalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
-import type { Host, HttpSenderOptions, Sink } from './platform/host.ts';
+import type { Host, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
@@ -77,9 +77,9 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       env: host.env,
       config: config(),
       profile: globals.value('profile'),
-      overrides: { ...globalOverrides(globals), ...options },
+      overrides: { ...readGlobalOverrides(globals), ...options },
     });
-  const isColored = (sink: Sink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
+  const isColored = (sink: OutputSink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
   const progress = createProgressReporter({
     stderr: host.stderr,

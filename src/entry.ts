@@ -17,7 +17,7 @@ async function start(argv: readonly string[]): Promise<void> {
   }
   const { runOnThisMachine } = await import('./main.ts');
   process.exitCode = await runOnThisMachine(argv);
-  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).endBlockedProcess(process.exitCode);
+  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 
 /** Writes to the descriptor, because creating process.stdout takes more time than everything else here. */

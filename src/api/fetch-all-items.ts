@@ -3,7 +3,7 @@ import { stringifyExact } from '../exact.ts';
 import { isRecord, type JsonRecord } from '../json.ts';
 import type { Api } from './client.ts';
 import { incompleteListError, listTotal, nextPagePath } from './list-page.ts';
-import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
 /** Consecutive pages without new items after which reading ends with an error. */
 const maxUnchangedPages = 10;
@@ -12,7 +12,11 @@ const maxUnchangedPages = 10;
  * All items of a list of any resource, read by its links. Items are not compared, so an item that moved between pages may be
  * returned twice. undefined: the response at `path` is not a list. After the first page, `pause` waits for the rate limit.
  */
-export async function fetchAllItems(api: Api, path: string, pause: Pause): Promise<readonly unknown[] | undefined> {
+export async function fetchAllItems(
+  api: Api,
+  path: string,
+  pause: WaitMilliseconds,
+): Promise<readonly unknown[] | undefined> {
   const items: unknown[] = [];
   const visited = new Set<string>();
   let [least, isFromStart, idle, before]: [number, boolean, number, string | undefined] = [0, false, 0, undefined];

@@ -2,7 +2,7 @@
 export const noJsonValue = -1;
 
 /** Reads the value at `from`; returns its end, or `noJsonValue`. */
-export type ReadValue = (from: number) => number;
+export type JsonValueScanner = (from: number) => number;
 /** The same for a member of an object. `key` and `keyEnd` are the positions of its name with quotes. */
 export type JsonMemberVisitor = (from: number, key: number, keyEnd: number) => number;
 
@@ -49,7 +49,7 @@ export function skipJsonObject(bytes: Uint8Array, from: number, read?: JsonMembe
   }
 }
 
-export function skipJsonArray(bytes: Uint8Array, from: number, read?: ReadValue, depth = 0): number {
+export function skipJsonArray(bytes: Uint8Array, from: number, read?: JsonValueScanner, depth = 0): number {
   if (depth > maxDepth) return noJsonValue;
   let at = skipJsonWhitespace(bytes, from + 1);
   if (bytes[at] === closeBracket) return at + 1;

@@ -6,7 +6,7 @@ import type { ApiResponse } from './api-response.ts';
 import type { Api } from './client.ts';
 import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
 import { incompleteListError, type ListPage, nextPathFromTail, parseListPage } from './list-page.ts';
-import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 import { createListSplitter } from './split-list.ts';
 
 export interface ListRequest<T> {
@@ -32,7 +32,7 @@ export interface ListOptions<T> {
   /** Filters items on this side, after the server has returned them. */
   readonly matches?: ((item: T) => boolean) | undefined;
   /** Waits for the rate limit after the first page, in milliseconds. */
-  readonly pause?: Pause | undefined;
+  readonly pause?: WaitMilliseconds | undefined;
   /** Called after each page that another one follows. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
@@ -189,7 +189,7 @@ interface RequestedPage {
   readonly answer: Promise<ApiResponse>;
 }
 
-async function requestPage(api: Api, path: string, pause?: Pause): Promise<RequestedPage> {
+async function requestPage(api: Api, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
   // A caller that stops before this page never awaits the response. Its rejection must not end the program.
   answer.catch(() => undefined);

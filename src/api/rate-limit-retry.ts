@@ -4,13 +4,16 @@ import type { ApiResponse } from './api-response.ts';
 export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
 
 /** Waits. @param ms milliseconds */
-export type Pause = (ms: number) => Promise<void>;
+export type WaitMilliseconds = (ms: number) => Promise<void>;
 
 /**
  * The retries of one request; undefined without `pause`.
  * @param maxWaitMs the longest total wait for the request
  */
-export function createRateLimitRetry(pause: Pause | undefined, maxWaitMs = 900_000): RateLimitRetry | undefined {
+export function createRateLimitRetry(
+  pause: WaitMilliseconds | undefined,
+  maxWaitMs = 900_000,
+): RateLimitRetry | undefined {
   if (pause === undefined) return undefined;
   let refusals = 0;
   let waited = 0;

@@ -9,7 +9,7 @@ const nothing = async (): Promise<void> => {};
  * With `-o json`, stderr is empty or has one error object, so that a script can parse it: no notices, and no progress unless
  * it is shown on a terminal.
  */
-export function batchIo({ host, output, progress }: BatchIo): BatchIo {
+export function createBatchIo({ host, output, progress }: BatchIo): BatchIo {
   if (output.format !== 'json') return { host, output, progress };
   return {
     host,

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { BatchState, UncertainGroup } from './ledger/batch-state.ts';
+import type { BatchState, UncertainRequestGroup } from './ledger/batch-state.ts';
 import { createAbortScope } from './sending/abort-scope.ts';
 import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './sending/droplet-group.ts';
 import {
@@ -14,7 +14,7 @@ import { createResponseDeadline } from './sending/response-deadline.ts';
  * When no request of an earlier run can reach the server any more, in milliseconds: its process ended before this one began,
  * and the kernel stops to send what the process has left some time after the request.
  */
-export function earlierRunEnd(
+export function latestArrivalOfEarlierRequests(
   state: Pick<BatchState, 'uncertainGroups'>,
   { clock, timings }: Pick<DropletGroupDeps, 'clock' | 'timings'>,
 ): number {
@@ -65,8 +65,8 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
       return undefined;
     }
   };
-  const endedAt = earlierRunEnd(state, options);
-  const settle = async (group: UncertainGroup): Promise<void> => {
+  const endedAt = latestArrivalOfEarlierRequests(state, options);
+  const settle = async (group: UncertainRequestGroup): Promise<void> => {
     if (await settleUncertainGroup(group, endedAt, deps)) await report(group.names);
   };
   const worker = async (take: GroupQueue['take']): Promise<void> => {

@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { listenForInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
-import type { BatchState, NameResult } from './ledger/batch-state.ts';
+import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createDropletLookup } from './lookup/droplet-lookup.ts';
 import { reportDuplicates } from './lookup/settle-tagged.ts';
@@ -13,7 +13,7 @@ import { startSilenceNotice } from './report/silence-notice.ts';
 import { batchTimingsFor } from './sending/batch-timings.ts';
 import { createSendLane, type SendLaneOptions } from './sending/send-lane.ts';
 import { sendMissing } from './sending/send-missing.ts';
-import { endSingleCreation, isCreationProven, showLedgerPath } from './single-creation.ts';
+import { endSingleCreation, isCreationProven, printLedgerPath } from './single-creation.ts';
 import { createWaitResults } from './waiting/wait-results.ts';
 import { waitUntilActive } from './waiting/wait-until-active.ts';
 
@@ -61,10 +61,10 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
   let lastLookupAt: number | undefined;
   try {
-    const isLedgerKept = (row: NameResult): boolean => options.isSingle !== true || !isCreationProven(row);
+    const isLedgerKept = (row: BatchResultRow): boolean => options.isSingle !== true || !isCreationProven(row);
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined, isLedgerKept);
     try {
-      if (isFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
+      if (isBatchFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
       else ({ stopped, lastLookupAt } = await sendMissing(notice, reporter, deps, options));
       if (wait && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
@@ -88,7 +88,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) {
-        if (options.isSingle === true) await showLedgerPath(io, ledger);
+        if (options.isSingle === true) await printLedgerPath(io, ledger);
         throw error;
       }
     }
@@ -111,7 +111,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
 }
 
 /** Nothing is left to send. */
-export function isFinished(state: BatchState): boolean {
+export function isBatchFinished(state: BatchState): boolean {
   const { missing, failed, unknown } = state.counts();
   return state.baseline() !== undefined && missing + failed + unknown === 0;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { BatchIo } from './batch-io.ts';
-import type { NameResult } from './ledger/batch-state.ts';
+import type { BatchResultRow } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
 /** A plain creation of one name: its ledger is deleted once the result is proven, and its path is printed only if it stays. */
@@ -11,12 +11,12 @@ export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedA
 }
 
 /** A complete response names the droplet and its action; one that a lookup found has no action. */
-export function isCreationProven(row: NameResult): boolean {
+export function isCreationProven(row: BatchResultRow): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 
 /** Prints where the ledger is, unless nothing was sent and the file is gone. */
-export async function showLedgerPath(
+export async function printLedgerPath(
   { output }: Pick<BatchIo, 'output'>,
   { path }: Pick<Ledger, 'path'>,
 ): Promise<void> {
@@ -30,5 +30,5 @@ export async function endSingleCreation(
   hasSucceeded: boolean,
 ): Promise<void> {
   if (hasSucceeded && isCreationProven(ledger.state.rowAt(0))) await ledger.discard();
-  else await showLedgerPath(io, ledger);
+  else await printLedgerPath(io, ledger);
 }

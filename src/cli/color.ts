@@ -1,4 +1,4 @@
-import type { Environment, Sink } from '../platform/host.ts';
+import type { Environment, OutputSink } from '../platform/host.ts';
 
 /** The styles that the program uses. Without colour each returns its text unchanged. */
 export interface TerminalStyles {
@@ -11,7 +11,7 @@ export interface TerminalStyles {
 }
 
 export interface ColorOptions {
-  readonly sink: Pick<Sink, 'isTTY'>;
+  readonly sink: Pick<OutputSink, 'isTTY'>;
   readonly env: Environment;
   /** `--no-color` was given. */
   readonly noColor: boolean;

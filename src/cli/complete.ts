@@ -7,7 +7,7 @@ import type { HelpTopics } from './help-topic.ts';
  * one being typed, and may be empty. Gives one line for each suggestion: the value, a tab, its description. The line `:file`
  * or `:folder` tells the shell to complete a path by itself.
  */
-export async function complete<C>(
+export async function completeCommandLine<C>(
   root: CommandGroup<C>,
   words: readonly string[],
   profileNames: () => readonly string[],

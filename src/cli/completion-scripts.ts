@@ -1,9 +1,9 @@
-export type Shell = (typeof shells)[number];
+export type CompletionShell = (typeof completionShells)[number];
 
-export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export const completionShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 /** The completion script of a shell. It runs `PROGRAM __complete` (complete.ts) at each Tab and shows the suggestions. */
-export function completionScript(shell: Shell, program: string): string {
+export function completionScript(shell: CompletionShell, program: string): string {
   return scripts[shell].replaceAll('PROGRAM', program);
 }
 
@@ -117,4 +117,4 @@ Register-ArgumentCompleter -Native -CommandName 'PROGRAM' -ScriptBlock {
 }
 `;
 
-const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };
+const scripts: Readonly<Record<CompletionShell, string>> = { bash, zsh, fish, powershell };

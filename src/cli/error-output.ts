@@ -1,10 +1,10 @@
 import { CliError, errorJson } from '../errors.ts';
-import type { Environment, Sink } from '../platform/host.ts';
+import type { Environment, OutputSink } from '../platform/host.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 
 export interface ErrorStyle {
-  readonly stderr: Sink;
+  readonly stderr: OutputSink;
   /** One JSON object instead of the three parts. */
   readonly json: boolean;
   readonly color: boolean;

@@ -1,5 +1,5 @@
 import type { CliError } from '../errors.ts';
-import type { Sink } from '../platform/host.ts';
+import type { OutputSink } from '../platform/host.ts';
 import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
@@ -17,13 +17,13 @@ import type { PresentedData } from './present.ts';
 import { presentObject, presentResult } from './present.ts';
 import { createTerminalCells } from './terminal-cells.ts';
 import type { RowPages } from './write-list.ts';
-import { bufferCells, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
+import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
 
 export interface OutputOptions {
-  readonly stdout: Sink;
-  readonly stderr: Sink;
+  readonly stdout: OutputSink;
+  readonly stderr: OutputSink;
   readonly format: OutputFormat;
   /** `--format`: the names of the columns to print. */
   readonly columns?: readonly string[] | undefined;
@@ -93,7 +93,7 @@ export function createOutput(options: OutputOptions): Output {
         return writeBufferedYaml(rows, listing);
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
-        const cells = await bufferCells(rows, listing);
+        const cells = await collectTableRows(rows, listing);
         const width = view.untruncated === true ? undefined : terminalWidth(stdout);
         return write(await table({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, options, width));
       }
@@ -182,7 +182,7 @@ async function print(presented: PresentedData, options: OutputOptions, isReport?
   }
 }
 
-function terminalWidth({ isTTY, columns }: Sink): number | undefined {
+function terminalWidth({ isTTY, columns }: OutputSink): number | undefined {
   return isTTY ? columns : undefined;
 }
 
@@ -229,7 +229,7 @@ function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
 }
 
 /** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
-async function csvRecord({ isTTY }: Sink, isReport = false): Promise<CsvRecordEncoder> {
+async function csvRecord({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
   const record = await createCsvRecordEncoder();
   const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
   if (printable === undefined) return record;

@@ -11,7 +11,7 @@ import {
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
-import { likelyTypoOf } from './suggest.ts';
+import { likelyIntendedWord } from './suggest.ts';
 
 /** What the command line requests. */
 export type ParsedCommand<C> = HelpRequest<C> | CommandInvocation<C> | { readonly kind: 'version' };
@@ -194,7 +194,7 @@ function defaultCommandError<C>(
   const places = spec.arguments ?? [];
   if (args.length > places.length && places.at(-1)?.variadic !== true)
     return unknownCommandError(path, word, from.group.children, from.group.replacements);
-  const meant = likelyTypoOf(word, names);
+  const meant = likelyIntendedWord(word, names);
   return meant === undefined
     ? undefined
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);

@@ -1,5 +1,5 @@
 import type { ExitCode } from '../errors.ts';
-import type { Environment, Sink } from '../platform/host.ts';
+import type { Environment, OutputSink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
@@ -18,7 +18,7 @@ export interface Program<C> {
   readonly tree: CommandTree<C>;
   /** The arguments, without the program's name. */
   readonly argv: readonly string[];
-  readonly stdout: Sink;
+  readonly stdout: OutputSink;
   readonly env: Environment;
   /** Commands of similar tools, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   const { replacements = {}, aliases = {} } = program;
   const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree, replacements, aliases };
   if (argv[0] === '__complete') {
-    const { complete } = await import('./complete.ts');
+    const { completeCommandLine: complete } = await import('./complete.ts');
     const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
     await stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;

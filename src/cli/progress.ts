@@ -1,10 +1,10 @@
-import type { Clock, Sink } from '../platform/host.ts';
+import type { Clock, OutputSink } from '../platform/host.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TextMeasurer } from './text-width.ts';
 import { createTextMeasurer } from './text-width.ts';
 
 export interface ProgressOptions {
-  readonly stderr: Sink;
+  readonly stderr: OutputSink;
   readonly clock: Clock;
   readonly quiet: boolean;
   /** False for a terminal that can only show ASCII. */
@@ -22,7 +22,7 @@ export interface ProgressReporter {
   /** Erases the progress text; prints `last` if given. */
   stop(last?: string): Promise<void>;
   /** A sink that erases the progress text before each write, for other output to the same terminal. */
-  guard(sink: Sink): Sink;
+  guard(sink: OutputSink): OutputSink;
 }
 
 export function createProgressReporter({
@@ -56,7 +56,7 @@ function countText(things: string, done: number, total: number | undefined): str
   return total === undefined ? `${done} ${things}` : `${done} of ${total} ${things}`;
 }
 
-function createLineReporter(stderr: Sink, clock: Clock): ProgressReporter {
+function createLineReporter(stderr: OutputSink, clock: Clock): ProgressReporter {
   let saidAt: number | undefined;
   let said = '';
   const say = async (text: string) => {
@@ -84,7 +84,7 @@ function createLineReporter(stderr: Sink, clock: Clock): ProgressReporter {
   };
 }
 
-function createSpinner(stderr: Sink, clock: Clock, frames: readonly string[]): ProgressReporter {
+function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string[]): ProgressReporter {
   let text = '';
   let running: { readonly end: AbortController; readonly turning: Promise<void> } | undefined;
   let drawn = false;

@@ -12,7 +12,7 @@ export interface PromptStreams {
  * Runs a prompt until it is answered, or cancelled by Ctrl-C, Ctrl-D, the end of the input or the signal. inquirer handles
  * Ctrl-C and its signal only, and would wait forever for the others. Throws CliError `cancelled`.
  */
-export async function untilCancelled<V>(
+export async function runCancellablePrompt<V>(
   input: Readable,
   signal: AbortSignal | undefined,
   work: (left: AbortSignal) => Promise<V>,
@@ -41,7 +41,7 @@ export async function untilCancelled<V>(
 }
 
 /** The same terminal without colour, which inquirer has no option for. */
-export function withoutColor(output: PromptStreams['output']): PromptStreams['output'] {
+export function withoutColorSequences(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,
     write: (chunk, _, done) => {

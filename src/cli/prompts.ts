@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { Secret } from '../secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
-import { untilCancelled, withoutColor } from './prompt-streams.ts';
+import { runCancellablePrompt, withoutColorSequences } from './prompt-streams.ts';
 
 export interface PromptOptions {
   readonly streams: PromptStreams;
@@ -78,8 +78,8 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
   async function draw<V>(message: string, signal: AbortSignal | undefined, details: InquirerDetails): Promise<V> {
     await before?.();
     const { createPromptModule } = await import('inquirer');
-    const output = color ? streams.output : withoutColor(streams.output);
-    return untilCancelled(streams.input, signal, async (left) => {
+    const output = color ? streams.output : withoutColorSequences(streams.output);
+    return runCancellablePrompt(streams.input, signal, async (left) => {
       const prompt = createPromptModule({ input: streams.input, output, signal: left });
       const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: sanitizeLines(message) });
       return value;

@@ -1,4 +1,4 @@
-import type { Sink } from '../platform/host.ts';
+import type { OutputSink } from '../platform/host.ts';
 
 /** A full-screen view of the terminal that is redrawn repeatedly. */
 export interface TerminalScreen {
@@ -12,7 +12,7 @@ export interface TerminalScreen {
  * Draws on the alternate screen, where a resized terminal does not wrap old lines. Each redraw is one write inside a
  * synchronized update, so that it does not flicker.
  */
-export function createTerminalScreen(sink: Pick<Sink, 'write'>): TerminalScreen {
+export function createTerminalScreen(sink: Pick<OutputSink, 'write'>): TerminalScreen {
   let isOpen = false;
   return {
     async draw(lines) {

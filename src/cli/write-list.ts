@@ -73,7 +73,7 @@ export async function writeBufferedYaml<T>(
 }
 
 /** Collects the cells of a table, whose column widths are known after the last page. */
-export async function bufferCells<T>(
+export async function collectTableRows<T>(
   pages: RowPages<T>,
   { picked }: ListWriteOptions<T>,
 ): Promise<readonly (readonly Cell[])[]> {

@@ -1,4 +1,4 @@
-import type { Pause } from '../api/rate-limit-retry.ts';
+import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
@@ -8,7 +8,7 @@ export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: n
 }
 
 /** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */
-export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): Pause {
+export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): WaitMilliseconds {
   return async (ms) => {
     await showRateLimitWait(context, ms);
     await context.host.clock.sleep(ms);

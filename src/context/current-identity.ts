@@ -4,7 +4,7 @@ import type { ProfileSettings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Identity } from '../identity.ts';
-import { untilSignal } from '../platform/until-signal.ts';
+import { runUntilSignal } from '../platform/until-signal.ts';
 import { readAccount } from '../session/account.ts';
 import { loginHints } from '../session/session-binding.ts';
 
@@ -52,7 +52,7 @@ export async function readIdentityIfAvailable(
   await context.api(settings);
   const stored = await readStoredIdentity(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
-  return untilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
+  return runUntilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
       return await Promise.race([readCurrentIdentity(context, settings, wait, signal), aborted]);

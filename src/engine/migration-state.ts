@@ -14,7 +14,7 @@ export interface TableProgress {
 }
 
 /** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
-export type ImpededPhase =
+export type OutagePhase =
   | 'source_unreachable'
   | 'target_unreachable'
   | 'server_busy'
@@ -27,7 +27,7 @@ export type DatabaseMigrationPhase =
   | 'connecting'
   | 'copying'
   | 'streaming'
-  | ImpededPhase
+  | OutagePhase
   | 'finishing'
   | 'done'
   | 'stopped'
@@ -141,7 +141,7 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): b
 }
 
 /** Records why nothing is transferred at the moment. */
-export function impede(progress: DatabaseProgress, phase: ImpededPhase, reason: string): void {
+export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePhase, reason: string): void {
   progress.phase = phase;
   progress.reason = reason;
   progress.idleSince = undefined;

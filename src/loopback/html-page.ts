@@ -24,7 +24,7 @@ export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
 
 /** Renders a static page without external assets, for light and dark mode. */
 export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
-  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${pageText(value)}"`);
+  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapePageText(value)}"`);
   const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
   return {
     status: parts.status,
@@ -36,7 +36,7 @@ export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${pageText(parts.title)} · cloudctl</title>
+<title>${escapePageText(parts.title)} · cloudctl</title>
 <style>${style}</style>
 </head>
 <body${data.join('')}>
@@ -54,7 +54,7 @@ ${script}</body>
 }
 
 /** One line of text from outside for the page, at most 300 characters. */
-export function pageText(text: string): string {
+export function escapePageText(text: string): string {
   return escapeHtml(sanitizeLine(text));
 }
 

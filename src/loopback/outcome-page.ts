@@ -1,4 +1,4 @@
-import { type HtmlPage, type PageIcon, pageText, renderHtmlPage } from './html-page.ts';
+import { escapePageText, type HtmlPage, type PageIcon, renderHtmlPage } from './html-page.ts';
 import { type RefusalReason, refusalStatus } from './refusal.ts';
 
 /** The outcome of a login for the page in the tab. Its text may come from the server. */
@@ -86,9 +86,9 @@ function signedInPage(who: Extract<LoginOutcome, { kind: 'signed_in' }>): {
   readonly title: string;
   readonly body: string;
 } {
-  const name = pageText(who.name ?? '');
-  const email = pageText(who.email ?? '');
-  const team = pageText(who.team ?? '');
+  const name = escapePageText(who.name ?? '');
+  const email = escapePageText(who.email ?? '');
+  const team = escapePageText(who.team ?? '');
   const heading = name || email;
   const lines = [
     `<h1>${heading === '' ? 'You are signed in' : `You are signed in as ${heading}`}</h1>`,
@@ -111,6 +111,6 @@ function textPage(
     status,
     icon: mark,
     title,
-    body: `<h1>${pageText(title)}</h1>\n<p>${pageText(text)}</p>${close}`,
+    body: `<h1>${escapePageText(title)}</h1>\n<p>${escapePageText(text)}</p>${close}`,
   });
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
-import { availableLockKinds, chooseLockKind, recordLockKind } from './lock-kind.ts';
+import { availableLockKinds, chooseLockKind, writeLockKindToFile } from './lock-kind.ts';
 
 export interface HeldLock {
   /** A child process that inherits the descriptor keeps the lock until its end: the lock belongs to the open file. */
@@ -51,7 +51,7 @@ export function tryAcquireLock(path: string, kinds = availableLockKinds()): Held
         return undefined;
       }
       // Closing the descriptor releases the lock: no other code opens the file, and no child inherits it by accident.
-      if (recordLockKind(descriptor, kind) && isSameFile(path, descriptor))
+      if (writeLockKindToFile(descriptor, kind) && isSameFile(path, descriptor))
         return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {
       closeSync(descriptor);

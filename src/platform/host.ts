@@ -8,8 +8,8 @@ export interface Host {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** The stream behind `stderr`, for prompts. */
   readonly screen: Writable & { readonly isTTY?: boolean };
-  readonly stdout: Sink;
-  readonly stderr: Sink;
+  readonly stdout: OutputSink;
+  readonly stderr: OutputSink;
   readonly clock: Clock;
   /** Cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
@@ -25,7 +25,7 @@ export interface Host {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Sink {
+export interface OutputSink {
   /**
    * Resolves when the text, or its UTF-8, was written. A closed pipe is not an error: the rest is discarded, and the program
    * ends when no signal listener is left. Standard output rejects with a CliError when data is lost for another reason (a

@@ -29,7 +29,7 @@ export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): 
  * Records the kind of the first process in the lock file, which must be locked. False when another process has recorded
  * another kind before: this lock does not exclude it.
  */
-export function recordLockKind(descriptor: number, { name }: LockKind): boolean {
+export function writeLockKindToFile(descriptor: number, { name }: LockKind): boolean {
   // Windows has one kind only, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {

@@ -47,7 +47,7 @@ export async function readKeychainQuickly(
  * Ends this process although a native call blocks a thread, which process.exit waits for. It executes another program in its
  * place, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status 137).
  */
-export function endBlockedProcess(status: number): void {
+export function exitWithBlockedThread(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');
   if (process.platform !== 'win32' && typeof execve === 'function')
     execve.call(process, '/bin/sh', ['sh', '-c', `exit ${status}`], {});

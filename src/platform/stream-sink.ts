@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../errors.ts';
-import type { Sink } from './host.ts';
+import type { OutputSink } from './host.ts';
 
 export interface StreamSinkOptions {
   /** The name of the stream in an error: "standard output". */
@@ -14,7 +14,7 @@ export interface StreamSinkOptions {
 type Output = Pick<WriteStream, 'write' | 'on' | 'off' | 'isTTY' | 'columns' | 'rows'>;
 
 /** A sink for a stream of the process, which is opened on first use. */
-export function streamSink(stream: () => Output, options: StreamSinkOptions): Sink {
+export function streamSink(stream: () => Output, options: StreamSinkOptions): OutputSink {
   let output: Output | undefined;
   const closed = new AbortController();
   const opened = (): Output => {

@@ -4,7 +4,7 @@ import { quoteIdentifier } from './quote.ts';
  * A name that the server quoted (`public."Odd ""Name"`), quoted again here: a statement holds no text of the server outside
  * our own quotes. Text that is not such a name becomes one quoted name, which no object has.
  */
-export function requoteName(text: string): string {
+export function requoteQualifiedName(text: string): string {
   return (partsOf(text) ?? [text]).map(quoteAnyName).join('.');
 }
 
@@ -15,7 +15,7 @@ export function requoteSignature(text: string): string {
   const types = pieces.map(requoteType);
   const isSignature = pieces.join(',') === list && !types.includes(undefined) && partsOf(name) !== undefined;
   if (!isSignature) return `${quoteAnyName(text)}()`;
-  return `${requoteName(name)}(${types.join(', ')})`;
+  return `${requoteQualifiedName(name)}(${types.join(', ')})`;
 }
 
 /** A type as format_type writes it. The names of the standard with spaces are not names of types, so they stay as they are. */
@@ -26,7 +26,7 @@ function requoteType(text: string): string | undefined {
   const type = trimmed.slice(0, end);
   const array = trimmed.slice(end);
   if (standardType.test(type)) return `${type}${array}`;
-  return partsOf(type) === undefined ? undefined : `${requoteName(type)}${array}`;
+  return partsOf(type) === undefined ? undefined : `${requoteQualifiedName(type)}${array}`;
 }
 
 /** format_type writes these names of pg_catalog without a schema, and they are keywords of the grammar. */

@@ -7,7 +7,7 @@ import { readInputFile } from '../cli/input-file.ts';
 import { nearestWord } from '../cli/suggest.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
-import { untilSignal } from '../platform/until-signal.ts';
+import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxTextLength } from '../sanitize/terminal-text.ts';
 import { version } from '../version.ts';
@@ -149,7 +149,7 @@ async function runWithProgress(
   };
   try {
     await progress.show('querying the source');
-    return await untilSignal(
+    return await runUntilSignal(
       host.signals,
       'the preflight was cancelled',
       (signal): Promise<PreflightReport> =>

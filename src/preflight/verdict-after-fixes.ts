@@ -1,9 +1,9 @@
 import type { PreflightReport, VerdictAfterFixes } from './report.ts';
-import type { Conclusion } from './verdict.ts';
+import type { ReportConclusion } from './verdict.ts';
 
 /** What remains after the fix script. Findings whose statements were not simulated are as before. */
 export function describeVerdictAfterFixes(
-  { verdict, ok, proven, findings }: Conclusion,
+  { verdict, ok, proven, findings }: ReportConclusion,
   notSimulated: readonly string[],
 ): VerdictAfterFixes {
   const blockers = findings.filter(

@@ -50,7 +50,7 @@ export interface ComparisonReport {
 }
 
 /** What no comparison reads, as nouns. */
-export const neverCompared: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
+export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
   postgresql: [
     'roles, privileges and settings',
     'definitions of tables, indexes, constraints, views, functions and types',

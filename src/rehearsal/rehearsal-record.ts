@@ -13,7 +13,7 @@ export interface CreatedObject {
   readonly oid?: string;
 }
 
-export interface FilledDatabase extends EmptyDatabaseState {
+export interface FormerlyEmptyDatabase extends EmptyDatabaseState {
   readonly name: string;
 }
 
@@ -40,7 +40,7 @@ export interface RehearsalRecord {
   readonly databases: readonly CreatedObject[];
   readonly roles: readonly CreatedObject[];
   /** Databases that existed on the target and were empty. */
-  readonly filled: readonly FilledDatabase[];
+  readonly filled: readonly FormerlyEmptyDatabase[];
   /** Names that publication, slot and subscription share, each with its database. */
   readonly objects: readonly MigrationObjects[];
   /** The former settings of a Redis target that replicates the source. */

@@ -70,12 +70,12 @@ export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: 
 }
 
 /** Oldest first. */
-export function dropletsOf(store: DropletStore, account: string): readonly SandboxDroplet[] {
+export function dropletsOfAccount(store: DropletStore, account: string): readonly SandboxDroplet[] {
   return store.accounts.get(account)?.droplets ?? [];
 }
 
 /** Oldest first. */
-export function actionsOf(store: DropletStore, account: string): readonly SandboxDropletAction[] {
+export function actionsOfAccount(store: DropletStore, account: string): readonly SandboxDropletAction[] {
   return store.accounts.get(account)?.actions ?? [];
 }
 

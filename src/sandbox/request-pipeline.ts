@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
-import { type Fault, type FaultOutcome, isHandlingChange } from './faults/fault.ts';
-import { changeHandling } from './faults/handling-changes.ts';
+import { changesRequestHandling, type Fault, type FaultOutcome } from './faults/fault.ts';
+import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import { hasLoopbackHost } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readRequest } from './http/http-request.ts';
@@ -73,11 +73,11 @@ export function handleRequest<R extends Route>(
     ...(trace === undefined ? {} : { trace }),
   };
   const faults = takeFaults(received, service);
-  const fault = faults.find(({ action }) => !isHandlingChange(action)) ?? faults[0];
+  const fault = faults.find(({ action }) => !changesRequestHandling(action)) ?? faults[0];
   if (fault !== undefined) {
     return applyFault(fault, {
       admit: () => {
-        const changed = faults.reduce(changeHandling, { request: routed, service });
+        const changed = faults.reduce(applyRequestHandlingFault, { request: routed, service });
         return admitSafely(server, match, changed.request, changed.service);
       },
       log: (reply, outcome) => logReply(service, received, reply, outcome),

@@ -5,7 +5,7 @@ import { type ClusterDataPlane, type DataPlanes, openDataPlanes } from './data-p
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
-import { type ListeningOrigin, LOOPBACK_HOSTS, openListeningOrigin } from './http/listening-origin.ts';
+import { type ListeningOrigin, LOOPBACK_HOSTS, listenOnOrigin } from './http/listening-origin.ts';
 import { randomString, systemRandom } from './random.ts';
 import { buildReadyLine, type ReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
@@ -105,9 +105,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       throw new Error(`host ${host} is not a loopback host; use 127.0.0.1, ::1 or localhost`);
     }
     planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await openListeningOrigin(host, options.port ?? savedIdentity?.port ?? 0, serve(authServer), limitOf);
+    const auth = await listenOnOrigin(host, options.port ?? savedIdentity?.port ?? 0, serve(authServer), limitOf);
     origins.push(auth);
-    const api = await openListeningOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(apiServer));
+    const api = await listenOnOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(apiServer));
     origins.push(api);
     const created = await createService(options, {
       limiter,

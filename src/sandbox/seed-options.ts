@@ -3,7 +3,7 @@ import { type Random, randomString, seededRandom } from './random.ts';
 import type { Application } from './records.ts';
 import { addClusters, generateSeedData, type NewCluster, type SeedData } from './seed-data.ts';
 import type { SandboxIdentity } from './state/saved-state.ts';
-import { StateError } from './state/state-error.ts';
+import { StateFolderError } from './state/state-error.ts';
 
 /** The options of a start that change the seed data. */
 export interface SeedOptions {
@@ -40,9 +40,13 @@ export function updateSeedData(
   const { seedNumber } = saved.identity;
   if (seed !== undefined && seed !== seedNumber) {
     const known = seedNumber === undefined ? 'without a seed' : `with seed ${seedNumber}`;
-    throw new StateError('unusable', `the ids of the saved state were generated ${known}, not with seed ${seed}`, {
-      hint: 'omit `--seed`, or name another folder with `--state`',
-    });
+    throw new StateFolderError(
+      'unusable',
+      `the ids of the saved state were generated ${known}, not with seed ${seed}`,
+      {
+        hint: 'omit `--seed`, or name another folder with `--state`',
+      },
+    );
   }
   const known = saved.seed.applications.map((application, at): Application => {
     const named = apps.filter(({ name }) => name === application.name).map(({ callbackUrl }) => callbackUrl);

@@ -1,10 +1,10 @@
 import { addCsrfToken, consumeCsrfToken } from './csrf-tokens.ts';
 import {
-  actionsOf,
+  actionsOfAccount,
   addDroplet,
   type CreatedDroplet,
   type DropletSpec,
-  dropletsOf,
+  dropletsOfAccount,
   removeDroplet,
 } from './droplet-store.ts';
 import {
@@ -228,7 +228,7 @@ export class World {
   }
 
   droplets(account: string): readonly SandboxDroplet[] {
-    return dropletsOf(this.#state.dropletStore, account);
+    return dropletsOfAccount(this.#state.dropletStore, account);
   }
 
   action(id: number): SandboxDropletAction | undefined {
@@ -237,7 +237,7 @@ export class World {
 
   /** Oldest first. */
   actions(account: string): readonly SandboxDropletAction[] {
-    return actionsOf(this.#state.dropletStore, account);
+    return actionsOfAccount(this.#state.dropletStore, account);
   }
 
   newId(): string {

@@ -112,7 +112,7 @@ export function isSameCredentialRecord(one: CredentialRecord, other: CredentialR
   return encodeRecord(one).reveal() === encodeRecord(other).reveal();
 }
 
-export function isBoundTo(record: CredentialRecord, binding: SessionBinding): boolean {
+export function isRecordOfBinding(record: CredentialRecord, binding: SessionBinding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&

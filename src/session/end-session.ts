@@ -15,7 +15,7 @@ const rivalTimeoutMs = 2_000;
  * found by that file, or its record is stored already.
  * @returns the newer record; undefined when there is none
  */
-export async function awaitNewerRecord(
+export async function waitForNewerRecord(
   { store, binding, clock }: Pick<RecoveryDeps, 'store' | 'binding' | 'clock'>,
   items: CredentialItems,
   sent: CredentialRecord,

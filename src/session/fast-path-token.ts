@@ -6,7 +6,7 @@ import type { Environment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretText } from '../platform/secret-file.ts';
 import type { Secret } from '../secret.ts';
-import { decodeRecord, isBoundTo, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
+import { decodeRecord, isRecordOfBinding, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
 import {
   existingKeychainAccount,
   listCredentialTemporaries,
@@ -47,7 +47,7 @@ export async function fastPathToken(
         ? readSecretText(place.credentialFile)
         : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeRecord(text);
-    if (record === undefined || !isBoundTo(record, binding)) return undefined;
+    if (record === undefined || !isRecordOfBinding(record, binding)) return undefined;
     return secondsUntilExpiry(record, nowMs) > refreshMarginSeconds ? record.accessToken : undefined;
   } catch {
     // The program meets the same error and reports it.

@@ -18,10 +18,10 @@ import { createLoginInterruption, type LoginInterruption } from './login-interru
 import type { LoginRequest } from './login-request.ts';
 import { bindReceiver, createPasteReceiver, type ResponseReceiver } from './response-receiver.ts';
 import { revokeAndThrow, revokeReplacedSession } from './revoke-grant.ts';
-import { rejectIfUnreachable, type ServerWatchDeps } from './server-watch.ts';
+import { type ReachabilityCheckDeps, rejectIfUnreachable } from './server-watch.ts';
 import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
 
-export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ServerWatchDeps, AuthorizationAttemptDeps {
+export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ReachabilityCheckDeps, AuthorizationAttemptDeps {
   readonly signals: Signals;
   /** Held for the whole login; undefined when another login of this profile is running. */
   readonly tryLoginLock: () => HeldLock | undefined;

@@ -9,7 +9,7 @@ import { timeoutWhileRunning } from '../platform/timeout-while-running.ts';
 import type { Secret } from '../secret.ts';
 import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
 import { type CredentialItems, isUnavailable, storeUnavailableError } from './credential-store.ts';
-import { awaitNewerRecord, sessionEndedContext, storeEndedSession } from './end-session.ts';
+import { sessionEndedContext, storeEndedSession, waitForNewerRecord } from './end-session.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { writeUnlessSuperseded } from './guarded-write.ts';
 import type { TokenAcceptance } from './probe-token.ts';
@@ -172,7 +172,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
     throw tokenError(result, { ...errorContext, consequence: newTokenKept });
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
-  const newer = isEnded ? await awaitNewerRecord(deps, items, found.record, reservation) : undefined;
+  const newer = isEnded ? await waitForNewerRecord(deps, items, found.record, reservation) : undefined;
   // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();

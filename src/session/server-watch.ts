@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { SendError, sendErrorCode } from '../platform/http-sender.ts';
 
-export interface ServerWatchDeps {
+export interface ReachabilityCheckDeps {
   readonly clock: Clock;
   /** Opens and closes a connection to the authorization server. Throws a SendError. */
   readonly probeServer: () => Promise<void>;
@@ -18,7 +18,7 @@ const pauseMs = 1_000;
  * Rejects when the authorization server cannot be reached from this machine, which would otherwise be noticed only after the
  * person has signed in, or never. Stays pending when it can be reached.
  */
-export async function rejectIfUnreachable(deps: ServerWatchDeps, signal: AbortSignal): Promise<never> {
+export async function rejectIfUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       await deps.probeServer();

@@ -8,13 +8,13 @@ import { type Account, accountFromGrant } from './account.ts';
 import {
   type CredentialRecord,
   decodeRecord,
-  isBoundTo,
+  isRecordOfBinding,
   type SessionBinding,
   unknownExpiry,
 } from './credential-record.ts';
 import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
-import { newestRecord, requireRecordFits, writeCredentialRecord } from './stored-session.ts';
+import { newestRecord, requireStorableLength, writeCredentialRecord } from './stored-session.ts';
 
 export interface StoreLoginDeps {
   readonly binding: SessionBinding;
@@ -93,7 +93,7 @@ async function storeRecord(
   record: CredentialRecord,
   account: Account,
 ): Promise<CredentialRecord | undefined> {
-  requireRecordFits(deps.store, record);
+  requireStorableLength(deps.store, record);
   const lock = await deps.lock();
   try {
     const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
@@ -139,7 +139,7 @@ async function replaceStoredRecord(
   requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
   const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
   if (old === undefined) return undefined;
-  const newest = isBoundTo(old, binding) ? newestRecord(store.journal, old) : undefined;
+  const newest = isRecordOfBinding(old, binding) ? newestRecord(store.journal, old) : undefined;
   store.journal.removeSession(old.sid);
   return newest;
 }

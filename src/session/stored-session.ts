@@ -4,7 +4,7 @@ import {
   type CredentialRecord,
   decodeRecord,
   encodeRecord,
-  isBoundTo,
+  isRecordOfBinding,
   refreshMarginSeconds,
   type SessionBinding,
   secondsUntilExpiry,
@@ -60,7 +60,7 @@ export async function readStoredSession(
     if (item.kind === 'absent') return store.journal.isOrphaned() ? { kind: 'absent', orphaned: true } : item;
     const record = decodeRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
-    if (!isBoundTo(record, binding)) return { kind: 'elsewhere', record };
+    if (!isRecordOfBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
     const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
@@ -119,7 +119,7 @@ export async function writeCredentialRecord(
 }
 
 /** Throws `keychain_unavailable` for a record that is too long. Checked before a write, because a keychain may truncate it. */
-export function requireRecordFits(
+export function requireStorableLength(
   store: LengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
 ): void {

@@ -42,6 +42,6 @@ export const defaultMigrationWatchLimits: MigrationWatchLimits = {
 };
 
 /** Milliseconds of samples that the rules need. */
-export function sampleRetention({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
+export function sampleRetentionMs({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

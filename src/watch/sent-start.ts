@@ -17,7 +17,7 @@ import {
  * A request that may have started a migration. It is stored before the request is sent, and removed when its result is known, so
  * that a run that was killed in between does not lead to a second start. It holds no secret.
  */
-export interface SentStart {
+export interface SentMigrationStart {
   /** Milliseconds since the epoch, before the request was sent. */
   readonly at: number;
   /** UUID of the target cluster. */
@@ -32,7 +32,7 @@ export interface SentStart {
 }
 
 /** Stores it. Throws what the file system reports. */
-export function writeSentStart(stateFolder: string, start: SentStart): void {
+export function writeSentMigrationStart(stateFolder: string, start: SentMigrationStart): void {
   const path = sentStartPath(stateFolder, start.baseOrigin, start.cluster);
   ensureFolder(dirname(path));
   const { at, ...rest } = start;
@@ -40,12 +40,16 @@ export function writeSentStart(stateFolder: string, start: SentStart): void {
 }
 
 /** The request into this cluster whose result is not known; undefined when there is none. */
-export function readSentStart(stateFolder: string, baseOrigin: string, cluster: string): SentStart | undefined {
+export function readSentMigrationStart(
+  stateFolder: string,
+  baseOrigin: string,
+  cluster: string,
+): SentMigrationStart | undefined {
   return decodeSentStart(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
 /** The requests to migrate this source, of any server, whose results are not known. */
-export function findSentStarts(stateFolder: string, source: SourceIdentity): readonly SentStart[] {
+export function findSentMigrationStarts(stateFolder: string, source: SourceIdentity): readonly SentMigrationStart[] {
   const folder = join(stateFolder, migrationsFolder);
   return listFolder(folder)
     .filter((name) => name.startsWith(filePrefix) && name.endsWith('.json'))
@@ -57,9 +61,9 @@ export function findSentStarts(stateFolder: string, source: SourceIdentity): rea
  * Removes the request because its result is known, and records the migration that it started for `db watch`.
  * @param started undefined: it started none
  */
-export function settleSentStart(
+export function settleSentMigrationStart(
   stateFolder: string,
-  { baseOrigin, cluster, source, identity, before, warned }: SentStart,
+  { baseOrigin, cluster, source, identity, before, warned }: SentMigrationStart,
   started: Pick<RecordedStart, 'at' | 'id'> | undefined,
 ): void {
   if (started !== undefined) {
@@ -88,7 +92,7 @@ function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string)
 }
 
 /** A file that is damaged or unreadable counts as missing. The service itself refuses a second migration into a cluster. */
-function decodeSentStart(path: string): SentStart | undefined {
+function decodeSentStart(path: string): SentMigrationStart | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isRecord(json.value) || numberField(json.value, 'version') !== 1) return undefined;
   const { value } = json;

@@ -1,7 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { usageError } from '../../errors.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { batchListTag } from '../ledger/batch-id.ts';
+import { batchLookupTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import { hasTag } from '../lookup/droplet-tags.ts';
 import { type DropletReader, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
@@ -16,7 +16,7 @@ export async function readBatchDroplets(
   if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
     return findByIds(ids, reader);
   const wanted = new Set(ids);
-  const tag = batchListTag(state.batch);
+  const tag = batchLookupTag(state.batch);
   const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
   return new Map(tagged.map((droplet) => [droplet.id, droplet]));
 }

@@ -5,7 +5,7 @@ import { formatTable } from '../../cli/formats/table.ts';
 import type { RowPages } from '../../cli/write-list.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { listenForInterruption } from '../batch-interruption.ts';
-import { type BatchIo, batchIo } from '../batch-io.ts';
+import { type BatchIo, createBatchIo } from '../batch-io.ts';
 import { type RowStream, startRowStream } from '../report/row-stream.ts';
 import { batchTimingsFor } from '../sending/batch-timings.ts';
 import { createSendLane } from '../sending/send-lane.ts';
@@ -48,7 +48,7 @@ export async function deleteDroplets(
     return 0;
   }
   if (targets.length > 0) await confirmDeletion(io, targets, options.actor);
-  return runDeletion(batchIo(io), api, targets, options);
+  return runDeletion(createBatchIo(io), api, targets, options);
 }
 
 /** Checks, before any request, that the rows can be printed and the confirmation asked for. Throws `usage`. */
@@ -75,7 +75,7 @@ async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[
   const lines = await listLines(targets);
   // A person must see what is deleted, whatever the format.
   if (isAsked) await io.output.show(lines);
-  else await batchIo(io).output.note(lines);
+  else await createBatchIo(io).output.note(lines);
   const who = actor === undefined ? '' : ` as ${actor}`;
   if (await io.prompts.confirm({ message: `Delete ${countDroplets(targets.length)}${who}?` })) return;
   throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete them' });

@@ -21,7 +21,7 @@ export function readBatchId(args: ParsedArgs): string | undefined {
  * The members of a batch that `--batch-id` gives: another machine with the same id, names and attributes gets the same ones.
  * undefined when the tags of the attributes are not a list of strings.
  */
-export function sharedBatch(
+export function deriveBatchFromId(
   id: string,
   names: readonly string[],
   typed: DropletAttributes,
@@ -33,13 +33,13 @@ export function sharedBatch(
 }
 
 /** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
-export function exclusiveBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
+export function uniqueBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
   if (!mark) return undefined;
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
 
 /** The tag by which the droplets of a batch are listed. With `--batch-id`, droplets of other names and attributes have it, too. */
-export function batchListTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
+export function batchLookupTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
 
@@ -49,7 +49,7 @@ export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'
 }
 
 /** Whether a tag is that of a batch, of `--mark` or of `--batch-id`. */
-export function isTagOfABatch(tag: string): boolean {
+export function isBatchTag(tag: string): boolean {
   return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
 }
 

@@ -1,9 +1,9 @@
-import { type SkippedRow, skippedRow } from '../report/skipped-row.ts';
+import { type SkippedDropletRow, skippedDropletRow } from '../report/skipped-row.ts';
 import {
   type AnnouncedEvent,
   type BaselineEvent,
   type BatchEvent,
-  deletedError,
+  dropletDeletedMessage,
   type LedgerEvent,
   parseLedgerTime,
   type SendingEvent,
@@ -11,7 +11,7 @@ import {
 import { indexNames } from './name-index.ts';
 
 /** The row that is printed for a name. */
-export type NameResult = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
+export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
   | {
       readonly name: string;
       readonly status: 'created';
@@ -20,12 +20,12 @@ export type NameResult = { /** Path of the ledger, in the printed rows. */ reado
       /** Only after `--wait`. */
       readonly public_ipv4?: string;
     }
-  | SkippedRow
+  | SkippedDropletRow
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
 /** Names of one request whose result is not known. */
-export interface UncertainGroup {
+export interface UncertainRequestGroup {
   readonly group: number;
   readonly names: readonly string[];
   /** The server's time in milliseconds before the first request that may have created them. */
@@ -39,12 +39,12 @@ export interface UncertainGroup {
 }
 
 /** An announced group as the event of its sending, and the boot of the machine that announced it. */
-export interface AnnouncedSending {
+export interface AnnouncedRequestGroup {
   readonly boot: string;
   readonly sending: SendingEvent;
 }
 
-export type BatchCounts = Readonly<Record<NameResult['status'] | 'missing', number>>;
+export type BatchCounts = Readonly<Record<BatchResultRow['status'] | 'missing', number>>;
 
 /**
  * The state of a batch: its ledger, applied event by event. It uses a few bytes for each name and builds rows on demand,
@@ -58,13 +58,13 @@ export interface BatchState {
   /** The index of a name in `batch.names`; -1 for other names. */
   readonly positionOf: (name: string) => number;
   /** The row of the name at this index. @param notSent error of a name that was never sent */
-  rowAt(at: number, notSent?: string): NameResult;
-  rows(notSent?: string): Generator<NameResult>;
+  rowAt(at: number, notSent?: string): BatchResultRow;
+  rows(notSent?: string): Generator<BatchResultRow>;
   /** The name at this index was created or skipped. */
   readonly isPresent: (at: number) => boolean;
-  readonly uncertainGroups: () => readonly UncertainGroup[];
+  readonly uncertainGroups: () => readonly UncertainRequestGroup[];
   /** Groups that were announced and have no later event. */
-  readonly announced: () => readonly AnnouncedSending[];
+  readonly announced: () => readonly AnnouncedRequestGroup[];
   /** Names that are still to be created, in order: no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
@@ -84,7 +84,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
   /** The last group with which each name was sent. */
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
-  const uncertainGroups = new Map<number, UncertainGroup>();
+  const uncertainGroups = new Map<number, UncertainRequestGroup>();
   const announced = new Map<number, AnnouncedEvent>();
   const deletedIds = new Set<number>();
   let baseline: BaselineEvent | undefined;
@@ -117,7 +117,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
     number,
     AnnouncedEvent,
-  ]): AnnouncedSending => {
+  ]): AnnouncedRequestGroup => {
     const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
     return { boot, sending: { event: 'sending', at, server_date, group, names } };
   };
@@ -135,7 +135,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     for (const name of sent) markUncertain(name, group);
   };
   /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
-  const currentNames = ({ group, names: sent, ...rest }: UncertainGroup): UncertainGroup => {
+  const currentNames = ({ group, names: sent, ...rest }: UncertainRequestGroup): UncertainRequestGroup => {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
@@ -148,14 +148,14 @@ export function createBatchState(batch: BatchEvent): BatchState {
     }
   };
 
-  const rowAt = (at: number, notSent = 'not sent'): NameResult => {
+  const rowAt = (at: number, notSent = 'not sent'): BatchResultRow => {
     const name = names[at] ?? '';
     const [id = 0, action = 0] = [ids[at], actions[at]];
     switch (states[at]) {
       case created:
         return action === 0 ? { name, status: 'created', id } : { name, status: 'created', id, action_id: action };
       case skipped:
-        return skippedRow(name, id, baseline);
+        return skippedDropletRow(name, id, baseline);
       case uncertain:
         return { name, status: 'unknown', error: errors.get(at) ?? 'no complete response arrived' };
       default:
@@ -213,7 +213,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
             deletedIds.add(id);
             const at = positionOf(name);
             if (states[at] !== created || ids[at] !== id) continue;
-            setState(name, missing, deletedError);
+            setState(name, missing, dropletDeletedMessage);
             ids[at] = 0;
           }
           return;

@@ -77,7 +77,7 @@ export interface SendingEvent {
   readonly names: readonly string[];
 }
 
-export interface CreatedRow {
+export interface CreatedDropletRow {
   readonly name: string;
   readonly id: number;
   readonly action_id?: number | undefined;
@@ -89,7 +89,7 @@ export interface CreatedEvent {
   readonly at: string;
   readonly group: number;
   readonly adopted?: true;
-  readonly rows: readonly CreatedRow[];
+  readonly rows: readonly CreatedDropletRow[];
 }
 
 /** The droplets were not created. */
@@ -105,11 +105,11 @@ export interface FailedEvent {
 export interface DeletedEvent {
   readonly event: 'deleted';
   readonly at: string;
-  readonly rows: readonly CreatedRow[];
+  readonly rows: readonly CreatedDropletRow[];
 }
 
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
-export const deletedError = 'deleted by `droplets batches delete`';
+export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
 /** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
 export interface UnknownOutcomeEvent {
@@ -236,9 +236,9 @@ function isAnnouncedGroup(value: unknown): value is AnnouncedNames {
   return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
-const isRows = (rows: unknown): rows is readonly CreatedRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
+const isRows = (rows: unknown): rows is readonly CreatedDropletRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
 
-function isCreatedRow(value: unknown): value is CreatedRow {
+function isCreatedRow(value: unknown): value is CreatedDropletRow {
   if (
     !isRecord(value) ||
     stringField(value, 'name') === undefined ||

@@ -132,7 +132,7 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
     // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
     if (length < size) truncateSync(path, length);
     const ledger = await openedLedger(path, lock, state, bootOf);
-    const sendings = possiblySentEvents(state, ledger.bootId);
+    const sendings = possiblySentRequestGroups(state, ledger.bootId);
     for (const sending of sendings.slice(0, -1)) ledger.record(sending);
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
@@ -145,7 +145,7 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
 }
 
 /** Announced groups that may have been sent: after a reboot their `sending` lines can be lost. */
-export function possiblySentEvents(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
+export function possiblySentRequestGroups(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 

@@ -4,10 +4,10 @@ import { printableInput } from '../../cli/printable-input.ts';
 import { usageError } from '../../errors.ts';
 import { type HeldLock, tryAcquireLock } from '../../platform/file-lock.ts';
 import { listFolder } from '../../platform/files.ts';
-import { isFinished } from '../run-batch.ts';
+import { isBatchFinished } from '../run-batch.ts';
 import type { BatchCounts, BatchState } from './batch-state.ts';
 import { ledgerLockPath, ledgerPath } from './ledger.ts';
-import { deletedError } from './ledger-event.ts';
+import { dropletDeletedMessage } from './ledger-event.ts';
 import { readLedgerIfValid } from './read-ledger.ts';
 
 /** A ledger in the state folder. Only `id`, `state` and `path` are known of a damaged one. */
@@ -78,7 +78,7 @@ function pruneLedger(path: string, endedBefore: number): void {
 
 function isPrunable(path: string): boolean {
   const state = readLedgerIfValid(path);
-  return state !== undefined && (isFinished(state) || isDeleted(state));
+  return state !== undefined && (isBatchFinished(state) || isDeleted(state));
 }
 
 function describeBatch(path: string): StoredBatch {
@@ -88,7 +88,7 @@ function describeBatch(path: string): StoredBatch {
   const { id, at, profile, names } = state.batch;
   const described = { id, path, started: at, profile, names: names.length, ...state.counts() };
   if (isRunning) return { ...described, state: 'running' };
-  if (isFinished(state)) return { ...described, state: 'finished' };
+  if (isBatchFinished(state)) return { ...described, state: 'finished' };
   return { ...described, state: isDeleted(state) ? 'deleted' : 'unfinished' };
 }
 
@@ -96,7 +96,7 @@ function describeBatch(path: string): StoredBatch {
 function isDeleted(state: BatchState): boolean {
   let deleted = 0;
   for (const row of state.rows()) {
-    if (row.status === 'failed' && row.error === deletedError) deleted += 1;
+    if (row.status === 'failed' && row.error === dropletDeletedMessage) deleted += 1;
     else if (row.status !== 'skipped') return false;
   }
   return deleted > 0;

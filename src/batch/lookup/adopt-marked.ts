@@ -1,4 +1,4 @@
-import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import { batchTag } from '../sending/droplet-requests.ts';
 import { candidateCriteria, findCandidates } from './candidate-droplets.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
@@ -24,7 +24,7 @@ export async function adoptMarkedDroplets({
     ending,
   );
   const criteria = candidateCriteria(state, undefined);
-  const rows: CreatedRow[] = [];
+  const rows: CreatedDropletRow[] = [];
   for (const name of names) {
     const [one, ...others] = findCandidates(name, droplets.get(name) ?? [], criteria);
     if (one === undefined) continue;

@@ -1,7 +1,7 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { exclusiveBatchTag, isTagOfABatch } from '../ledger/batch-id.ts';
+import { isBatchTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
 import { tagsOf } from './droplet-tags.ts';
@@ -28,7 +28,7 @@ export function candidateCriteria(
   const existing = baseline()?.existing ?? {};
   return {
     attributes,
-    mark: exclusiveBatchTag(batch),
+    mark: uniqueBatchTag(batch),
     sentAfter,
     existing: (name) => (Object.hasOwn(existing, name) ? (existing[name] ?? []) : []),
     belongsToBatch: ownsId,
@@ -92,7 +92,7 @@ export function findDifferentDroplets(
   if (criteria.mark !== undefined) return [];
   return droplets
     .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
-    .filter(({ raw }) => !tagsOf(raw).some(isTagOfABatch))
+    .filter(({ raw }) => !tagsOf(raw).some(isBatchTag))
     .flatMap(({ id, raw }) => {
       const difference = describeDifference(raw, criteria.attributes);
       return difference === '' ? [] : [{ id, difference }];

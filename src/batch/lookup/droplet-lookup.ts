@@ -2,9 +2,14 @@ import type { Droplet } from '../../api/droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { hasTag } from './droplet-tags.ts';
 import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
-import { createSharedScan, type DropletLookupResult, type ScanOutcome, type SharedScan } from './shared-scan.ts';
+import {
+  createSharedDropletScan,
+  type DropletLookupResult,
+  type DropletScanOutcome,
+  type SharedDropletScan,
+} from './shared-scan.ts';
 
-export interface LookupQuery {
+export interface DropletLookupQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
   /** Only droplets with this tag, compared without case. */
@@ -13,7 +18,7 @@ export interface LookupQuery {
 
 /** Looks droplets up by name, with whichever needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages. */
 export interface DropletLookup {
-  find(query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
+  find(query: DropletLookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
 }
 
 const maxConcurrentLookups = 4;
@@ -26,8 +31,8 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   /** Names that are being looked up with `?name=`. */
   let namesInProgress = 0;
   const limited = limitConcurrency(maxConcurrentLookups);
-  const fullScan = createSharedScan(lane, undefined);
-  const tagScans = new Map<string, SharedScan>();
+  const fullScan = createSharedDropletScan(lane, undefined);
+  const tagScans = new Map<string, SharedDropletScan>();
 
   const byName = async (names: readonly string[], signal: AbortSignal): Promise<DropletLookupResult | undefined> => {
     const droplets = new Map<string, readonly Droplet[]>();
@@ -60,7 +65,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
   const costByName = (count: number): number =>
     isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
 
-  const findAll = async (query: LookupQuery, signal: AbortSignal): Promise<DropletLookupResult> => {
+  const findAll = async (query: DropletLookupQuery, signal: AbortSignal): Promise<DropletLookupResult> => {
     const { names } = query;
     // Without the number of pages one request is enough for one name, and the first page decides for more.
     if (costByName(names.length) < (fullScan.pages() ?? 2)) {
@@ -68,7 +73,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
       if (result !== undefined) return result;
     }
     const isWorthwhile = (left: number, count: number): boolean => left <= costByName(count);
-    const scan = (): Promise<ScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
+    const scan = (): Promise<DropletScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
     let scanned = await scan();
     // For far more names than pages a second scan is less than the names.
     const isScanCheap = costByName(names.length) > 2 * (fullScan.pages() ?? Number.POSITIVE_INFINITY);
@@ -83,11 +88,11 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
 
   /** undefined when other requests are fewer, or the server ignores the tag. */
   const findByTag = async (
-    query: LookupQuery,
+    query: DropletLookupQuery,
     tag: string,
     signal: AbortSignal,
   ): Promise<DropletLookupResult | undefined> => {
-    const scan = tagScans.get(tag) ?? createSharedScan(lane, tag);
+    const scan = tagScans.get(tag) ?? createSharedDropletScan(lane, tag);
     tagScans.set(tag, scan);
     const costWithoutTag = (count: number): number =>
       Math.min(costByName(count), fullScan.pages() ?? Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
 import { listTotal } from '../../api/list-page.ts';
-import { createRateLimitRetry, type Pause } from '../../api/rate-limit-retry.ts';
+import { createRateLimitRetry, type WaitMilliseconds } from '../../api/rate-limit-retry.ts';
 import { printableInput } from '../../cli/printable-input.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isRecord } from '../../json.ts';
@@ -9,7 +9,7 @@ import { isRecord } from '../../json.ts';
 export interface DropletReader {
   readonly api: Api;
   /** Waits for the rate limit. */
-  readonly pause: Pause;
+  readonly pause: WaitMilliseconds;
   readonly onProgress?: (read: number, total: number | undefined) => void;
 }
 
@@ -48,11 +48,11 @@ export async function findDroplets(
   if (lookups <= 2 || lookups <= (await countPages(reader))) return lookUpEach(wanted, reader);
   const names = new Set(wanted);
   const all = await readDroplets(reader, {}, ({ id, name }) => names.has(name) || names.has(String(id)));
-  return new Map(wanted.map((text) => [text, matchesAmong(text, all)]));
+  return new Map(wanted.map((text) => [text, matchDroplets(text, all)]));
 }
 
 /** The matches of a text among droplets that were read. */
-export function matchesAmong(text: string, droplets: readonly Droplet[]): DropletMatches {
+export function matchDroplets(text: string, droplets: readonly Droplet[]): DropletMatches {
   return {
     withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,
     withName: droplets.filter(({ name }) => name === text),

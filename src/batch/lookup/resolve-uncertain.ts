@@ -1,12 +1,12 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { BatchTimings } from '../sending/batch-timings.ts';
 import type { RequestOutcome } from '../sending/request-outcome.ts';
 import { candidateCriteria, findCandidates, findDifferentDroplets, findOlderDroplets } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
-import { type GroupLookup, nextUncertainStep, type UncertainStep } from './uncertain-step.ts';
+import { nextUncertainRequestStep, type RequestGroupLookup, type UncertainRequestStep } from './uncertain-step.ts';
 
 export interface ResolveUncertainDeps {
   readonly lookup: DropletLookup;
@@ -45,13 +45,13 @@ export async function resolveUncertain(
   deps: ResolveUncertainDeps,
 ): Promise<UncertainResolution> {
   const { clock, ledger, ending, ended, timings } = deps;
-  const lookups: GroupLookup[] = [];
+  const lookups: RequestGroupLookup[] = [];
   let current = uncertain;
   for (;;) {
     // A later run can repeat lookups, so an interrupted run waits only for a response.
     if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
     const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
-    const step = nextUncertainStep(
+    const step = nextUncertainRequestStep(
       { ...current, resend, marked: ledger.state.batch.mark, lookups },
       clock.now(),
       timings,
@@ -71,7 +71,7 @@ export async function resolveUncertain(
     );
     if (outcome !== undefined && outcome.kind !== 'uncertain')
       return { kind: 'answered', outcome, names: current.names };
-    if (outcome !== undefined) recordMustNotResend({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined) forbidResend({ id: current.group, names: current.names }, outcome, deps);
     if (outcome !== undefined)
       current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
     else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
@@ -79,7 +79,7 @@ export async function resolveUncertain(
 }
 
 /** Records that the request was carried out at least in part: no run may send it again. */
-export function recordMustNotResend(
+export function forbidResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
   { ledger, clock }: Pick<ResolveUncertainDeps, 'ledger' | 'clock'>,
@@ -112,11 +112,11 @@ async function responseWithin<T>(
 }
 
 function recordStep(
-  step: Extract<UncertainStep, { kind: 'adopt' | 'unknown' }>,
+  step: Extract<UncertainRequestStep, { kind: 'adopt' | 'unknown' }>,
   { group, names, error }: UncertainNames,
   { ledger, clock }: ResolveUncertainDeps,
 ): void {
-  const rows = [...step.ids].map(([name, id]): CreatedRow => ({ name, id }));
+  const rows = [...step.ids].map(([name, id]): CreatedDropletRow => ({ name, id }));
   const at = ledgerTimestamp(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (step.kind === 'adopt') return;
@@ -126,7 +126,7 @@ function recordStep(
   ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
 }
 
-async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<GroupLookup> {
+async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<RequestGroupLookup> {
   const { names } = uncertain;
   const at = deps.clock.now();
   const criteria = candidateCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);

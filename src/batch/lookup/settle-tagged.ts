@@ -1,17 +1,17 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { CliError } from '../../errors.ts';
-import { earlierRunEnd } from '../create-batch.ts';
+import { latestArrivalOfEarlierRequests } from '../create-batch.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 import {
   addTaggedDroplet,
   differentBatchError,
+  emptyTaggedDroplets,
   findTaggedDroplets,
-  noTaggedDroplets,
   type TaggedDroplets,
   type TaggedLookup,
 } from './tagged-droplets.ts';
@@ -78,7 +78,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
       try {
         await adopt(tagged);
         if (!isNew) return;
-        const before = noTaggedDroplets();
+        const before = emptyTaggedDroplets();
         const untagged = await findByName(state.missing(), before);
         isTagFilterTrusted = before.own.size === 0;
         await adopt(before);
@@ -92,7 +92,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
     async resolveMissing() {
       const missing = state.missing().length;
       if (missing === 0) return;
-      const endedAt = earlierRunEnd(ledger.replaced ?? state, { clock, timings });
+      const endedAt = latestArrivalOfEarlierRequests(ledger.replaced ?? state, { clock, timings });
       const first = endedAt + timings.settleDelay - clock.now();
       await deps.onDoubt(missing, first + timings.lookupInterval);
       for (const wait of [first, timings.lookupInterval]) {
@@ -161,7 +161,7 @@ function recordTagged(
 ): readonly string[] {
   const { state } = ledger;
   const at = ledgerTimestamp(clock);
-  const rows: CreatedRow[] = [];
+  const rows: CreatedDropletRow[] = [];
   const repeated: string[] = [];
   for (const [position, ids] of own) {
     const row = state.rowAt(position);

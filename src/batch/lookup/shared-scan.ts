@@ -12,7 +12,7 @@ export interface DropletLookupResult {
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
 
-export interface ScanQuery {
+export interface DropletScanQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
   /** Called after the first page. @param left further pages @param count names of all lookups that share the scan */
@@ -20,25 +20,25 @@ export interface ScanQuery {
 }
 
 /** What a scan found; `stopped` when other requests are fewer, `unfiltered` when the server ignores `?tag_name=`. */
-export type ScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
+export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 
 /** Reads all pages of a list of droplets, once for all lookups that wait for it. */
-export interface SharedScan {
+export interface SharedDropletScan {
   /** Pages of the list as the server returned them; undefined before the first page. */
   readonly pages: () => number | undefined;
-  find(query: ScanQuery, signal: AbortSignal): Promise<ScanOutcome>;
+  find(query: DropletScanQuery, signal: AbortSignal): Promise<DropletScanOutcome>;
 }
 
 /** @param tag only droplets with this tag; without it all droplets of the account */
-export function createSharedScan(lane: SendLane, tag: string | undefined): SharedScan {
+export function createSharedDropletScan(lane: SendLane, tag: string | undefined): SharedDropletScan {
   const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
   let pages: number | undefined;
-  let waiting: ScanQuery[] = [];
+  let waiting: DropletScanQuery[] = [];
   let scanning: Promise<unknown> = Promise.resolve();
-  let next: Promise<ScanOutcome> | undefined;
+  let next: Promise<DropletScanOutcome> | undefined;
 
   /** Conclusive when the first and the last page have the same total, and as many droplets were read. */
-  const scan = async (queries: readonly ScanQuery[], signal: AbortSignal): Promise<ScanOutcome> => {
+  const scan = async (queries: readonly DropletScanQuery[], signal: AbortSignal): Promise<DropletScanOutcome> => {
     const ids = new Set<number>();
     const droplets = new Map<string, Droplet[]>();
     const totals: (number | undefined)[] = [];

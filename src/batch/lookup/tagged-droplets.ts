@@ -2,7 +2,7 @@ import type { Droplet } from '../../api/droplets.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { stringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { batchListTag, exclusiveBatchTag } from '../ledger/batch-id.ts';
+import { batchLookupTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { describeDifference } from './candidate-droplets.ts';
@@ -43,7 +43,7 @@ export async function findTaggedDroplets(
   signal: AbortSignal,
 ): Promise<TaggedLookup> {
   try {
-    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchListTag(state.batch))}`, signal);
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchLookupTag(state.batch))}`, signal);
   } catch (error) {
     const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
     if (!isRefused) throw error;
@@ -59,7 +59,7 @@ async function scanTagged(
   signal: AbortSignal,
 ): Promise<TaggedLookup> {
   const ids = new Set<number>();
-  const droplets = noTaggedDroplets();
+  const droplets = emptyTaggedDroplets();
   const totals: (number | undefined)[] = [];
   for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
@@ -73,7 +73,7 @@ async function scanTagged(
   return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
 }
 
-export function noTaggedDroplets(): TaggedDroplets {
+export function emptyTaggedDroplets(): TaggedDroplets {
   return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
 }
 
@@ -81,9 +81,9 @@ export function noTaggedDroplets(): TaggedDroplets {
 export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);
-  if (!tags.includes(batchListTag(state.batch))) return false;
+  if (!tags.includes(batchLookupTag(state.batch))) return false;
   const at = state.positionOf(name);
-  if (at === -1 || !tags.includes(exclusiveBatchTag(state.batch) ?? '')) {
+  if (at === -1 || !tags.includes(uniqueBatchTag(state.batch) ?? '')) {
     tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
     return true;
   }
@@ -99,9 +99,9 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchListTag(batch)}:`));
+  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
   const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
-  return `created with other names or attributes (${found} instead of ${exclusiveBatchTag(batch)})`;
+  return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
 }
 
 /** The error for a `--batch-id` under which other droplets exist. */

@@ -2,7 +2,7 @@ import type { BatchTimings } from '../sending/batch-timings.ts';
 import type { CandidateDroplet, DifferentDroplet } from './candidate-droplets.ts';
 
 /** The result of one lookup of all names of a group. */
-export interface GroupLookup {
+export interface RequestGroupLookup {
   /** When it started, in milliseconds. */
   readonly at: number;
   /** It read every droplet, so a name that was not found has no droplet. */
@@ -15,7 +15,7 @@ export interface GroupLookup {
 }
 
 /** A request without a complete response, and the lookups since. */
-export interface UncertainCase {
+export interface UncertainRequest {
   readonly names: readonly string[];
   /** When the response was late or the connection ended, whichever was first. */
   readonly uncertainSince: number;
@@ -27,10 +27,10 @@ export interface UncertainCase {
   readonly resend: boolean;
   /** Droplets are recognized by the tag of `--mark`, so creation times are not compared. */
   readonly marked: boolean;
-  readonly lookups: readonly GroupLookup[];
+  readonly lookups: readonly RequestGroupLookup[];
 }
 
-export type UncertainStep =
+export type UncertainRequestStep =
   | { readonly kind: 'look-up'; readonly at: number }
   /** Wait for the response; a lookup would not help before `until`. */
   | { readonly kind: 'wait'; readonly until: number }
@@ -51,11 +51,15 @@ const maxInconclusive = 3;
  * The next step for an uncertain group. It is a pure function of the lookups and the time, in milliseconds:
  * adopt droplets when all are found, send again when lookups prove that none exists, otherwise look up again or give up.
  */
-export function nextUncertainStep(uncertain: UncertainCase, now: number, timings: BatchTimings): UncertainStep {
+export function nextUncertainRequestStep(
+  uncertain: UncertainRequest,
+  now: number,
+  timings: BatchTimings,
+): UncertainRequestStep {
   const { lookups, closedAt } = uncertain;
   const last = lookups.at(-1);
   if (last === undefined) return { kind: 'look-up', at: uncertain.uncertainSince };
-  const next: UncertainStep = { kind: 'look-up', at: Math.max(last.at + timings.lookupInterval, now) };
+  const next: UncertainRequestStep = { kind: 'look-up', at: Math.max(last.at + timings.lookupInterval, now) };
   if (closedAt === undefined) return stepWhileOpen(uncertain, now, timings, next);
   if (isInconclusive(lookups, closedAt))
     return unknownStep('could not look it up: lists changed while they were read, or could not be read', true);
@@ -77,11 +81,11 @@ export function nextUncertainStep(uncertain: UncertainCase, now: number, timings
 
 /** While the response can still arrive, it decides. Lookups decide only when they have found all droplets. */
 function stepWhileOpen(
-  uncertain: UncertainCase,
+  uncertain: UncertainRequest,
   now: number,
   timings: BatchTimings,
-  next: UncertainStep,
-): UncertainStep {
+  next: UncertainRequestStep,
+): UncertainRequestStep {
   const last = uncertain.lookups.at(-1);
   const summary = last?.conclusive === true ? summarizeLookup(uncertain, last, timings) : undefined;
   if (summary?.kind === 'all') {
@@ -99,11 +103,11 @@ function stepWhileOpen(
 }
 
 function stepWhenSomeFound(
-  uncertain: UncertainCase,
+  uncertain: UncertainRequest,
   ids: ReadonlyMap<string, number>,
   now: number,
   timings: BatchTimings,
-): UncertainStep {
+): UncertainRequestStep {
   const first = uncertain.lookups.find((lookup) => lookupFoundAny(lookup)) ?? uncertain.lookups.at(-1);
   const end = (first?.at ?? now) + timings.partialLimit;
   const last = uncertain.lookups.at(-1)?.at ?? now;
@@ -113,11 +117,11 @@ function stepWhenSomeFound(
 
 /** Only lookups that started some time after the end of the connection prove that no droplet exists. */
 function stepWhenNoneFound(
-  uncertain: UncertainCase,
+  uncertain: UncertainRequest,
   closedAt: number,
   now: number,
   timings: BatchTimings,
-): UncertainStep {
+): UncertainRequestStep {
   if (foundAny(uncertain)) return stepWhenSomeFound(uncertain, new Map(), now, timings);
   const from = closedAt + timings.settleDelay;
   const conclusive = uncertain.lookups.filter((lookup) => lookup.conclusive && lookup.at >= from);
@@ -144,7 +148,11 @@ type LookupSummary =
   | { readonly kind: 'none' }
   | { readonly kind: 'several'; readonly error: string };
 
-function summarizeLookup({ names, marked }: UncertainCase, lookup: GroupLookup, timings: BatchTimings): LookupSummary {
+function summarizeLookup(
+  { names, marked }: UncertainRequest,
+  lookup: RequestGroupLookup,
+  timings: BatchTimings,
+): LookupSummary {
   const of = (name: string): readonly CandidateDroplet[] => lookup.found.get(name) ?? [];
   const ambiguous = names.filter((name) => of(name).length > 1);
   if (ambiguous.length > 0) {
@@ -167,8 +175,8 @@ function summarizeLookup({ names, marked }: UncertainCase, lookup: GroupLookup, 
 
 /** What the latest lookup that saw a name has found for it: a later one may have read a list that lags. */
 function seenInAny<T>(
-  { lookups }: UncertainCase,
-  seen: (lookup: GroupLookup) => ReadonlyMap<string, readonly T[]> | undefined,
+  { lookups }: UncertainRequest,
+  seen: (lookup: RequestGroupLookup) => ReadonlyMap<string, readonly T[]> | undefined,
 ): ReadonlyMap<string, readonly T[]> {
   return new Map(lookups.flatMap((lookup) => [...(seen(lookup) ?? [])]));
 }
@@ -183,22 +191,26 @@ function formatDifferences(droplets: ReadonlyMap<string, readonly DifferentDropl
     .join('; ');
 }
 
-function isInconclusive(lookups: readonly GroupLookup[], closedAt: number): boolean {
+function isInconclusive(lookups: readonly RequestGroupLookup[], closedAt: number): boolean {
   const latest = lookups.filter(({ at }) => at >= closedAt).slice(-maxInconclusive);
   return latest.length === maxInconclusive && latest.every(({ conclusive }) => !conclusive);
 }
 
-function foundAny({ lookups }: UncertainCase): boolean {
+function foundAny({ lookups }: UncertainRequest): boolean {
   return lookups.some(lookupFoundAny);
 }
 
 /** An inconclusive lookup can miss droplets, but what it found exists. */
-function lookupFoundAny(lookup: GroupLookup): boolean {
+function lookupFoundAny(lookup: RequestGroupLookup): boolean {
   return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }
 
 const partlyFound = 'other droplets of its request exist, and none with this name was found';
 
-function unknownStep(error: string, resend: boolean, ids: ReadonlyMap<string, number> = new Map()): UncertainStep {
+function unknownStep(
+  error: string,
+  resend: boolean,
+  ids: ReadonlyMap<string, number> = new Map(),
+): UncertainRequestStep {
   return { kind: 'unknown', ids, error, resend };
 }

@@ -11,13 +11,13 @@ import { countAddedTags } from '../ledger/batch-id.ts';
 import { type BatchEvent, type ExistingNamePolicy, existingNameChoices } from '../ledger/ledger-event.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
 import { readGivenAttributes } from './attribute-options.ts';
-import { expandNames } from './expand-names.ts';
+import { expandDropletNames } from './expand-names.ts';
 import type { UserDataDigest } from './user-data.ts';
 
 /** The names of arguments, --names and --names-from together. */
 export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
-  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(io, file))]);
+  return expandDropletNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(io, file))]);
 }
 
 /** The error for an empty list of names. In a pipe the program that lists them may have failed, so the source is named. */
@@ -42,12 +42,12 @@ export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDiges
   return { size, image, ...(region === undefined ? {} : { region }), extra, ...user_data };
 }
 
-export function readIfExists(args: ParsedArgs): ExistingNamePolicy {
+export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
   return existingNameChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
 }
 
 /** A resumed batch keeps its names and attributes: options that repeat them must be equal. */
-export async function requireSameBatch(
+export async function requireOptionsOfLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,
   batch: BatchEvent,
@@ -61,7 +61,7 @@ export async function requireSameBatch(
     ['--image', image !== undefined && image !== recorded.image],
     ['--region', region !== undefined && region !== recorded.region],
     ...given.map(({ key, value, option }) => [option, !isDeepStrictEqual(value, recordedExtra(batch)[key])] as const),
-    ['--if-exists', args.value('if-exists') !== undefined && readIfExists(args) !== batch.if_exists],
+    ['--if-exists', args.value('if-exists') !== undefined && readExistingNamePolicy(args) !== batch.if_exists],
     ['--mark', args.has('mark') && (!batch.mark || batch.content_hash !== undefined)],
   ];
   const found = [...new Set(contradictions.filter(([, isContradicted]) => isContradicted).map(([option]) => option))];

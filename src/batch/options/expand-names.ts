@@ -14,7 +14,7 @@ const patternHint =
  * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in order. Throws one usage error that lists every blank,
  * invalid and repeated name.
  */
-export function expandNames(patterns: readonly string[]): readonly string[] {
+export function expandDropletNames(patterns: readonly string[]): readonly string[] {
   const names: string[] = [];
   for (const pattern of patterns) {
     const word = pattern.trim();

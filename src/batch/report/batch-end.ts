@@ -4,7 +4,7 @@ import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import { DropletLimitError } from '../sending/droplet-limit.ts';
-import { countsAfterWait, type WaitResults } from '../waiting/wait-results.ts';
+import { batchCountsAfterWait, type WaitResults } from '../waiting/wait-results.ts';
 
 export interface BatchEnd {
   readonly state: BatchState;
@@ -76,7 +76,7 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
 /** Every droplet was created, but some were deleted since, or their creation failed. They are never sent again. */
 async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
   const { state, results, profileOptions } = batchEnd;
-  const { created, failed } = countsAfterWait(state.counts(), results);
+  const { created, failed } = batchCountsAfterWait(state.counts(), results);
   const [first] = [...state.rows()].filter((row) => row.status === 'created' && results.failures.has(row.id));
   const list = ['cloudctl droplets list', first?.name, ...profileOptions].join(' ');
   const causes = [...new Set(results.failures.values())];

@@ -1,13 +1,13 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { RowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
-import type { NameResult } from '../ledger/batch-state.ts';
+import type { BatchResultRow } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { rowAfterWait, type WaitResults } from '../waiting/wait-results.ts';
+import { batchRowAfterWait, type WaitResults } from '../waiting/wait-results.ts';
 import { crossesTenPercentStep, progressBarLine, progressText } from './batch-progress.ts';
 import { startRowStream } from './row-stream.ts';
 
-export const batchView: ListView<NameResult> = {
+export const batchView: ListView<BatchResultRow> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status, kind: 'state' },
@@ -36,19 +36,19 @@ export async function startBatchReporter(
   /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
   results?: WaitResults,
   /** Whether the ledger stays after the run when this is the result of its only name. */
-  isLedgerKept: (row: NameResult) => boolean = () => true,
+  isLedgerKept: (row: BatchResultRow) => boolean = () => true,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
   let notSentError = '';
-  const printedRow = (row: NameResult): NameResult => {
-    const printed = results === undefined ? row : rowAfterWait(row, results);
+  const printedRow = (row: BatchResultRow): BatchResultRow => {
+    const printed = results === undefined ? row : batchRowAfterWait(row, results);
     return isLedgerKept(printed) ? { ...printed, ledger: path } : printed;
   };
-  function* allRows(notSent: string): Generator<NameResult> {
+  function* allRows(notSent: string): Generator<BatchResultRow> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
   // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
-  async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<NameResult> {
+  async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<BatchResultRow> {
     for await (const positions of batches)
       yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };
   }

@@ -1,10 +1,10 @@
 import type { LoginHints } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
-import type { UncertainGroup } from '../ledger/batch-state.ts';
+import type { UncertainRequestGroup } from '../ledger/batch-state.ts';
 import { ledgerTimestamp, type SendingEvent } from '../ledger/ledger-event.ts';
 import {
+  forbidResend,
   type ResolveUncertainDeps,
-  recordMustNotResend,
   resolveUncertain,
   type UncertainNames,
 } from '../lookup/resolve-uncertain.ts';
@@ -87,7 +87,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
     const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
     const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain it';
-    if (outcome.kind === 'uncertain') recordMustNotResend(group, outcome, deps);
+    if (outcome.kind === 'uncertain') forbidResend(group, outcome, deps);
     uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }
 }
@@ -98,7 +98,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
  * @param endedAt milliseconds, when the earlier process and its kernel have certainly stopped to send it
  */
 export async function settleUncertainGroup(
-  { group, names, error = noResponse }: Pick<UncertainGroup, 'group' | 'names' | 'error'>,
+  { group, names, error = noResponse }: Pick<UncertainRequestGroup, 'group' | 'names' | 'error'>,
   endedAt: number,
   deps: ResolveUncertainDeps,
 ): Promise<boolean> {

@@ -14,7 +14,7 @@ export class DropletLimitError extends CliError {
 }
 
 /** The error with the number of droplets that can still be created, if the server says it. */
-export async function suggestFittingNumber(
+export async function addRemainingDropletCount(
   error: DropletLimitError,
   api: Pick<Api, 'json'>,
   until: AbortSignal,

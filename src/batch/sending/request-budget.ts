@@ -11,7 +11,7 @@ export interface RequestBudget {
 const attemptsOfFailure = 2;
 
 /** A lane with a limit of its own: in no window of time it sends more requests than the budget allows. One request at a time. */
-export function limitLaneRate(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
+export function limitSendRate(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
   /** When the last requests were answered or sent, oldest first. */
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {

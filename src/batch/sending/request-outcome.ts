@@ -9,12 +9,12 @@ import type { ApiRequest } from '../../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../../api/droplets.ts';
 import type { CliError } from '../../errors.ts';
 import { SendError } from '../../platform/http-sender.ts';
-import type { CreatedRow } from '../ledger/ledger-event.ts';
+import type { CreatedDropletRow } from '../ledger/ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
 /** What the end of a request means for its names. */
 export type RequestOutcome =
-  | { readonly kind: 'created'; readonly rows: readonly CreatedRow[] }
+  | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
   /** Not processed because of the rate limit: it is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
   /** Not created. With `stop` every other request would fail, too. */
@@ -60,8 +60,8 @@ export function outcomeOfFailure(error: CliError): RequestOutcome {
 }
 
 /** The rows of the names that the response contains. Droplets are matched by name. */
-function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedRow[] {
-  const rows: CreatedRow[] = [];
+function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedDropletRow[] {
+  const rows: CreatedDropletRow[] = [];
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? '';
     // Usually the order is that of the request. Of two droplets with one name the last counts.

@@ -10,9 +10,9 @@ import { createTaggedBatch, type TaggedBatch, type TaggedBatchDeps } from '../lo
 import { takeBaseline } from '../lookup/take-baseline.ts';
 import type { BatchReporter } from '../report/batch-reporter.ts';
 import type { SilenceNotice } from '../report/silence-notice.ts';
-import { skippedDifferences } from '../report/skipped-row.ts';
+import { describeSkippedDifferences } from '../report/skipped-row.ts';
 import type { BatchTimings } from './batch-timings.ts';
-import { DropletLimitError, suggestFittingNumber } from './droplet-limit.ts';
+import { addRemainingDropletCount, DropletLimitError } from './droplet-limit.ts';
 
 /** What `createBatch` and the lookups before it need. */
 type SendDeps = Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'> & Pick<BatchOptions, 'lane' | 'ended' | 'loginHints'>;
@@ -42,7 +42,7 @@ export async function sendMissing(
   if (tagged === undefined) await takeBaseline(deps);
   else await tagged.begin();
   await requireNamesAvailable(ledger);
-  const differing = isResumed ? undefined : skippedDifferences(state.rows());
+  const differing = isResumed ? undefined : describeSkippedDifferences(state.rows());
   if (differing !== undefined) await io.output.note(differing);
   awaiting(() => 'looking up names that another run may have sent');
   if (tagged !== undefined) await tagged.resolveMissing();
@@ -55,7 +55,7 @@ export async function sendMissing(
     sentAgainAt = clock.now();
   };
   const stop = await createBatch({ ...deps, ...options, onSettled: reporter.settled, onSentAgain });
-  const stopped = stop instanceof DropletLimitError ? await suggestFittingNumber(stop, options.api, ended) : stop;
+  const stopped = stop instanceof DropletLimitError ? await addRemainingDropletCount(stop, options.api, ended) : stop;
   const isDone = isSending && stopped === undefined && !ending.aborted;
   const sent = { isResumed, sentAgainAt, now: clock.now(), timings };
   return { stopped, lastLookupAt: isDone ? lastLookupTime(state, tagged, sent) : undefined };

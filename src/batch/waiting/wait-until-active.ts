@@ -3,10 +3,10 @@ import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
 import { type JsonRecord, stringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
-import { exclusiveBatchTag } from '../ledger/batch-id.ts';
+import { uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { BatchTimings } from '../sending/batch-timings.ts';
-import { limitLaneRate } from '../sending/request-budget.ts';
+import { limitSendRate } from '../sending/request-budget.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { createDropletPoller, readDropletOrAction } from './droplet-poller.ts';
 import type { WaitResults } from './wait-results.ts';
@@ -46,7 +46,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   const { clock, results, timings } = options;
   const budget = { requests: requestsPerWindow, window: timings.pollWindow };
   let requests = 0;
-  const lane = limitLaneRate(
+  const lane = limitSendRate(
     countRequests(options.lane, () => requests++),
     clock,
     budget,
@@ -63,7 +63,7 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
   };
   const deadline = startDeadline(clock, options.timeout);
   const signal = AbortSignal.any([options.signal, deadline.signal]);
-  const poller = createDropletPoller(lane, exclusiveBatchTag(state.batch));
+  const poller = createDropletPoller(lane, uniqueBatchTag(state.batch));
   const applyDroplet = (id: number, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;

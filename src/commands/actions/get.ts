@@ -1,6 +1,6 @@
 import { type Action, fetchAction } from '../../api/actions.ts';
 import type { Api } from '../../api/client.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { batchTimingsFor } from '../../batch/sending/batch-timings.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -9,7 +9,7 @@ import { printableInput } from '../../cli/printable-input.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { exactNumberField, stringField } from '../../json.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { actionView } from './list.ts';
 
@@ -72,14 +72,14 @@ const maxFailures = 5;
 /** The action when it has ended, or as it was last read before the timeout. */
 async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
   const { clock, env, signals } = context.host;
-  const { progress } = batchIo(context);
+  const { progress } = createBatchIo(context);
   const { pollInterval } = batchTimingsFor(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
     () => deadline.abort(),
     () => {},
   );
-  const wait = untilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
+  const wait = runUntilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
     const signal = AbortSignal.any([interrupted, deadline.signal]);
     const pause = async (ms: number): Promise<void> => {
       await showRateLimitWait({ progress }, ms);

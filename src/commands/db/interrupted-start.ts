@@ -6,8 +6,8 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareIdentities } from '../../identity.ts';
 import { sourceNameOf } from '../../watch/follow-migration.ts';
-import { type ResolvedStart, resolveSentStart } from '../../watch/resolve-sent-start.ts';
-import { findSentStarts } from '../../watch/sent-start.ts';
+import { type ResolvedMigrationStart, resolveSentMigrationStart } from '../../watch/resolve-sent-start.ts';
+import { findSentMigrationStarts } from '../../watch/sent-start.ts';
 import type { RecordedStart } from '../../watch/watch-record.ts';
 
 /** Finds out, and says, what became of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
@@ -15,11 +15,11 @@ export async function resolveInterruptedStart(
   context: Context,
   api: Api,
   cluster: string,
-): Promise<ResolvedStart | undefined> {
+): Promise<ResolvedMigrationStart | undefined> {
   const { host, output } = context;
   const identity = await readStoredIdentity(context, context.settings());
   const now = host.clock.now();
-  const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
+  const resolved = await resolveSentMigrationStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
 }
@@ -28,7 +28,9 @@ export async function resolveInterruptedStart(
  * Fetches the migration that was recorded. Rejects when the profile is one of another service or another account: its
  * cluster of that UUID would be another one.
  */
-export function statusFetcher(context: Context): (started: RecordedStart) => Promise<OnlineMigration | undefined> {
+export function createRecordedStatusFetcher(
+  context: Context,
+): (started: RecordedStart) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }) => {
     const settings = context.settings();
     const current = await readStoredIdentity(context, settings);
@@ -40,7 +42,7 @@ export function statusFetcher(context: Context): (started: RecordedStart) => Pro
 
 /** The same for a source. A service that cannot be asked does not prevent the watch, which needs only the source. */
 export async function resolveInterruptedStarts(context: Context, source: DbSource): Promise<void> {
-  const starts = findSentStarts(context.host.folders.state, sourceNameOf(source));
+  const starts = findSentMigrationStarts(context.host.folders.state, sourceNameOf(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();

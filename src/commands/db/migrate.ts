@@ -26,12 +26,12 @@ import { profileCommand } from '../../session/suggested-commands.ts';
 import { listExistingSlots } from '../../watch/existing-slots.ts';
 import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import type { ResolvedStart } from '../../watch/resolve-sent-start.ts';
+import type { ResolvedMigrationStart } from '../../watch/resolve-sent-start.ts';
 import { isSameSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedStart, statusFetcher } from './interrupted-start.ts';
+import { createRecordedStatusFetcher, resolveInterruptedStart } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
@@ -150,7 +150,7 @@ async function finish(
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: statusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
   }
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
@@ -160,7 +160,11 @@ async function finish(
 }
 
 /** The migration that an interrupted run started must be of the source that this run names. */
-function requireSameStartSource(context: Context, { start, migration }: ResolvedStart, source: DbSource): void {
+function requireSameStartSource(
+  context: Context,
+  { start, migration }: ResolvedMigrationStart,
+  source: DbSource,
+): void {
   if (isSameSource(start.source, sourceNameOf(source))) return;
   const command = (words: string): string => profileCommand(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {

@@ -4,15 +4,15 @@ import { nearestWord } from '../../cli/suggest.ts';
 import type { Context } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
-import { requoteName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
 import { firstListedObjects, unlistedNote } from '../../preflight/postgresql/object-list.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
-import { countText } from '../../preflight/postgresql/units.ts';
+import { pluralize } from '../../preflight/postgresql/units.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceScript {
@@ -55,7 +55,7 @@ export const dbSequencesCommand: CommandSpec<Context> = {
       clock: host.clock,
       nearest: nearestWord,
     };
-    const results = await untilSignal(host.signals, 'reading the sequences was interrupted', (signal) =>
+    const results = await runUntilSignal(host.signals, 'reading the sequences was interrupted', (signal) =>
       queryEachDatabase({ ...options, signal }, sequencesQuery),
     );
     const scripts = results.map((each): DatabaseSequences => {
@@ -88,9 +88,9 @@ export const dbSequencesCommand: CommandSpec<Context> = {
 /** Before PostgreSQL 18 only a SELECT returns the value of such a sequence, and one by this tool could run code of others. */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
   const listed = firstListedObjects(unused).map(
-    ({ name, database }) => `${sequenceStateQuery(requoteName(name))} in ${database}`,
+    ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${countText(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;
+  return `${pluralize(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {

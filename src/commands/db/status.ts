@@ -11,7 +11,7 @@ import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { type JsonRecord, stringField } from '../../json.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedStart } from './interrupted-start.ts';
@@ -85,7 +85,7 @@ async function follow(
       }
     }
   };
-  await untilSignal(host.signals, message, async (signal) => {
+  await runUntilSignal(host.signals, message, async (signal) => {
     if (output.format === 'ndjson') return output.list(poll(signal), migrationView);
     for await (const _state of poll(signal)) signal.throwIfAborted();
     return output.object(last.raw, migrationView);

@@ -1,6 +1,6 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import { deleteDroplets, prepareDeletion } from '../../batch/deletion/delete-droplets.ts';
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
 import { hasTag } from '../../batch/lookup/droplet-tags.ts';
@@ -8,7 +8,7 @@ import {
   chooseDroplet,
   type DropletReader,
   findDroplets,
-  matchesAmong,
+  matchDroplets,
   readDroplets,
 } from '../../batch/lookup/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -55,7 +55,7 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
     prepareDeletion(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
-    const io = { ...context, ...batchIo(context) };
+    const io = { ...context, ...createBatchIo(context) };
     const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
     const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
@@ -136,7 +136,7 @@ async function selectDroplets(
       : await readDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
   const found = all === undefined ? await findDroplets(exact, reader) : undefined;
   const chosen = exact.map((text) => {
-    const matches = all === undefined ? found?.get(text) : matchesAmong(text, all);
+    const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
     return matches === undefined ? undefined : chooseDroplet(text, matches, 'DELETE');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);

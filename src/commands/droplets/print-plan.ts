@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import type { BatchState } from '../../batch/ledger/batch-state.ts';
 import { createDropletLookup } from '../../batch/lookup/droplet-lookup.ts';
 import { batchPlanView, planBatch } from '../../batch/report/plan-batch.ts';
@@ -24,7 +24,7 @@ export async function printPlan(
   { api, settings, maxWait }: PrintPlanOptions,
 ): Promise<ExitCode> {
   const { host, output } = context;
-  const io = batchIo(context);
+  const io = createBatchIo(context);
   const lane = createSendLane({
     api,
     loginHints: loginHints(settings, host.folders.config),

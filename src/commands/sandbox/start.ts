@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
-import { StateError } from '../../sandbox/state/state-error.ts';
+import { StateFolderError } from '../../sandbox/state/state-error.ts';
 import { exposedPasswordWarning, readClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
@@ -161,7 +161,7 @@ function parseAppOption(text: string): { readonly name: string; readonly callbac
 
 function startError(error: unknown, state: string | undefined): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StateError) return stateError(error);
+  if (error instanceof StateFolderError) return stateError(error);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const port = 'port' in error ? ` ${error.port}` : '';
@@ -181,7 +181,7 @@ function startError(error: unknown, state: string | undefined): unknown {
     : usageError(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
 }
 
-function stateError({ reason, message, detail, hint }: StateError): CliError {
+function stateError({ reason, message, detail, hint }: StateFolderError): CliError {
   const code = reason === 'busy' ? 'busy' : reason === 'damaged' ? 'config_invalid' : 'usage';
   return new CliError(code, message, { detail, hint });
 }

@@ -34,7 +34,7 @@ export async function prepareTargetDatabase(
 }
 
 /** The login that writes to the target: a role that owns the database, or without a superuser the role that was given. */
-export async function loginForTarget(
+export async function prepareTargetLogin(
   { deps, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
 ): Promise<PostgresqlSource> {
@@ -64,7 +64,7 @@ export async function copyDatabaseSchema(
 }
 
 /** Event triggers would fire for statements of the migration, so they come after everything else. */
-export async function createLastObjects(
+export async function createLateObjects(
   { deps }: PostgresMigrationContext,
   { target }: PostgresJournalEntry,
   statements: readonly string[],

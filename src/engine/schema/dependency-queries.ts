@@ -13,7 +13,7 @@ export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' |
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
 /** Catalog entries that are created together with another one: `piece` belongs to `whole`. */
-export const containedEntriesQuery = `SELECT piece, whole FROM (
+export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
     FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid

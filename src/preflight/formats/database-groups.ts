@@ -12,7 +12,7 @@ export function groupDatabases({ databases }: PreflightReport): readonly (readon
 }
 
 /** The reasons that not every database has. */
-export function ownReasons({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
+export function reasonsNotShared({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
   return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
 }
 

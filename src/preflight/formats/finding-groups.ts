@@ -10,20 +10,20 @@ export interface FindingGroup {
   readonly title: string;
   /** The databases it is about; empty: the server. */
   readonly databases: readonly string[];
-  readonly observations: readonly Observation[];
-  readonly detail: SharedText | undefined;
-  readonly fixText: SharedText | undefined;
+  readonly observations: readonly GroupedObservation[];
+  readonly detail: FindingGroupText | undefined;
+  readonly fixText: FindingGroupText | undefined;
 }
 
 /** What was observed in these databases. */
-export interface Observation {
+export interface GroupedObservation {
   readonly observed: string;
   readonly objects: readonly string[];
   readonly databases: readonly string[];
 }
 
 /** A text of the first finding. */
-export interface SharedText {
+export interface FindingGroupText {
   readonly text: string;
   /** The database of the first finding, if the others have another text. */
   readonly exampleOf: string | undefined;
@@ -128,7 +128,7 @@ function databasesOf(findings: readonly Finding[]): readonly string[] {
 function sharedText(
   group: NonEmpty<Finding>,
   textOf: (finding: Finding) => string | undefined,
-): SharedText | undefined {
+): FindingGroupText | undefined {
   const text = textOf(group[0]);
   if (text === undefined) return undefined;
   const isShared = group.every((finding) => textOf(finding) === text);

@@ -2,7 +2,7 @@ import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from 
 import type { AddressFacts, ConnectAttempt } from './network-facts.ts';
 
 /** The outcome of the TCP connections alone; the responses of the server have checks of their own. */
-export function evaluateConnect(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
+export function evaluateTcpConnections(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
   if (address.lookup.kind === 'failed') return skip(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);
   if (bad.length === 0)

@@ -4,23 +4,23 @@ import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-matc
 import type { HbaRule } from './queries/hba-rules.ts';
 
 /** Which rules apply to clients with an unknown public IPv4 address. */
-export interface AddressShares {
+export interface HbaAddressShares {
   /** The rules that match some addresses, in order, each with its share of all public addresses. */
-  readonly byRule: readonly RuleShare[];
+  readonly byRule: readonly HbaRuleShare[];
   /** The share of the public addresses that no rule matches. */
   readonly unmatched: number;
 }
 
-export interface RuleShare {
+export interface HbaRuleShare {
   readonly rule: HbaRule;
   /** From 0 to 1. */
   readonly share: number;
 }
 
 /** Applies the first matching rule to each address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
-export function addressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): AddressShares {
+export function hbaAddressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaAddressShares {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
-  const parts: RuleShare[] = [];
+  const parts: HbaRuleShare[] = [];
   for (const rule of rules) {
     if (open.length === 0) break;
     const range = rangeOf(rule);

@@ -2,7 +2,7 @@ import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/inf
 import type { RedisActivityRate } from './source-facts.ts';
 
 /** What this program sent. */
-export interface SentTraffic {
+export interface OwnTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
@@ -12,7 +12,7 @@ export function activityRateOf(
   before: RedisInfo,
   after: RedisInfo,
   seconds: number,
-  own: SentTraffic,
+  own: OwnTraffic,
 ): RedisActivityRate {
   const perSecond = (field: RedisInfoField, ours = 0) => {
     const [first, last] = [infoNumber(before, field), infoNumber(after, field)];

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/host.ts';
 import { CommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisInfo } from '../../redis/info.ts';
-import { activityRateOf, type SentTraffic } from './activity-rate.ts';
+import { activityRateOf, type OwnTraffic } from './activity-rate.ts';
 import { infoQuery } from './queries/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
@@ -18,7 +18,7 @@ export interface RateMeasurementOptions {
   readonly interval: number;
   readonly signal: AbortSignal;
   /** What this program has sent so far. */
-  readonly sent: () => SentTraffic;
+  readonly sent: () => OwnTraffic;
 }
 
 /** Reads INFO twice; `work` uses the time in between. */
@@ -60,5 +60,5 @@ interface InfoReading {
   readonly info: RedisInfo;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly sent: SentTraffic;
+  readonly sent: OwnTraffic;
 }

@@ -19,7 +19,7 @@ export interface OpenedRedisSource {
   readonly memory: ResponseMemory;
 }
 
-export interface OpenRedisOptions extends Omit<RedisConnectOptions, 'limit'> {
+export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ export interface OpenRedisOptions extends Omit<RedisConnectOptions, 'limit'> {
 const connectTimeout = 5000;
 
 /** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
-export async function openRedisSource(given: RedisSource, options: OpenRedisOptions): Promise<OpenedRedisSource> {
+export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
   const memory = createResponseMemory('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpReply } from '../http/http-reply.ts';
-import { type Fault, type FaultOutcome, isHandlingChange } from './fault.ts';
+import { changesRequestHandling, type Fault, type FaultOutcome } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
 /** A request with a fault. */
@@ -15,7 +15,7 @@ export interface FaultedRequest {
 
 /** Logs the request before the final delay, so that a client of the request log sees the commit before the reply is lost. */
 export async function applyFault(fault: Fault, request: FaultedRequest): Promise<HttpReply> {
-  if (isHandlingChange(fault.action))
+  if (changesRequestHandling(fault.action))
     return request.log(await request.admit()(), { fault: fault.action, committed: true });
   const action = FAULT_ACTIONS[fault.action];
   if (action.commits === 'late') {

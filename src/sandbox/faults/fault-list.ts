@@ -1,9 +1,9 @@
 import {
+  changesRequestHandling,
   type Fault,
   type FaultRecord,
   type FaultSpec,
   isFaultMatch,
-  isHandlingChange,
   type RequestFacts,
 } from './fault.ts';
 
@@ -40,7 +40,7 @@ export function createFaultList(): FaultList {
       const matching = entries.filter(({ fault }) => isFaultMatch(fault.match, request));
       for (const entry of matching) entry.matched += 1;
       const due = matching.filter(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
-      const kinds = due.map(({ fault: { action } }) => (isHandlingChange(action) ? action : 'reply'));
+      const kinds = due.map(({ fault: { action } }) => (changesRequestHandling(action) ? action : 'reply'));
       const first = due.filter((_, at) => kinds.indexOf(kinds[at] ?? 'reply') === at);
       for (const entry of first) entry.applied += 1;
       return first.map(({ fault }) => fault);

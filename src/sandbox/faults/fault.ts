@@ -19,12 +19,12 @@ export const FAULT_ACTION_NAMES = [
 export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
 
 /** Actions that change how the server carries a request out. They apply in addition to one of the others. */
-export const HANDLING_CHANGE_NAMES = ['normalize_attributes', 'lag_lists'] as const;
+export const REQUEST_HANDLING_FAULT_NAMES = ['normalize_attributes', 'lag_lists'] as const;
 
-export type HandlingChangeName = (typeof HANDLING_CHANGE_NAMES)[number];
+export type RequestHandlingFaultName = (typeof REQUEST_HANDLING_FAULT_NAMES)[number];
 
-export function isHandlingChange(action: FaultActionName): action is HandlingChangeName {
-  return HANDLING_CHANGE_NAMES.some((name) => name === action);
+export function changesRequestHandling(action: FaultActionName): action is RequestHandlingFaultName {
+  return REQUEST_HANDLING_FAULT_NAMES.some((name) => name === action);
 }
 
 /** Actions that do nothing without a delay. */

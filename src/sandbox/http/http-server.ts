@@ -11,10 +11,10 @@ export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
 
 /** The maximum size of a request body in bytes. */
-export type BodyLimitOf = (message: IncomingMessage) => number;
+export type RequestBodyLimit = (message: IncomingMessage) => number;
 
 /** A server with limits on size and time. No input can end the process. */
-export function createHttpServer(handler: HttpHandler, limitOf: BodyLimitOf = () => DEFAULT_BODY_LIMIT): Server {
+export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit = () => DEFAULT_BODY_LIMIT): Server {
   const pending: PendingBySocket = new WeakMap();
   const server = createServer(
     {

@@ -15,7 +15,7 @@ export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost
  * Listens on the host and port; 0 is any free port. `localhost` means both loopback addresses, so that no other program can
  * listen on the one that a browser tries first. Rejects as `startListening` does.
  */
-export async function openListeningOrigin(
+export async function listenOnOrigin(
   host: string,
   port: number,
   handlerOf: (port: number) => HttpHandler,

@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** Choices of the authorization server. */
-export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
+export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   {
     id: 'authorize-errors-in-query',
     section: '4.1',

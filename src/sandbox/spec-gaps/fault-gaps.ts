@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** Choices about injected faults. */
-export const FAULT_GAPS: readonly SpecGap[] = [
+export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
   {
     id: 'fault-turn',
     section: '7',

@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** Choices of the resource API. */
-export const RESOURCE_GAPS: readonly SpecGap[] = [
+export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
   {
     id: 'team-resources',
     section: '2',

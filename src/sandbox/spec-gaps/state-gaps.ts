@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** Choices about state across restarts. */
-export const STATE_GAPS: readonly SpecGap[] = [
+export const SPEC_GAPS_OF_STATE: readonly SpecGap[] = [
   {
     id: 'state-restart',
     section: '3',

@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 import { lockFolder } from './folder-lock.ts';
 import { JOURNAL_NAME, journalPath, type LoadedState, loadState, snapshotPath } from './load-state.ts';
 import type { SandboxIdentity, SavedState } from './saved-state.ts';
-import { StateError } from './state-error.ts';
+import { StateFolderError } from './state-error.ts';
 import { makePrivateFolder, setOwnerOnlyPermissions } from './state-files.ts';
 import { type StateWriter, startStateWriter } from './state-writer.ts';
 
@@ -27,7 +27,7 @@ export function openStateFolder(path: string, compactAt = COMPACT_AT): StateFold
   try {
     const foreign = makePrivateFolder(folder).find((name) => !isStateFile(name));
     if (foreign !== undefined && !existsSync(snapshotPath(folder))) {
-      throw new StateError('unusable', `${folder} is not a sandbox state folder`, {
+      throw new StateFolderError('unusable', `${folder} is not a sandbox state folder`, {
         detail: `it contains ${foreign}`,
         hint: 'name a new or empty folder with `--state`',
       });
@@ -82,10 +82,10 @@ function isEqual(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-function toStateError(error: unknown, folder: string): StateError {
-  if (error instanceof StateError) return error;
+function toStateError(error: unknown, folder: string): StateFolderError {
+  if (error instanceof StateFolderError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new StateError('unusable', `could not use ${folder} as the state folder: ${reason}`, {
+  return new StateFolderError('unusable', `could not use ${folder} as the state folder: ${reason}`, {
     hint: 'name another folder with `--state`',
   });
 }

@@ -12,12 +12,12 @@ export interface ApiCaller {
   readonly account: string;
 }
 
-export type CallerResult =
+export type ApiCallerResult =
   | { readonly isKnown: true; readonly caller: ApiCaller }
   | { readonly isKnown: false; readonly refusal: ApiReply };
 
 /** Reads the bearer token (RFC 6750 §2.1). An unknown, expired or revoked token is answered as not found (spec §7). */
-export function authenticateCaller(request: HttpRequest, service: SandboxService): CallerResult {
+export function authenticateCaller(request: HttpRequest, service: SandboxService): ApiCallerResult {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
     const refusal = apiErrorReply(401, 'Unable to authenticate you.', { 'www-authenticate': 'Bearer' });

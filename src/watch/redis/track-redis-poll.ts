@@ -1,5 +1,5 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
+import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { TrackingResult } from '../tracking-result.ts';
@@ -107,7 +107,7 @@ function trackFacts(
   // After a suspend, or when the clock was set, the time between two polls says nothing about the replica.
   const isLeap = at < previous.lastPollAt || at - previous.lastPollAt >= limits.unreachable + limits.maxBackoff;
   const lastConnectedAt = replica === undefined && !isLeap ? previous.lastConnectedAt : at;
-  const window = [...previous.window.filter((one) => one.at >= at - sampleRetention(limits)), facts];
+  const window = [...previous.window.filter((one) => one.at >= at - sampleRetentionMs(limits)), facts];
   // With the first replica the server chooses a new replication id, which must not change afterwards.
   const first =
     previous.first === undefined || earlier !== undefined

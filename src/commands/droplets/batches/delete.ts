@@ -1,4 +1,4 @@
-import { batchIo } from '../../../batch/batch-io.ts';
+import { createBatchIo } from '../../../batch/batch-io.ts';
 import { findCreatedDroplets } from '../../../batch/deletion/batch-droplets.ts';
 import { deleteDroplets, prepareDeletion } from '../../../batch/deletion/delete-droplets.ts';
 import { openLedger } from '../../../batch/ledger/ledger.ts';
@@ -43,7 +43,7 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       requireSameProfile(settings, state.batch);
       const api = await context.api(settings);
       const hints = loginHints(settings, host.folders.config);
-      const io = batchIo(context);
+      const io = createBatchIo(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
       const current = await readCurrentIdentity(context, settings, { maxWait, onPause });
       const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, state.batch)];

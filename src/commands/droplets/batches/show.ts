@@ -1,9 +1,9 @@
 import type { Droplet } from '../../../api/droplets.ts';
 import { publicAddress } from '../../../api/droplets.ts';
-import { batchIo } from '../../../batch/batch-io.ts';
+import { createBatchIo } from '../../../batch/batch-io.ts';
 import { readBatchDroplets } from '../../../batch/deletion/batch-droplets.ts';
-import type { BatchState, NameResult } from '../../../batch/ledger/batch-state.ts';
-import { deletedError } from '../../../batch/ledger/ledger-event.ts';
+import type { BatchResultRow, BatchState } from '../../../batch/ledger/batch-state.ts';
+import { dropletDeletedMessage } from '../../../batch/ledger/ledger-event.ts';
 import { requireLedgerIdentity } from '../../../batch/ledger/ledger-identity.ts';
 import { readLedger } from '../../../batch/ledger/read-ledger.ts';
 import { findLedger } from '../../../batch/ledger/stored-batches.ts';
@@ -21,7 +21,7 @@ import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
 /** A name of a batch, as its ledger has it, and the droplet as the server has it. */
 interface BatchNameRow {
   readonly name: string;
-  readonly status: NameResult['status'] | 'missing' | 'deleted';
+  readonly status: BatchResultRow['status'] | 'missing' | 'deleted';
   readonly id?: number | undefined;
   readonly public_ipv4?: string | undefined;
   /** The status that the server returns; `gone` when it has no such droplet. */
@@ -75,9 +75,9 @@ function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undef
   for (const row of state.rows('')) {
     const { name } = row;
     const id = 'id' in row ? row.id : undefined;
-    const error = 'error' in row && row.error !== '' && row.error !== deletedError ? row.error : undefined;
+    const error = 'error' in row && row.error !== '' && row.error !== dropletDeletedMessage ? row.error : undefined;
     const isMissing = row.status === 'failed' && row.error === '';
-    const isDeleted = row.status === 'failed' && row.error === deletedError;
+    const isDeleted = row.status === 'failed' && row.error === dropletDeletedMessage;
     const status = isMissing ? 'missing' : isDeleted ? 'deleted' : row.status;
     const found = id === undefined || droplets === undefined ? {} : describeDroplet(state, droplets.get(id));
     yield { name, status, id, ...found, error };
@@ -99,7 +99,7 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
 async function readIfAvailable(context: Context, state: BatchState): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
   requireSameProfile(settings, state.batch);
-  const io = batchIo(context);
+  const io = createBatchIo(context);
   try {
     const api = await context.api(settings);
     // A longer wait is not worth it: the ledger is shown instead.

@@ -2,7 +2,7 @@ import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const damagedStorageCheck = databaseCheck({
   id: 'damaged-storage',
@@ -19,7 +19,7 @@ export const damagedStorageCheck = databaseCheck({
 function missingFiles({ missing }: StorageDamage): CheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
-  return fail(['continuous', 'dump'], `${countText(missing.length, 'relation')} without a file`, {
+  return fail(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
     detail: `Every read of such a table fails, so its rows cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
@@ -33,7 +33,7 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
 
 function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return {
-    ...unknown(`${countText(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
+    ...unknown(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'the damaged pages are not in a table, or were repaired since',
     headline: 'Pages failed their checksum',
     required: 'no checksum failures',

@@ -5,7 +5,7 @@ import { tokenize } from '../function-body/tokenize.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const readingFunctionsCheck = databaseCheck({
   id: 'reading-functions',
@@ -68,7 +68,7 @@ function isCertainRead({ schema, name, certain }: RelationRead): boolean {
 }
 
 function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'generated column')}, computed from rows of a table`, {
+  return fail(['continuous', 'dump'], `${pluralize(found.length, 'generated column')}, computed from rows of a table`, {
     headline: 'A generated column is computed by a function that reads a table',
     required: 'functions that depend on their arguments only',
     detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. These functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
@@ -94,7 +94,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
           .join('; ')}.`;
   return {
     ...unknown(
-      `${countText(found.length, 'use')} of functions that read a table, and it is not known what they return`,
+      `${pluralize(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
     premise: 'these functions need no rows that are copied later',
     required: 'functions that depend on their arguments only',

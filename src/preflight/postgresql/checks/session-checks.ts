@@ -8,7 +8,7 @@ import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
 } from '../queries/session-dependent-constraints.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const sessionChecksCheck = databaseCheck({
   id: 'session-checks',
@@ -21,7 +21,7 @@ export const sessionChecksCheck = databaseCheck({
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
     const named = broken.length > 0 ? broken : unseen;
     if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
-    const observed = countText(named.length, 'constraint');
+    const observed = pluralize(named.length, 'constraint');
     const more = {
       required: 'none in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails there on every attempt.${unlistedNote(named)}`,
