@@ -114,7 +114,7 @@ function wasSent(error: unknown): error is CliError {
 /** The latest migration of the cluster; undefined when the service shows none. */
 async function readMigration({ api, cluster, secrets }: Target): Promise<FetchedMigration | undefined> {
   try {
-    return await fetchOnlineMigration(api, cluster, secrets);
+    return await fetchOnlineMigration(api, cluster, { secrets });
   } catch (error) {
     if (error instanceof CliError) return undefined;
     throw error;

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, parseExactJson } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
 import type { ApiResponse } from './api-response.ts';
-import type { Api } from './client.ts';
+import type { Api, ApiRequest } from './client.ts';
 
 /** What the service tells about a migration. The specification shows no response, so every member can be absent. */
 export interface OnlineMigration {
@@ -32,14 +32,15 @@ export function migrationPath(cluster: string): string {
 /**
  * The latest migration of a cluster; undefined when the service has no such cluster, or no migration into it.
  * @param secrets redacted in what the service tells
+ * @param until aborts the request; its reason is thrown
  */
 export async function fetchOnlineMigration(
   api: Api,
   cluster: string,
-  secrets: readonly Secret[] = [],
+  { secrets = [], until }: Pick<ApiRequest, 'secrets' | 'until'> = {},
 ): Promise<FetchedMigration | undefined> {
   try {
-    const response = await api.success({ method: 'GET', path: migrationPath(cluster), secrets });
+    const response = await api.success({ method: 'GET', path: migrationPath(cluster), secrets, until });
     const { date: readAt = Number.NaN } = response;
     const migration = decodeOnlineMigration(response, secrets);
     if (migration !== undefined) return { ...migration, readAt };

@@ -33,7 +33,7 @@ export interface WatchMigrationOptions {
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
   /** The migration into a cluster as the service reports it; rejects when this run may not ask about a start of that identity. */
-  readonly fetchStatus?: (started: RecordedStart) => Promise<OnlineMigration | undefined>;
+  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
 }
 
 /**
@@ -70,7 +70,7 @@ export async function watchMigration(
     fetchStatus === undefined || started === undefined
       ? undefined
       : createServerStatusPoller(
-          () => fetchStatus(started),
+          () => fetchStatus(started, stopping.signal),
           () => host.clock.now(),
         );
   try {
@@ -100,6 +100,8 @@ export async function watchMigration(
     }
   } finally {
     stopListening();
+    // A request for the status that is still pending would keep the process running.
+    stopping.abort();
     await screen.close();
   }
   if (isIdle) {

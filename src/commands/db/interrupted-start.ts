@@ -30,13 +30,13 @@ export async function resolveInterruptedStart(
  */
 export function createRecordedStatusFetcher(
   context: Context,
-): (started: RecordedStart) => Promise<OnlineMigration | undefined> {
-  return async ({ cluster, identity }) => {
+): (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
+  return async ({ cluster, identity }, until) => {
     const settings = context.settings();
     const current = await readStoredIdentity(context, settings);
     if (identity !== undefined && compareIdentities(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
-    return fetchOnlineMigration(await context.api(settings), cluster);
+    return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };
 }
 

@@ -50,14 +50,17 @@ export interface TextReportOptions {
  */
 export function textReport(report: PreflightReport, ink: TextStyles, options: TextReportOptions = {}): string {
   const groups = groupFindings(report.findings);
-  const blockers = blockingGroups(report, groups).slice(0, shownBlockers);
+  const blocking = blockingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
   // The first screen has these titles.
-  const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
+  const titled = new Set([
+    ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
+    ...report.premises.map(({ id }) => id),
+  ]);
   const isNew = createRepetitionFilter();
   const parts = [
     [ink.bold(line(verdictSentence(report))), sanitizeReportLine(sourceLine(report), 160), ...totals(report)],
-    blockedBy(report, blockingGroups(report, groups)),
+    blockedBy(report, blocking),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
     databases(report),
