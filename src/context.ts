@@ -12,13 +12,13 @@ import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from '.
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
 import { type ProfileSettings, profileReference, resolveSettings, type SettingOverrides } from './config/settings.ts';
 import { readGlobalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
+import { createProfileStore } from './context/profile-store.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
 import type { Host, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
-import { requireOwnFolder } from './platform/own-folder.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
@@ -26,12 +26,9 @@ import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
 import type { SessionBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
-import { createFileStore } from './session/file-store.ts';
-import { createKeychainStore } from './session/keychain-store.ts';
-import { keychainAccount, type ProfilePaths, profilePaths } from './session/profile-paths.ts';
+import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
-import { createWriteAheadJournal } from './session/write-ahead-journal.ts';
 
 /** What a command works with. Each service is created on first use. This file is the only place where services are wired. */
 export interface Context {
@@ -97,7 +94,8 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     query: compiled,
     quiet,
     color: isColored(host.stderr),
-    dataColor: isColored(host.stdout),
+    // Not with FORCE_COLOR either: another program reads the table then.
+    dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
   });
   const trace = globals.has('trace')
@@ -138,22 +136,8 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     // The progress text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  const store = (current: ProfileSettings): CredentialStore => {
-    const at = place(current.profileName);
-    for (const folder of [host.folders.state, at.folder]) requireOwnFolder(folder);
-    if (current.values.credential_store === 'file') return createFileStore(at, undefined, current.profile);
-    return createKeychainStore({
-      profile: current.profile,
-      keychain: host.keychain,
-      account: lazy(() => keychainAccount(at, host.random)),
-      limit: prompts.interactive ? 60_000 : 3_000,
-      onWaiting: () => {
-        if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
-      },
-      platform: host.platform,
-      journal: createWriteAheadJournal(at),
-    });
-  };
+  const store = (current: ProfileSettings): CredentialStore =>
+    createProfileStore({ host, place: place(current.profileName), prompts, stderr }, current);
   const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
@@ -239,12 +223,4 @@ function refuseUnsafeEnvironment(host: Host): void {
     `run \`unset ${hazard.variable}\``,
     `${hazard.variable}=${hazard.value} ${hazard.why}`,
   );
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -1,11 +1,11 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { runCommandLine } from './cli/program.ts';
-import { rootAliases, rootReplacements } from './cli/similar-tools.ts';
 import { commandTree } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
+import { rootAliases, rootReplacements } from './help-topics/similar-tools.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
 import { version } from './version.ts';

@@ -1,7 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
+import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
-import type { OptionOccurrences } from './parse-args.ts';
 import {
   misplacedOptionsError,
   missingValueError,
@@ -11,25 +10,10 @@ import {
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
+import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
+import type { ProgramGroup } from './program-group.ts';
+import { type DefaultedGroup, resolveHelp } from './resolve-help.ts';
 import { likelyIntendedWord } from './suggest.ts';
-
-/** What the command line requests. */
-export type ParsedCommand<C> = HelpRequest<C> | CommandInvocation<C> | { readonly kind: 'version' };
-
-export interface HelpRequest<C> {
-  readonly kind: 'help';
-  /** The program's name and the commands below it. */
-  readonly path: readonly string[];
-  readonly node: CommandGroup<C> | LazyCommand<C>;
-}
-
-export interface CommandInvocation<C> {
-  readonly kind: 'run';
-  readonly path: readonly string[];
-  readonly spec: CommandSpec<C>;
-  readonly args: readonly string[];
-  readonly occurrences: OptionOccurrences;
-}
 
 /**
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
@@ -37,17 +21,19 @@ export interface CommandInvocation<C> {
  */
 export async function parseCommandLine<C>(
   name: string,
-  root: CommandGroup<C>,
+  root: ProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
   const state: ParseState<C> = {
+    root,
     argv,
     isHelpRequested: options.includes('--help') || options.includes('-h'),
     occurrences: new Map(),
-    outcome: { kind: 'help', path: [name], node: root },
+    outcome: undefined,
   };
+  const help: HelpRequest<C> = { kind: 'help', path: [name], node: root };
   const command = silenceCommander(new Command(name));
   configureGroup(command, root, [name], state);
   try {
@@ -56,21 +42,19 @@ export async function parseCommandLine<C>(
     // Commander throws for a group without a subcommand. This file does the same when the outcome is known early.
     if (!(error instanceof CommanderError)) throw error;
   }
-  return state.outcome;
+  const { outcome, occurrences } = state;
+  if (outcome !== undefined || state.isHelpRequested || root.overview === undefined) return outcome ?? help;
+  return { kind: 'run', path: [name], spec: await root.overview.load(), args: [], occurrences };
 }
 
 interface ParseState<C> {
+  readonly root: ProgramGroup<C>;
   readonly argv: readonly string[];
   /** Other errors in the arguments are ignored then, except for an unknown command. */
-  readonly isHelpRequested: boolean;
+  isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** The help of the group or command reached so far, until the outcome is known. */
-  outcome: ParsedCommand<C>;
-}
-
-interface DefaultedGroup<C> {
-  readonly group: CommandGroup<C>;
-  readonly path: readonly string[];
+  /** The help of the group or command reached so far, until the outcome is known; undefined before the first command. */
+  outcome: ParsedCommand<C> | undefined;
 }
 
 function configureGroup<C>(
@@ -90,7 +74,7 @@ function configureGroup<C>(
     command.addCommand(child, { isDefault: name === group.defaultCommand });
   }
   command.on('command:*', (operands: readonly string[]) => {
-    state.outcome = resolveHelp(operands, { group, path });
+    state.outcome = resolveHelp(operands, { group, path }, state.root);
   });
   command.hook('preSubcommand', async (_, child) => {
     const chosen = [child.name(), ...child.aliases()].includes(command.args[0] ?? '');
@@ -117,7 +101,7 @@ function configureCommand<C>(
   command.action(() => {
     const args = command.args;
     if (defaultedFrom !== undefined && args[0] === 'help') {
-      state.outcome = resolveHelp(args, defaultedFrom);
+      state.outcome = resolveHelp(args, defaultedFrom, state.root);
       return;
     }
     const fault =
@@ -157,7 +141,10 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
     // A help flag that was not found before is part of a cluster of short options: `-qh`.
-    if (helpOptions.includes(spec)) throw stopParsing();
+    if (helpOptions.includes(spec)) {
+      state.isHelpRequested = spec.name === 'help';
+      throw stopParsing();
+    }
     const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
   }
@@ -198,26 +185,6 @@ function defaultCommandError<C>(
   return meant === undefined
     ? undefined
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
-}
-
-/** Resolves `help [COMMAND...]` in a group. Throws for any other word, which is an unknown command. */
-function resolveHelp<C>([first = '', ...words]: readonly string[], { group, path }: DefaultedGroup<C>): HelpRequest<C> {
-  if (first !== 'help') throw unknownCommandError(path.join(' '), first, group.children, group.replacements);
-  let node: CommandGroup<C> | LazyCommand<C> = group;
-  const reached = [...path];
-  for (const word of words) {
-    const children: CommandTree<C> = node.kind === 'group' ? node.children : {};
-    const name: string = (node.kind === 'group' && ownValue(node.aliases ?? {}, word)) || word;
-    const child: CommandGroup<C> | LazyCommand<C> | undefined = ownValue(children, name);
-    if (child === undefined) throw unknownCommandError(reached.join(' '), word, children);
-    node = child;
-    reached.push(name);
-  }
-  return { kind: 'help', path: reached, node };
-}
-
-function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 // Commander parses only: the messages and the exit code are those of this program.

@@ -1,11 +1,12 @@
 import type { ExitCode } from '../errors.ts';
 import type { Environment, OutputSink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandGroup, CommandTree, ExampleSpec, ParsedArgs } from './command.ts';
+import type { CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
-import type { HelpTopics } from './help-topic.ts';
+import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import { parseArgs } from './parse-args.ts';
-import type { ParsedCommand } from './parse-command-line.ts';
+import type { ParsedCommand } from './parsed-command.ts';
+import type { ProgramGroup } from './program-group.ts';
 
 export interface Program<C> {
   /** The name of the executable. */
@@ -25,6 +26,8 @@ export interface Program<C> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The pages of `help NAME`. */
   readonly topics?: HelpTopics;
+  /** Runs when no command is typed; without it the help is printed. */
+  readonly overview?: LazyCommand<C>;
   /** The values that completion suggests for a profile's name. */
   readonly profileNames: () => readonly string[];
   /** Called after the arguments were checked. `path` is the command without the program's name: `['droplets', 'list']`. */
@@ -38,8 +41,17 @@ export interface Program<C> {
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
-  const { replacements = {}, aliases = {} } = program;
-  const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree, replacements, aliases };
+  const { replacements = {}, aliases = {}, overview } = program;
+  const root: ProgramGroup<C> = {
+    kind: 'group',
+    summary,
+    examples,
+    children: tree,
+    replacements,
+    aliases,
+    topics,
+    ...(overview === undefined ? {} : { overview }),
+  };
   if (argv[0] === '__complete') {
     const { completeCommandLine: complete } = await import('./complete.ts');
     const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
@@ -59,12 +71,6 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     columns: stdout.columns,
     color: isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') }),
   });
-  const topic = argv[0] === 'help' && Object.hasOwn(topics, argv[1] ?? '') ? topics[argv[1] ?? ''] : undefined;
-  if (topic !== undefined) {
-    const { renderHelpTopic } = await import('./help.ts');
-    await stdout.write(await renderHelpTopic(await topic.load(), helpStyle()));
-    return 0;
-  }
   const typed = await readCommandLine(name, root, argv);
   switch (typed.kind) {
     case 'version':
@@ -73,6 +79,11 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     case 'help': {
       const { renderHelp } = await import('./help.ts');
       await stdout.write(await renderHelp(typed, helpStyle(), topics));
+      return 0;
+    }
+    case 'topic': {
+      const { renderHelpTopic } = await import('./help.ts');
+      await stdout.write(await renderHelpTopic(await typed.topic.load(), helpStyle()));
       return 0;
     }
     case 'run': {
@@ -88,11 +99,18 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
 // Help alone is answered without the parser, whose loading takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
-  root: CommandGroup<C>,
+  root: ProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
-  const [only = '--help', more] = argv;
-  if (more === undefined && ['--help', '-h', 'help'].includes(only)) return { kind: 'help', path: [name], node: root };
+  const [first, second, more] = argv;
+  if (first !== undefined && second === undefined && ['--help', '-h', 'help'].includes(first))
+    return { kind: 'help', path: [name], node: root };
+  const topic = first === 'help' && more === undefined ? topicOf(root, second) : undefined;
+  if (topic !== undefined) return { kind: 'topic', topic };
   const { parseCommandLine } = await import('./parse-command-line.ts');
   return parseCommandLine(name, root, argv);
+}
+
+function topicOf<C>({ topics = {} }: ProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
+  return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
 }

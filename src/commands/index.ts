@@ -1,5 +1,5 @@
 import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
-import { replacementsOf } from '../cli/similar-tools.ts';
+import { replacementsOf } from '../cli/replacements-of.ts';
 import type { Context } from '../context.ts';
 
 /** The registry of commands: their words, their summaries and their files. A file is read only when its command is typed. */

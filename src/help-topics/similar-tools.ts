@@ -1,3 +1,5 @@
+import { replacementsOf } from '../cli/replacements-of.ts';
+
 /** Other words for the commands of the program. */
 export const rootAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
@@ -21,8 +23,3 @@ export const rootReplacements: Readonly<Record<string, string>> = {
   image: 'cloudctl api /v2/images',
   images: 'cloudctl api /v2/images',
 };
-
-/** The same command for several words. */
-export function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(verbs.map((verb) => [verb, command]));
-}
