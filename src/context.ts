@@ -47,7 +47,8 @@ export interface Context {
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
   readonly profilePaths: (profile: string) => ProfilePaths;
-  readonly store: (settings: ProfileSettings) => CredentialStore;
+  /** `limit`: milliseconds to wait for the keychain. */
+  readonly store: (settings: ProfileSettings, limit?: number) => CredentialStore;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => ProfileSession;
   readonly api: (settings: ProfileSettings) => Promise<Api>;
@@ -136,8 +137,8 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     // The progress text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  const store = (current: ProfileSettings): CredentialStore =>
-    createProfileStore({ host, place: place(current.profileName), prompts, stderr }, current);
+  const store = (current: ProfileSettings, limit?: number): CredentialStore =>
+    createProfileStore({ host, place: place(current.profileName), prompts, stderr }, current, limit);
   const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,

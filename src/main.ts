@@ -1,7 +1,7 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
 import { runCommandLine } from './cli/program.ts';
-import { commandTree } from './commands/index.ts';
+import { commandTree, overview } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
@@ -20,6 +20,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       summary: programSummary,
       examples: programExamples,
       tree: commandTree,
+      overview,
       replacements: rootReplacements,
       aliases: rootAliases,
       topics: helpTopics,

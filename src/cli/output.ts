@@ -78,7 +78,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return print(presentResult(query(all), view, all, wanted), options, view.isReport);
+      return print(presentResult(query(all), view, all, wanted), options, view);
     }
     // Throws for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -112,7 +112,7 @@ export function createOutput(options: OutputOptions): Output {
     async object(value, view) {
       const presented =
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
-      await print(presented, options, view.isReport);
+      await print(presented, options, view);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
@@ -157,7 +157,11 @@ async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPage
   }
 }
 
-async function print(presented: PresentedData, options: OutputOptions, isReport?: boolean): Promise<void> {
+async function print(
+  presented: PresentedData,
+  options: OutputOptions,
+  { isReport, untruncated }: Pick<ListView<unknown>, 'isReport' | 'untruncated'> = {},
+): Promise<void> {
   const { stdout, format, header } = options;
   switch (format) {
     case 'json':
@@ -176,7 +180,7 @@ async function print(presented: PresentedData, options: OutputOptions, isReport?
       return;
     }
     case 'table':
-      return stdout.write(await table(presented, options, terminalWidth(stdout)));
+      return stdout.write(await table(presented, options, untruncated === true ? undefined : terminalWidth(stdout)));
     default:
       return format satisfies never;
   }

@@ -50,7 +50,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     replacements,
     aliases,
     topics,
-    ...(overview === undefined ? {} : { overview }),
+    ...(overview === undefined ? {} : { overview, description: `Without a command: ${overview.summary}.` }),
   };
   if (argv[0] === '__complete') {
     const { completeCommandLine: complete } = await import('./complete.ts');

@@ -228,6 +228,12 @@ export const commandTree: CommandTree<Context> = {
   }),
 };
 
+/** The command of `cloudctl` without any words. */
+export const overview: LazyCommand<Context> = lazyCommand(
+  'show the session, the actions in progress and the next command',
+  async () => (await import('./overview.ts')).overviewCommand,
+);
+
 function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>): LazyCommand<Context> {
   return { kind: 'command', summary, load };
 }

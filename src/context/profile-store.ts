@@ -15,10 +15,14 @@ export interface ProfileStoreDependencies {
   readonly stderr: Pick<OutputSink, 'write'>;
 }
 
-/** The credential store of a profile: the file store or the keychain, as its settings say. */
+/**
+ * The credential store of a profile: the file store or the keychain, as its settings say.
+ * @param limit milliseconds to wait for the keychain (default: a minute on a terminal, where a person can unlock it)
+ */
 export function createProfileStore(
   { host, place, prompts, stderr }: ProfileStoreDependencies,
   { profile, values }: ProfileSettings,
+  limit: number = prompts.interactive ? 60_000 : 3_000,
 ): CredentialStore {
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileStore(place, undefined, profile);
@@ -26,7 +30,7 @@ export function createProfileStore(
     profile,
     keychain: host.keychain,
     account: lazy(() => keychainAccount(place, host.random)),
-    limit: prompts.interactive ? 60_000 : 3_000,
+    limit,
     onWaiting: () => {
       if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
     },
