@@ -1,42 +1,25 @@
 import type { CliError } from '../errors.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
-import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
+import { indentLines, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
-import type { Cell, ColumnTraits, ListView } from './columns.ts';
+import type { ListView } from './columns.ts';
 import { pickColumns } from './columns.ts';
 import { printError } from './error-output.ts';
-import type { CsvRecordEncoder } from './formats/csv.ts';
-import { createCsvRecordEncoder } from './formats/csv.ts';
 import { jsonDocument } from './formats/json.ts';
-import { ndjsonLine } from './formats/ndjson.ts';
-import { formatTable } from './formats/table.ts';
-import { yamlDocument } from './formats/yaml.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
-import type { PresentedData } from './present.ts';
-import { presentObject, presentResult } from './present.ts';
-import { createTerminalCells } from './terminal-cells.ts';
+import { type PresentedData, presentObject, presentResult, presentRows } from './present.ts';
+import { csvRecord, type OutputFormat, type PrintOptions, printPresented, renderDataTable } from './print-presented.ts';
 import type { RowPages } from './write-list.ts';
 import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
-export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
-
-export interface OutputOptions {
-  readonly stdout: OutputSink;
+export interface OutputOptions extends PrintOptions {
   readonly stderr: OutputSink;
-  readonly format: OutputFormat;
   /** `--format`: the names of the columns to print. */
   readonly columns?: readonly string[] | undefined;
-  /** False with `--no-header`. */
-  readonly header: boolean;
   readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
   /** Colour on stderr. */
   readonly color: boolean;
-  /** Colour in tables on stdout; other data has none. */
-  readonly dataColor: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 export interface Output {
@@ -47,6 +30,8 @@ export interface Output {
   pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
   /** Throws a usage error for an unknown column of `--format`, for commands that do work before the first row. */
   checkColumns<T>(view: ListView<T>): void;
+  /** The table of these rows, as `list` prints it. */
+  tableText<T>(rows: readonly T[], view: ListView<T>): Promise<string>;
   /** Prints one object. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
   /** Prints data of unknown shape: as JSON instead of a table, unless a query or columns define its shape. */
@@ -78,7 +63,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return print(presentResult(query(all), view, all, wanted), options, view);
+      return printPresented(presentResult(query(all), view, all, wanted), options, view);
     }
     // Throws for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -94,8 +79,8 @@ export function createOutput(options: OutputOptions): Output {
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await collectTableRows(rows, listing);
-        const width = view.untruncated === true ? undefined : terminalWidth(stdout);
-        return write(await table({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, options, width));
+        const presented: PresentedData = { kind: 'rows', names, traits: listing.picked, cells, data: [] };
+        return write(await renderDataTable(presented, options, view.untruncated));
       }
       default:
         return format satisfies never;
@@ -109,15 +94,16 @@ export function createOutput(options: OutputOptions): Output {
       // The columns of a query's result are not known before it has run.
       if (query === undefined) pickColumns(view.columns, wanted);
     },
+    tableText: (rows, view) => renderDataTable(presentRows(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
-      await print(presented, options, view);
+      await printPresented(presented, options, view);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
       if (format === 'table' && query === undefined && wanted === undefined) await stdout.write(jsonDocument(result));
-      else await print(presentResult(result, { columns: [] }, [], wanted), options);
+      else await printPresented(presentResult(result, { columns: [] }, [], wanted), options);
     },
     text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     show: (text, max) => stderr.write(noticeLines(text, max)),
@@ -155,87 +141,4 @@ async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPage
     const result = query(rows());
     if (Array.isArray(result)) yield { rows: () => result };
   }
-}
-
-async function print(
-  presented: PresentedData,
-  options: OutputOptions,
-  { isReport, untruncated }: Pick<ListView<unknown>, 'isReport' | 'untruncated'> = {},
-): Promise<void> {
-  const { stdout, format, header } = options;
-  switch (format) {
-    case 'json':
-      return stdout.write(jsonDocument(presented.data));
-    case 'yaml':
-      return stdout.write(await yamlDocument(presented.data));
-    case 'ndjson': {
-      const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
-      for (const line of lines) await stdout.write(ndjsonLine(line));
-      return;
-    }
-    case 'csv': {
-      const record = await csvRecord(stdout, isReport);
-      if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
-      for (const cells of cellRows(presented)) await stdout.write(record(cells));
-      return;
-    }
-    case 'table':
-      return stdout.write(await table(presented, options, untruncated === true ? undefined : terminalWidth(stdout)));
-    default:
-      return format satisfies never;
-  }
-}
-
-function terminalWidth({ isTTY, columns }: OutputSink): number | undefined {
-  return isTTY ? columns : undefined;
-}
-
-async function table(
-  presented: PresentedData,
-  { stdout, header, dataColor, now }: OutputOptions,
-  width: number | undefined,
-): Promise<string> {
-  const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
-  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, now });
-  // One object is shown vertically: a column name and its value on each line.
-  if (presented.kind === 'object') {
-    const lines = presented.cells.map((cell, at) => [
-      ...(header ? [presented.names[at] ?? ''] : []),
-      shown.text(cell, traits[at]),
-    ]);
-    return formatTable({
-      rows: lines,
-      width,
-      style: (text, column, row = 0) => shown.style(text, traits[row], header && column === 0),
-    });
-  }
-  return formatTable({
-    header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
-    rows: cellRows(presented).map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
-    width,
-    priorities: traits.map(({ priority }) => priority),
-    style: (text, column, row) => shown.style(text, traits[column], row === undefined),
-  });
-}
-
-function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
-  switch (presented.kind) {
-    case 'rows':
-    case 'values':
-      return presented.cells;
-    case 'object':
-      return [presented.cells];
-    case 'value':
-      return presented.cell === null || presented.cell === undefined ? [] : [[presented.cell]];
-    default:
-      return presented satisfies never;
-  }
-}
-
-/** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
-async function csvRecord({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
-  const record = await createCsvRecordEncoder();
-  const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
-  if (printable === undefined) return record;
-  return (cells) => record(cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell)));
 }

@@ -1,5 +1,5 @@
 import type { ParsedArgs } from '../cli/command.ts';
-import type { OutputFormat } from '../cli/output.ts';
+import type { OutputFormat } from '../cli/print-presented.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
 

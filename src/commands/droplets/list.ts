@@ -1,13 +1,15 @@
-import { type Droplet, type DropletFilter, listDroplets, publicAddress } from '../../api/droplets.ts';
+import type { Api } from '../../api/client.ts';
+import { type Droplet, type DropletFilter, decodeDroplet, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasTag } from '../../batch/lookup/droplet-tags.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
+import { watchOptions } from '../watch-list.ts';
 
 /** The column names are those of `doctl`. */
 export const dropletView: ListView<JsonRecord> = {
@@ -29,15 +31,17 @@ export const dropletView: ListView<JsonRecord> = {
 
 export const dropletsListCommand: CommandSpec<Context> = {
   description:
-    'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it.',
+    'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it. With --watch, a droplet that is gone is printed with the status `deleted`.',
   arguments: [{ name: 'GLOB', description: 'Shell pattern for names, for example "web-*"' }],
   options: [
     { name: 'region', valueName: 'R', description: 'Only droplets in this region' },
     { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
     limitOption,
+    ...watchOptions,
   ],
   examples: [
     { text: 'List the web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
+    { text: 'Follow the droplets until Ctrl-C', command: 'cloudctl droplets list --watch' },
     { text: 'Print only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
     {
       text: 'Print the names of droplets that are not active',
@@ -60,9 +64,26 @@ export const dropletsListCommand: CommandSpec<Context> = {
       filters: ['region', 'tag'],
       list: (api, options) =>
         listDroplets(api, serverFilter(glob, tag), { ...options, matches: isFiltered ? matches : undefined }),
+      reread: isFiltered ? rereadDroplet : async (_, row) => deletedDroplet(row),
     });
   },
 };
+
+/** What became of a droplet that is not in the list any more: it was deleted, or no longer matches. */
+async function rereadDroplet(api: Api, row: JsonRecord): Promise<JsonRecord> {
+  try {
+    const json = await api.json({ method: 'GET', path: `/v2/droplets/${encodeURIComponent(String(row.id))}` });
+    return isRecord(json) ? (decodeDroplet(json.droplet)?.raw ?? row) : row;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'not_found') throw error;
+    return deletedDroplet(row);
+  }
+}
+
+/** The API has no status for it: a deleted droplet is not found. */
+function deletedDroplet(row: JsonRecord): JsonRecord {
+  return { ...row, status: 'deleted' };
+}
 
 /** The public API does not combine the two filters. */
 function serverFilter(glob: string | undefined, tag: string | undefined): DropletFilter {
