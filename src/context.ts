@@ -6,6 +6,7 @@ import { requireDuration } from './cli/duration.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { createFieldQuery } from './cli/json-fields.ts';
 import { createOutput, type Output } from './cli/output.ts';
+import { createPagedPrint } from './cli/paged-print.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
@@ -86,8 +87,9 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     dumb: host.env.TERM === 'dumb',
   });
   const stderr = progress.guard(host.stderr);
+  const stdout = progress.guard(host.stdout);
   const output = createOutput({
-    stdout: progress.guard(host.stdout),
+    stdout,
     stderr,
     format: resolveOutputFormat(globals, settings),
     columns: globals.values('format'),
@@ -98,6 +100,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     // Not with FORCE_COLOR either: another program reads the table then.
     dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
+    paged: createPagedPrint({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
   });
   const trace = globals.has('trace')
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)

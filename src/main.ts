@@ -1,5 +1,6 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
+import { createPagedPrint } from './cli/paged-print.ts';
 import { runCommandLine } from './cli/program.ts';
 import { commandTree, overview } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
@@ -26,6 +27,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       topics: helpTopics,
       argv,
       stdout: host.stdout,
+      paged: (noPager) => createPagedPrint({ host, stdout: host.stdout, noPager }),
       env: host.env,
       profileNames: () => [...readConfig(host.folders.config).profiles.keys()],
       makeContext: async (globals) => {

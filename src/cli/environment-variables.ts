@@ -47,6 +47,10 @@ export const environmentVariables: readonly VariableSpec[] = [
   { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
   { name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER', description: 'have their usual meaning' },
   {
+    name: 'PAGER',
+    description: 'command that shows output longer than the screen; empty for none (default: less)',
+  },
+  {
     name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
     description: 'password of the source database',
     commands: ['db'],

@@ -27,6 +27,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { name: 'trace', description: 'print each HTTP request on stderr, with secrets removed' },
   { name: 'timeout', valueName: 'DURATION', description: 'time limit of one HTTP request: 90s, 5m, 2h (default: 30s)' },
   { name: 'no-color', description: 'print without colour' },
+  { name: 'no-pager', description: 'never show long output in a pager' },
 ];
 
 /** Accepted by every group and command too; the parser answers them. */

@@ -7,8 +7,16 @@ import { pickColumns } from './columns.ts';
 import { printError } from './error-output.ts';
 import { jsonDocument } from './formats/json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
+import type { PagedPrint } from './paged-print.ts';
 import { type PresentedData, presentObject, presentResult, presentRows } from './present.ts';
-import { csvRecord, type OutputFormat, type PrintOptions, printPresented, renderDataTable } from './print-presented.ts';
+import {
+  csvRecord,
+  type OutputFormat,
+  type PrintedView,
+  type PrintOptions,
+  printPresented,
+  renderDataTable,
+} from './print-presented.ts';
 import type { RowPages } from './write-list.ts';
 import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
@@ -20,6 +28,8 @@ export interface OutputOptions extends PrintOptions {
   readonly quiet: boolean;
   /** Colour on stderr. */
   readonly color: boolean;
+  /** Prints a document that may be longer than the screen (default: to `stdout`). */
+  readonly paged?: PagedPrint;
 }
 
 export interface Output {
@@ -38,6 +48,8 @@ export interface Output {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
+  /** The same for text that may be longer than the screen. */
+  report(text: string): Promise<void>;
   /** Prints to stderr even with `--quiet`: text that the user needs to continue. Each text is cut at `max` characters (default: 4000). */
   show(text: Notice, max?: number): Promise<void>;
   /** Prints a notice to stderr, unless `--quiet`. Each text is cut at `max` characters (default: 4000). */
@@ -57,13 +69,16 @@ export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
-  const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
+  const paged = options.paged ?? ((print) => print(stdout));
+  const printPaged = (presented: PresentedData, view?: PrintedView): Promise<void> =>
+    paged((sink) => printPresented(presented, { ...options, stdout: sink }, view));
   const pages: Output['pages'] = async (rows, view) => {
+    const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return printPresented(presentResult(query(all), view, all, wanted), options, view);
+      return printPaged(presentResult(query(all), view, all, wanted), view);
     }
     // Throws for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -73,14 +88,13 @@ export function createOutput(options: OutputOptions): Output {
       case 'csv':
         return streamCsv(rows, listing, await csvRecord(stdout, view.isReport));
       case 'json':
-        return writeBufferedJson(rows, listing);
+        return paged((sink) => writeBufferedJson(rows, { ...listing, write: sink.write }));
       case 'yaml':
-        return writeBufferedYaml(rows, listing);
+        return paged((sink) => writeBufferedYaml(rows, { ...listing, write: sink.write }));
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await collectTableRows(rows, listing);
-        const presented: PresentedData = { kind: 'rows', names, traits: listing.picked, cells, data: [] };
-        return write(await renderDataTable(presented, options, view.untruncated));
+        return printPaged({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, view);
       }
       default:
         return format satisfies never;
@@ -98,14 +112,16 @@ export function createOutput(options: OutputOptions): Output {
     async object(value, view) {
       const presented =
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
-      await printPresented(presented, options, view);
+      await printPaged(presented, view);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
-      if (format === 'table' && query === undefined && wanted === undefined) await stdout.write(jsonDocument(result));
-      else await printPresented(presentResult(result, { columns: [] }, [], wanted), options);
+      if (format === 'table' && query === undefined && wanted === undefined)
+        await paged((sink) => sink.write(jsonDocument(result)));
+      else await printPaged(presentResult(result, { columns: [] }, [], wanted));
     },
-    text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    text: (text) => stdout.write(withNewline(text)),
+    report: (text) => paged((sink) => sink.write(withNewline(text))),
     show: (text, max) => stderr.write(noticeLines(text, max)),
     async note(text, max) {
       if (!quiet) await stderr.write(noticeLines(text, max));
@@ -116,6 +132,10 @@ export function createOutput(options: OutputOptions): Output {
     },
     error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
   };
+}
+
+function withNewline(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
 }
 
 function noticeLines(notice: Notice, max?: number): string {

@@ -23,11 +23,13 @@ export interface PrintOptions {
   readonly now: () => number;
 }
 
+export type PrintedView = Pick<ListView<never>, 'isReport' | 'untruncated'>;
+
 /** Prints presented data in the format of the options. */
 export async function printPresented(
   presented: PresentedData,
   options: PrintOptions,
-  { isReport, untruncated }: Pick<ListView<unknown>, 'isReport' | 'untruncated'> = {},
+  { isReport, untruncated }: PrintedView = {},
 ): Promise<void> {
   const { stdout, format, header } = options;
   switch (format) {

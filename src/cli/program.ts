@@ -4,6 +4,7 @@ import { isColorEnabled } from './color.ts';
 import type { CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
+import type { PagedPrint } from './paged-print.ts';
 import { parseArgs } from './parse-args.ts';
 import type { ParsedCommand } from './parsed-command.ts';
 import type { ProgramGroup } from './program-group.ts';
@@ -20,6 +21,8 @@ export interface Program<C> {
   /** The arguments, without the program's name. */
   readonly argv: readonly string[];
   readonly stdout: OutputSink;
+  /** Prints help, which may be longer than the screen (default: to `stdout`). */
+  readonly paged?: (noPager: boolean) => PagedPrint;
   readonly env: Environment;
   /** Commands of similar tools, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
@@ -71,6 +74,10 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     columns: stdout.columns,
     color: isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') }),
   });
+  const printHelp = (text: string): Promise<void> => {
+    const paged = program.paged?.(argv.includes('--no-pager')) ?? ((print) => print(stdout));
+    return paged((sink) => sink.write(text));
+  };
   const typed = await readCommandLine(name, root, argv);
   switch (typed.kind) {
     case 'version':
@@ -78,12 +85,12 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
       return 0;
     case 'help': {
       const { renderHelp } = await import('./help.ts');
-      await stdout.write(await renderHelp(typed, helpStyle(), topics));
+      await printHelp(await renderHelp(typed, helpStyle(), topics));
       return 0;
     }
     case 'topic': {
       const { renderHelpTopic } = await import('./help.ts');
-      await stdout.write(await renderHelpTopic(await typed.topic.load(), helpStyle()));
+      await printHelp(await renderHelpTopic(await typed.topic.load(), helpStyle()));
       return 0;
     }
     case 'run': {

@@ -140,6 +140,9 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
       get columns() {
         return sink.columns;
       },
+      get rows() {
+        return sink.rows;
+      },
     }),
   };
 }

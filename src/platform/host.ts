@@ -19,6 +19,8 @@ export interface Host {
   /** Created on first use, because the HTTP client takes 55 ms to load. `trace` gets one redacted line for each request. */
   readonly createSender: (options: HttpSenderOptions) => Promise<HttpSender>;
   readonly browser: Browser;
+  /** Starts a pager, which shows long text on the terminal. */
+  readonly startPager: (command: string) => RunningPager;
   readonly keychain: Keychain;
   readonly signals: Signals;
 }
@@ -71,6 +73,15 @@ export interface Browser {
 export interface Keychain {
   /** Opens a session with one helper process, which is started by the first operation. */
   open(options: KeychainOptions): KeychainSession;
+}
+
+export interface RunningPager {
+  /** Resolves when the pager has accepted the data, or has ended. */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Closes its input and waits until the person has closed it. `hasRun` is false when there is no such program. */
+  end(): Promise<{ readonly hasRun: boolean }>;
+  /** Ends it because this process ends. */
+  stop(): void;
 }
 
 export interface KeychainOptions {

@@ -2,6 +2,7 @@ import { systemClock } from './clock.ts';
 import { platformFolders } from './folders.ts';
 import { createHelperKeychain } from './helper-keychain.ts';
 import type { Host } from './host.ts';
+import { startPager } from './pager.ts';
 import { streamSink } from './stream-sink.ts';
 import { systemSignals } from './system-signals.ts';
 
@@ -48,6 +49,7 @@ export function systemHost(options: SystemHostOptions = {}): Host {
         return systemBrowser(env, platform).open(url);
       },
     },
+    startPager: (command) => startPager(command, env),
     keychain: createHelperKeychain({
       env,
       ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),

@@ -94,7 +94,7 @@ export async function showRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.text(rehearsalText(report, ink));
+    return output.report(rehearsalText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

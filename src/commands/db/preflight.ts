@@ -61,7 +61,7 @@ async function showReport(
     );
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
-    await output.text(textReport(report, styles, { changes, fixFile, nextCommand }));
+    await output.report(textReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (

@@ -71,7 +71,7 @@ export const dbSequencesCommand: CommandSpec<Context> = {
     if (unused.length > 0) await output.warn(unusedWarning(unused));
     const failed = scripts.filter(({ failure }) => failure !== undefined);
     if (output.format === 'table' && context.globals.values('format').length === 0)
-      await output.text(sequencesScript(scripts));
+      await output.report(sequencesScript(scripts));
     else await output.list(scripts.flatMap(rowsOf), view);
     if (failed.length === 0) return 0;
     throw new CliError(
