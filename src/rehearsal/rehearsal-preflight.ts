@@ -53,7 +53,12 @@ export async function runRehearsalPreflight(
   options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
   // --report names the file of the rehearsal's own report here.
-  const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
+  const { report } = await runPreflightWithFiles(
+    io,
+    withoutOptions(args, ['report', 'sarif-uri', 'baseline']),
+    source,
+    options,
+  );
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
   await io.output.note(textReport(report, styles).trimEnd().split('\n'), maxTextLength);

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { type Random, randomString } from './random.ts';
-import type { Authorization, AuthorizationCode, SandboxGrant, TokenPair } from './records.ts';
+import type { Authorization, AuthorizationCode, SandboxGrant, TokenIssue, TokenPair } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
 /** Authorizations, and the codes and tokens issued under them. */
@@ -109,22 +110,50 @@ export function addAuthorizationCode(
   return code;
 }
 
+/** A chain begins with the first pair unless it is given. The implicit flow issues no refresh token. */
 export function addTokenPair(
   store: GrantStore,
   random: Random,
   grant: SandboxGrant,
-  { isRefreshable, now }: { readonly isRefreshable: boolean; readonly now: number },
+  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'> & Partial<TokenIssue>; readonly now: number },
 ): TokenPair {
+  const accessToken = randomToken(random);
   const pair: TokenPair = {
     ...pickGrant(grant),
-    accessToken: randomToken(random),
-    ...(isRefreshable ? { refreshToken: randomToken(random) } : {}),
+    accessToken,
+    ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(random) }),
     issuedAt: now,
     expiresAt: now + ACCESS_TOKEN_LIFETIME_MS,
+    issue: { ...issue, chain: issue.chain ?? secretFingerprint(accessToken) },
   };
   store.pairs.put(pair);
   if (pair.refreshToken !== undefined) store.refreshTokens.set(pair.refreshToken, pair.accessToken);
   return pair;
+}
+
+/** Issues tokens for a code, which is used then. */
+export function useAuthorizationCode(
+  store: GrantStore,
+  random: Random,
+  code: AuthorizationCode,
+  now: number,
+): TokenPair {
+  const issue = { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) } as const;
+  const pair = addTokenPair(store, random, code, { issue, now });
+  store.codes.put({ ...code, usedFor: pair.accessToken });
+  return pair;
+}
+
+/** Issues new tokens for a pair, which ends then. */
+export function replaceTokenPair(
+  store: GrantStore,
+  random: Random,
+  pair: TokenPair,
+  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'>; readonly now: number },
+): TokenPair {
+  const successor = addTokenPair(store, random, pair, { issue: { ...issue, chain: chainOfPair(pair) }, now });
+  store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
+  return successor;
 }
 
 /** The newest pair that refreshing this one led to, or the pair itself. */
@@ -132,6 +161,16 @@ export function latestSuccessor(store: GrantStore, accessToken: string): TokenPa
   let pair = store.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
   return pair;
+}
+
+/** Identifies a code or token without revealing it. */
+export function secretFingerprint(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
+}
+
+/** Equal for a pair and all pairs that its refreshes lead to. */
+export function chainOfPair({ issue, accessToken }: TokenPair): string {
+  return issue?.chain ?? secretFingerprint(accessToken);
 }
 
 /** Without the other members of a code or token pair. */

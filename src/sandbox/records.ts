@@ -72,6 +72,17 @@ export interface TokenPair extends SandboxGrant {
   readonly end?: 'revoked' | 'refreshed';
   /** Access token of the pair that a refresh issued. */
   readonly successor?: string;
+  /** Absent in states of earlier versions. */
+  readonly issue?: TokenIssue;
+}
+
+/** How a token pair was issued. */
+export interface TokenIssue {
+  readonly by: 'code' | 'implicit' | 'refresh' | 'admin_issue' | 'admin_refresh';
+  /** Client ID that the token request named; absent when it named none. */
+  readonly client?: string;
+  /** Fingerprint of the code or of the first access token: equal for all pairs that refreshes led to. */
+  readonly chain: string;
 }
 
 export interface BrowserSession {

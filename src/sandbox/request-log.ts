@@ -26,6 +26,8 @@ export interface LoginTrace {
   readonly person?: string;
   /** Hash of the authorization request: equal for all requests that contain the same one. */
   readonly login?: string;
+  /** Fingerprint that a code shares with the tokens it led to, and the tokens with those of their refreshes. */
+  readonly chain?: string;
   /** Destination and result of the redirect to the application. */
   readonly redirect?: { readonly host: string; readonly outcome: string };
 }

@@ -16,6 +16,7 @@ import { handleRevocation, loginTraceOfRevocation, revocationLogFields } from '.
 import { handleTokenRequest, loginTraceOfTokenRequest, tokenRequestLogFields } from './oauth/token-endpoint.ts';
 import { getTokenInfo, loginTraceOfTokenInfo, tokenInfoLogFields } from './oauth/token-info-endpoint.ts';
 import { revokeApplication, showApplicationsPage } from './panel/applications.ts';
+import { showClockAndFaultsPage, submitClockForm, submitFaultForm } from './panel/clock-and-faults.ts';
 import { showDropletsPage } from './panel/droplets.ts';
 import { redirectToPanel, showHomePage } from './panel/home.ts';
 import { showMigrationsPage, submitStopMigration } from './panel/migrations.ts';
@@ -23,6 +24,7 @@ import type { PanelSession } from './panel/panel-session.ts';
 import { showRequestLogPage } from './panel/request-log.ts';
 import { loginTraceOfSignIn, showSignInPage, submitSignIn, submitSignOut } from './panel/sign-in.ts';
 import { showTimelinePage } from './panel/timeline.ts';
+import { showTokensPage } from './panel/tokens.ts';
 import type { Scope } from './records.ts';
 import type { LogFields, LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
@@ -107,11 +109,15 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: submitSignOut },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
+    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: showTokensPage },
     { method: 'GET', path: '/panel/droplets', scope: 'session', handle: showDropletsPage },
     { method: 'GET', path: '/panel/migrations', scope: 'session', handle: showMigrationsPage },
     { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: submitStopMigration },
     { method: 'GET', path: '/panel/requests', scope: 'session', handle: showRequestLogPage },
     { method: 'GET', path: '/panel/timeline', scope: 'session', handle: showTimelinePage },
+    { method: 'GET', path: '/panel/clock', scope: 'session', handle: showClockAndFaultsPage },
+    { method: 'POST', path: '/panel/clock', scope: 'session', handle: submitClockForm },
+    { method: 'POST', path: '/panel/faults', scope: 'session', handle: submitFaultForm },
 
     { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: showSpecGaps },
     { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: showClock },

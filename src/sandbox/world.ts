@@ -17,8 +17,10 @@ import {
   getTokenPairState,
   latestAuthorization,
   latestSuccessor,
+  replaceTokenPair,
   saveAuthorization,
   type TokenPairState,
+  useAuthorizationCode,
 } from './grant-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
@@ -29,6 +31,7 @@ import type {
   SandboxDroplet,
   SandboxDropletAction,
   SandboxGrant,
+  TokenIssue,
   TokenPair,
 } from './records.ts';
 import { createRegistry, type Registry } from './registry.ts';
@@ -174,13 +177,11 @@ export class World {
   }
 
   exchange(code: AuthorizationCode): TokenPair {
-    const pair = this.issuePair(code, true);
-    this.#state.tables.codes.put({ ...code, usedFor: pair.accessToken });
-    return pair;
+    return useAuthorizationCode(this.#state.grantStore, this.#random, code, this.now());
   }
 
-  issuePair(grant: SandboxGrant, isRefreshable: boolean): TokenPair {
-    return addTokenPair(this.#state.grantStore, this.#random, grant, { isRefreshable, now: this.now() });
+  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): TokenPair {
+    return addTokenPair(this.#state.grantStore, this.#random, grant, { issue: { by }, now: this.now() });
   }
 
   pair(accessToken: string): TokenPair | undefined {
@@ -195,10 +196,8 @@ export class World {
     return getTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
-  refresh(pair: TokenPair): TokenPair {
-    const successor = this.issuePair(pair, true);
-    this.#state.tables.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
-    return successor;
+  refresh(pair: TokenPair, issue: Omit<TokenIssue, 'chain'>): TokenPair {
+    return replaceTokenPair(this.#state.grantStore, this.#random, pair, { issue, now: this.now() });
   }
 
   revoke(pair: TokenPair): void {

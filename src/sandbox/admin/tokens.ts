@@ -24,7 +24,7 @@ export function issueTokenPair(request: HttpRequest, { world }: SandboxService):
     return adminError(422, 'client_id must be the client ID of a registered application.');
   }
   const authorization = world.authorize({ ...personInTeam, clientId, scope });
-  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), true), world);
+  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'), world);
 }
 
 /** Body: `{token}`. The access token expires now; the refresh token stays valid. */
@@ -49,7 +49,7 @@ export function refreshTokenPair(request: HttpRequest, { world }: SandboxService
     const state = world.pairState(pair);
     if (pair.refreshToken === undefined) return adminError(409, 'The implicit flow issues no refresh token.');
     if (state === 'refreshed' || state === 'revoked') return adminError(409, `The token pair is ${state}.`);
-    return renderTokenResponse(world.refresh(pair), world);
+    return renderTokenResponse(world.refresh(pair, { by: 'admin_refresh' }), world);
   });
 }
 

@@ -30,7 +30,7 @@ export function respondWithGrant(
     const { code } = world.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
     return redirectWithQuery(request.redirectTo, { code });
   }
-  const pair = world.issuePair(grant, false);
+  const pair = world.issuePair(grant, 'implicit');
   return redirectWithFragment(request.redirectTo, {
     access_token: pair.accessToken,
     token_type: 'bearer',

@@ -21,5 +21,6 @@ export function exchangeRefreshToken(
   const state = world.pairState(pair);
   if (state === 'refreshed') return invalidGrant('The refresh token was used already.');
   if (state === 'revoked') return invalidGrant('The refresh token is revoked.');
-  return renderTokenResponse(world.refresh(pair), world);
+  const named = 'application' in client ? { client: client.application.clientId } : {};
+  return renderTokenResponse(world.refresh(pair, { by: 'refresh', ...named }), world);
 }

@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfCode, loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { authenticateClient, type ClientAuthentication, claimedClientId } from './client-authentication.ts';
@@ -38,8 +38,9 @@ export function tokenRequestLogFields(request: HttpRequest): LogFields {
 
 export function loginTraceOfTokenRequest(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
   const parameters = request.parameters();
-  return loginTraceOfGrant(
-    world.code(parameters.get('code') ?? '') ?? world.pairByRefreshToken(parameters.get('refresh_token') ?? ''),
+  return (
+    loginTraceOfCode(world.code(parameters.get('code') ?? '')) ??
+    loginTraceOfPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 }
 

@@ -1,6 +1,6 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
@@ -28,5 +28,5 @@ export function tokenInfoLogFields(request: HttpRequest): LogFields {
 }
 
 export function loginTraceOfTokenInfo(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
-  return loginTraceOfGrant(world.pair(readBearerToken(request) ?? ''));
+  return loginTraceOfPair(world.pair(readBearerToken(request) ?? ''));
 }

@@ -67,10 +67,12 @@ function policy(leavesOrigin: boolean): string {
 const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/panel', 'Home'],
   ['/panel/applications', 'My applications'],
+  ['/panel/tokens', 'Tokens'],
   ['/panel/droplets', 'Droplets'],
   ['/panel/migrations', 'Migrations'],
   ['/panel/requests', 'Request log'],
   ['/panel/timeline', 'Timeline of a login'],
+  ['/panel/clock', 'Clock and faults'],
 ];
 
 const PAGE_HEADERS = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint } from '../request-log.ts';
 import type { OriginServer } from '../request-pipeline.ts';
 import { type ApiRoute, ROUTES } from '../routes.ts';
@@ -30,7 +30,7 @@ export const apiServer: OriginServer<ApiRoute> = {
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, { world }) => loginTraceOfGrant(world.pair(readBearerToken(request) ?? '')),
+  trace: (_match, request, { world }) => loginTraceOfPair(world.pair(readBearerToken(request) ?? '')),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => {
     const hint = getTokenHint(readBearerToken(request) ?? '');

@@ -10,6 +10,7 @@ import type {
   SandboxMigration,
   SandboxMigrationEnd,
   SandboxMigrationSource,
+  TokenIssue,
   TokenPair,
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
@@ -93,6 +94,13 @@ const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
     expiresAt: asInteger,
     end: optionalMemberDecoder(oneOfValues('revoked', 'refreshed')),
     successor: optionalMemberDecoder(asString),
+    issue: optionalMemberDecoder(
+      objectOf<TokenIssue>({
+        by: oneOfValues('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
+        client: optionalMemberDecoder(asString),
+        chain: asString,
+      }),
+    ),
   }),
   droplets: objectOf<SandboxDroplet>({
     id: asInteger,
