@@ -1,6 +1,6 @@
 import type { Environment, OutputSink } from '../platform/host.ts';
 
-/** The styles that the program uses. Without colour each returns its text unchanged. */
+/** The terminal text styles that the program uses. Without colour each style returns its text unchanged. */
 export interface TerminalStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -17,7 +17,10 @@ export interface ColorOptions {
   readonly noColor: boolean;
 }
 
-/** Whether to print colour: `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else whether it is a terminal. */
+/**
+ * Whether to print colour: decided by `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else by whether the
+ * stream is a terminal.
+ */
 export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
   const force = env.FORCE_COLOR;

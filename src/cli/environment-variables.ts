@@ -1,13 +1,13 @@
 export interface VariableSpec {
   readonly name: string;
   readonly description: string;
-  /** Words of the commands or groups that read it; absent when every command does. */
+  /** Names of the commands or groups that read the variable; absent when every command reads it. */
   readonly commands?: readonly string[];
 }
 
 const login = ['auth setup', 'auth login'];
 
-/** The environment variables that the program reads, for help and reference (option > environment > profile > default). */
+/** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
 export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_PROFILE', description: 'same as --profile' },
   { name: 'CLOUDCTL_OUTPUT', description: 'same as --output' },
@@ -53,7 +53,7 @@ export const environmentVariables: readonly VariableSpec[] = [
   },
 ];
 
-/** The variables of a command or group, given by its words; every variable for the program itself (no words). */
+/** The environment variables of the command or group that the words name; without words, all variables. */
 export function environmentVariablesOf(words: readonly string[]): readonly VariableSpec[] {
   if (words.length === 0) return environmentVariables;
   const path = words.join(' ');

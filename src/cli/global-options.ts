@@ -1,6 +1,6 @@
 import type { OptionSpec } from './command.ts';
 
-/** The options of every command. */
+/** The global options, which every command accepts. */
 export const globalOptions: readonly OptionSpec[] = [
   { name: 'profile', valueName: 'NAME', description: 'profile to use', completion: 'profile' },
   {
@@ -29,7 +29,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { name: 'no-color', description: 'print without colour' },
 ];
 
-/** Accepted by every group and command too; the parser answers them. */
+/** Every group and command also accepts these options, which the parser processes itself. */
 export const helpOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },

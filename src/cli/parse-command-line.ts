@@ -13,12 +13,12 @@ import {
 } from './parse-errors.ts';
 import { likelyIntendedWord } from './suggest.ts';
 
-/** What the command line requests. */
+/** What the command line requests: help, the version, or the run of a command. */
 export type ParsedCommand<C> = HelpRequest<C> | CommandInvocation<C> | { readonly kind: 'version' };
 
 export interface HelpRequest<C> {
   readonly kind: 'help';
-  /** The program's name and the commands below it. */
+  /** The program's name and the command tree. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
 }
@@ -53,7 +53,8 @@ export async function parseCommandLine<C>(
   try {
     await command.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander throws for a group without a subcommand. This file does the same when the outcome is known early.
+    // Commander throws for a group without a subcommand, and this parser throws when the outcome is known before all arguments
+    // are parsed.
     if (!(error instanceof CommanderError)) throw error;
   }
   return state.outcome;
@@ -61,10 +62,10 @@ export async function parseCommandLine<C>(
 
 interface ParseState<C> {
   readonly argv: readonly string[];
-  /** Other errors in the arguments are ignored then, except for an unknown command. */
+  /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   readonly isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** The help of the group or command reached so far, until the outcome is known. */
+  /** Until the outcome is known, this is a request for help about the group or command reached so far. */
   outcome: ParsedCommand<C>;
 }
 
@@ -80,7 +81,7 @@ function configureGroup<C>(
   state: ParseState<C>,
 ): void {
   const names = Object.keys(group.children);
-  // An option that the group does not know belongs to the command below it, if there is one.
+  // An option that the group does not know belongs to the subcommand, if the command line has one.
   const passesOn = (operands: readonly string[]) => operands.length > 0 || group.defaultCommand !== undefined;
   command.enablePositionalOptions();
   configureOptions(command, globalOptions, path, state, passesOn);
@@ -112,7 +113,7 @@ function configureCommand<C>(
   defaultedFrom: DefaultedGroup<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
-  // The arguments are checked below, where a misspelled command can be recognized.
+  // Excess arguments are checked in `action`, where a misspelled command can be recognized.
   command.allowExcessArguments();
   command.action(() => {
     const args = command.args;
@@ -156,7 +157,7 @@ function configureOptions<C>(
 function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
-    // A help flag that was not found before is part of a cluster of short options: `-qh`.
+    // A help flag that was not found before is part of a combined short option such as `-yh`. `-qh`.
     if (helpOptions.includes(spec)) throw stopParsing();
     const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
@@ -164,7 +165,7 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
   state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);
 }
 
-// Commander takes any next word as the value, so an option without a value is the last word.
+// Commander takes any next word as the value of an option, so an option lacks its value only when it is the last word.
 function withMissingValueError<T>(read: () => T, words: readonly string[], specs: readonly OptionSpec[]): T {
   try {
     return read();
@@ -179,7 +180,8 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
   }
 }
 
-// The default command was selected because no subcommand was typed; its first argument may be a misspelled one.
+// The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
+// subcommand.
 function defaultCommandError<C>(
   from: DefaultedGroup<C>,
   spec: CommandSpec<C>,
@@ -200,7 +202,10 @@ function defaultCommandError<C>(
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
 }
 
-/** Resolves `help [COMMAND...]` in a group. Throws for any other word, which is an unknown command. */
+/**
+ * Resolves `help [COMMAND...]` in a group to the group or command that the words name. Throws for a word that is neither a
+ * group nor a command.
+ */
 function resolveHelp<C>([first = '', ...words]: readonly string[], { group, path }: DefaultedGroup<C>): HelpRequest<C> {
   if (first !== 'help') throw unknownCommandError(path.join(' '), first, group.children, group.replacements);
   let node: CommandGroup<C> | LazyCommand<C> = group;
@@ -220,7 +225,7 @@ function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | unde
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-// Commander parses only: the messages and the exit code are those of this program.
+// Commander only parses: error messages and the exit code come from this program.
 function silenceCommander(command: Command): Command {
   return command
     .exitOverride()

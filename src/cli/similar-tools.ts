@@ -1,7 +1,7 @@
-/** Other words for the commands of the program. */
+/** Aliases for the command groups of the program. */
 export const rootAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
-/** First words of similar tools, each with the command that replaces it. */
+/** The first words of commands of similar tools, each with the command of this program that replaces it. */
 export const rootReplacements: Readonly<Record<string, string>> = {
   ...replacementsOf('cloudctl droplets --help', ['compute', 'server', 'servers', 'machine', 'machines', 'ec2']),
   ...replacementsOf('cloudctl droplets list', ['ls', 'ps']),
@@ -22,7 +22,7 @@ export const rootReplacements: Readonly<Record<string, string>> = {
   images: 'cloudctl api /v2/images',
 };
 
-/** The same command for several words. */
+/** Maps each of several verbs to the same replacement command. */
 export function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(verbs.map((verb) => [verb, command]));
 }

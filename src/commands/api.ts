@@ -15,7 +15,7 @@ export const apiCommand: CommandSpec<Context> = {
   description:
     'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD it is GET, or POST when there is a body. Fields are members of the body, and parameters of the query with GET. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
-    // Lower case is accepted too, so these are suggestions and not choices.
+    // Methods in lower case are accepted too, so the upper-case names are suggestions and not choices.
     { name: 'METHOD', description: `${methods.join(', ')} (default: GET, or POST with a body)`, completion: methods },
     { name: 'PATH', description: 'path and query, such as /v2/droplets?per_page=5', required: true },
   ],
@@ -111,7 +111,7 @@ function checkPath(path: string): void {
     );
 }
 
-/** `api PATH` or `api METHOD PATH`. */
+/** Reads method and path from `api PATH` or `api METHOD PATH`. */
 function readTarget(args: ParsedArgs): { readonly method: string; readonly path: string } {
   const [first = '', second] = args.positionals;
   if (second === undefined && methods.includes(first.toUpperCase()))

@@ -5,16 +5,16 @@ import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface RuntimeFacts {
   readonly runtime: RuntimeEnvironment;
-  /** Standard error is a terminal. */
+  /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
-  /** The value of `BROWSER`. */
+  /** The value of the environment variable `BROWSER`. */
   readonly browser: string | undefined;
-  /** The program that opens pages (`xdg-open`) was found. */
+  /** Whether the program that opens URLs (`xdg-open`) was found. */
   readonly canOpenUrl: boolean;
   readonly profile: ProfileReference;
 }
 
-/** How the sign-in page is opened. Never fails, because a login always prints the authorization URL. */
+/** Checks how a login opens the sign-in page. This check never fails, because a login always prints the authorization URL. */
 export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
@@ -56,7 +56,7 @@ export function checkRuntimeEnvironment({
   return { id, status: 'ok', observed: 'local machine' };
 }
 
-/** Environment variables that prevent a login or change how requests are sent. */
+/** Checks the environment variables that prevent a login or change how requests are sent. */
 export function checkEnvironmentVariables(
   hazard: UnsafeEnvironmentVariable | undefined,
   accessToken: boolean,

@@ -6,7 +6,7 @@ export interface DoctorFinding {
   /** Stable, for scripts. */
   readonly id: string;
   readonly status: DoctorStatus;
-  /** Facts, without any secret. */
+  /** The observed facts, without any secret. */
   readonly observed: string;
   /** One action. */
   readonly hint?: string;
@@ -25,7 +25,7 @@ export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorRe
   return { ok: findings.every(({ status }) => status !== 'failed'), findings };
 }
 
-/** The finding of a check that ended with an error. */
+/** The finding of a check that threw an error. */
 export function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
   const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };

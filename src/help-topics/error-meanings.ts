@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** What each error code means, and what to do; for `cloudctl help exit-codes` and docs/errors.md. */
+/** The meaning of each error code and what the user can do; used by `cloudctl help exit-codes` and docs/errors.md. */
 export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: string; readonly fix: string }>> = {
   usage: {
     meaning: 'unknown command or option, wrong or missing value',

@@ -23,7 +23,7 @@ export const environmentTopic: HelpTopicPage = {
   ],
 };
 
-/** Of every exit code, in their order. */
+/** The meaning of every exit code, in numerical order. */
 export const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
   ['0', 'done'],
   ['1', 'failed'],

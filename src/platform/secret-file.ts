@@ -16,10 +16,10 @@ import {
 import { dirname } from 'node:path';
 import { createTemporary, fileErrorCode, syncFolder, writeAllAt } from './files.ts';
 
-/** A file or folder with secrets that another user could have planted, could read or could change. */
+/** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
   override readonly name = 'InsecureFileError';
-  /** The command that repairs it. */
+  /** The command that corrects the owner or the mode of the file. */
   readonly hint: string;
 
   constructor(message: string, hint: string) {
@@ -29,8 +29,8 @@ export class InsecureFileError extends Error {
 }
 
 /**
- * The text of a file with secrets; undefined when it is missing. Throws InsecureFileError when it is a symbolic link, belongs to
- * another user, or can be read by others: another user may have put it there.
+ * The text of a file with secrets; undefined when the file is missing. Throws InsecureFileError when the file is a symbolic
+ * link, belongs to another user, or can be read by others, because another user may have created or changed it.
  */
 export function readSecretText(path: string): string | undefined {
   const descriptor = openWithoutLink(path);
@@ -46,17 +46,17 @@ export function readSecretText(path: string): string | undefined {
 const readyEnding = '.ready.tmp';
 const linkEnding = '.link.tmp';
 
-/** A replacement of a file with secrets: reserved disk space that becomes the file. */
+/** The prepared replacement of a file with secrets: reserved disk space in a temporary file that replaces the file. */
 export interface FileReplacement {
   /** The temporary file. */
   readonly path: string;
   /**
-   * Durable when it returns. After an error the temporary file stays, because it may hold the only copy of the text.
-   * `onStage` is called after the write and after the sync, `mayReplace` before the rename: false when the file must not be
-   * replaced, and then it is not.
+   * The text is durable when `commit` returns. After an error the temporary file is kept, because it may contain the only copy
+   * of the text. `onStage` is called after the write and after the sync. `mayReplace` is called before the rename; if it
+   * returns false, the file is not replaced.
    */
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
-  /** The temporary file contains the whole text. */
+  /** Whether the temporary file contains the whole text. */
   hasText(): boolean;
   /** Removes the temporary file. */
   abandon(): void;
