@@ -58,13 +58,13 @@ export interface FileReplacement {
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
   /** Whether the temporary file contains the whole text. */
   hasText(): boolean;
-  /** Removes the temporary file. */
+  /** Removes the temporary file of the replacement. */
   abandon(): void;
 }
 
 /**
- * Reserves disk space beside the file, and proves that `commit` can replace the file: every system call that it makes was made
- * once before. Throws the error of the system, and then leaves nothing.
+ * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
+ * `commit` once. Throws the error of the operating system, after removing the temporary file.
  */
 export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
   requireReplaceable(path);
@@ -116,8 +116,9 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
 }
 
 /**
- * Replaces the file. Nothing is proven before, because the text may be a grant that exists only here: every way to keep it is
- * tried. If the file cannot be replaced, a temporary file with the whole text stays, unless `isKept` says that another has it.
+ * Replaces the file. Replaces a file with secrets. The function makes no test before the write, because the text may be the
+ * only copy of a grant: it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole
+ * text stays, unless `isKept` says that another file contains the text.
  */
 export function writeSecretText(path: string, text: string, isKept = false): void {
   requireReplaceable(path);
@@ -137,7 +138,7 @@ export function writeSecretText(path: string, text: string, isKept = false): voi
   syncFolder(dirname(path));
 }
 
-/** A text that may be lost in a power cut is better than none. */
+/** If the file cannot be synced, its text may be lost in a power failure, which is better than not storing it. */
 function syncIfPossible(descriptor: number): void {
   try {
     fsyncSync(descriptor);
@@ -146,12 +147,12 @@ function syncIfPossible(descriptor: number): void {
   }
 }
 
-/** Makes a temporary file that holds the whole text the file at `path`. */
+/** Renames a temporary file that contains the whole text to `path`. */
 export function adoptTemporary(temporary: string, path: string, text: string): void {
   requireReplaceable(path);
   const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
   try {
-    // Zeros that were reserved may follow the text.
+    // Zero bytes of reserved space may follow the text.
     ftruncateSync(descriptor, Buffer.byteLength(text));
     syncIfPossible(descriptor);
     renameSync(temporary, path);
@@ -165,7 +166,7 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
 
 function openWithoutLink(path: string): number | undefined {
   try {
-    // A pipe would block the program until somebody writes to it.
+    // Opening a pipe would block the program until another process writes to the pipe.
     return openSync(path, constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (fileErrorCode(error) === 'ENOENT') return undefined;
@@ -181,7 +182,7 @@ interface FileFacts {
 
 function requireSecret(path: string, file: FileFacts): void {
   if (!file.isFile()) throw new InsecureFileError(`${path} is not a regular file`, `remove it: \`rm ${path}\``);
-  // Windows has other permissions.
+  // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (file.uid !== user && file.uid !== 0)
@@ -203,9 +204,9 @@ function requireReplaceable(path: string): void {
 }
 
 /**
- * A file that is a mount of its own (a container with `-v file:file`) cannot be replaced. A hard link between two mounts is
- * refused in the same way, and changes nothing. A rename to the file itself would prove it too, but could replace what another
- * process has written since.
+ * A file that is a mount point itself (a container with `-v file:file`) cannot be replaced. The system refuses a hard link
+ * between two mounts as it refuses a rename, and a hard link changes no file. Renaming the file to its own name would also show
+ * whether it is a mount point, but could overwrite a newer text of another process.
  */
 function requireSameMount(path: string, temporary: string): void {
   const probe = temporary.replace(/\.tmp$/, linkEnding);
@@ -213,7 +214,7 @@ function requireSameMount(path: string, temporary: string): void {
     linkSync(path, probe);
   } catch (error) {
     const code = String(fileErrorCode(error));
-    // Missing: nothing is replaced. File systems without hard links answer with one of the others.
+    // ENOENT means that there is no file to replace. File systems without hard links return one of the other error codes.
     if (['ENOENT', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return;
     if (code !== 'EXDEV') throw error;
     throw new InsecureFileError(

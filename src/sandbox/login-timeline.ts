@@ -1,10 +1,10 @@
 import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
 
-/** The steps of one person with one application, from the authorization request to the last API call. */
+/** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
-  /** ISO 8601, on the virtual clock. */
+  /** The time of the login in ISO 8601, by the virtual clock. */
   readonly at: string;
-  /** UUID; undefined before the sign-in. */
+  /** The UUID of the person; undefined before the sign-in. */
   readonly person: string | undefined;
   readonly steps: readonly TimelineStep[];
 }
@@ -12,7 +12,7 @@ export interface LoginTimeline {
 export interface TimelineStep {
   readonly at: string;
   readonly description: string;
-  /** The request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
+  /** The logged request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
   readonly entry?: LoggedRequest;
   readonly count: number;
 }
@@ -20,11 +20,14 @@ export interface TimelineStep {
 export interface ApplicationTimeline {
   /** Newest first. */
   readonly logins: readonly LoginTimeline[];
-  /** Requests of the application that belong to no logged login, such as those with tokens of the admin API. */
+  /** Requests of the application outside any logged login, such as requests with tokens from the admin API. */
   readonly others: readonly TimelineStep[];
 }
 
-/** Groups the requests of an application by login. A token belongs to the latest completed login of its person. */
+/**
+ * Groups the requests of an application by login. A request with a token belongs to the latest completed login of the person
+ * who owns the token.
+ */
 export function buildTimeline(requests: readonly TracedRequest[], clientId: string): ApplicationTimeline {
   const logins: LoginDraft[] = [];
   const others: TimelineStep[] = [];
@@ -46,7 +49,10 @@ interface LoginDraft {
   readonly steps: TimelineStep[];
 }
 
-/** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
+/**
+ * Requests with the same authorization request belong to one login until the application has received a response; later
+ * requests start a new login.
+ */
 function openLogin(logins: LoginDraft[], entry: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
   const known = logins.findLast((one) => one.key === key);
   if (known !== undefined && (!known.isAnswered || entry.method === 'POST')) return known;
@@ -59,7 +65,7 @@ function latestAnsweredLogin(logins: readonly LoginDraft[], { person }: LoginTra
   return logins.findLast((one) => one.isAnswered && (one.person === undefined || one.person === person));
 }
 
-/** Consecutive equal API calls are one step with a count, because a script can send hundreds. */
+/** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
 function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);

@@ -8,7 +8,7 @@ import type { SandboxGrant } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
 
-/** The trace of a request whose query is an authorization request. */
+/** Creates the login trace of a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
@@ -21,12 +21,12 @@ export function loginTraceOfAuthorizationRequest(
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
-/** The trace of a request with a code or a token. */
+/** Creates the login trace of a request that contains an authorization code or a token. */
 export function loginTraceOfGrant(grant: SandboxGrant | undefined): LoginTrace | undefined {
   return grant === undefined ? undefined : { clientId: grant.clientId, person: grant.person };
 }
 
-/** Adds the redirect of the reply to the trace of a login. */
+/** Adds the redirect in the reply to the trace of the login. */
 export function traceRedirect(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,

@@ -3,9 +3,10 @@ import { createFailpointActions } from '../platform/failpoint-actions.ts';
 declare const __TEST_BUILD__: boolean | undefined;
 
 /**
- * Points at which a test can interrupt a refresh. Each name begins with its kill point of docs/sessions.md. K3 (half a
- * request), K4 and K5 (the server drops the connection) have no failpoint: the server or a relay before it causes them.
- * With the file store, `reserved`, `written`, `sealed` and `stored` refer to the temporary file that becomes the record.
+ * Points at which a test can interrupt a refresh. The name of each failpoint begins with the kill point in docs/sessions.md to
+ * which it belongs. The kill points K3 (half a request), K4 and K5 (the server closes the connection) have no failpoint: tests
+ * cause them in the server or in a relay. With the file store, the failpoints `reserved`, `written`, `sealed` and `stored`
+ * refer to the temporary file that replaces the session file.
  */
 export const failpoints = {
   'K1-waiting': 'before waiting for the lock',
@@ -27,7 +28,7 @@ export const failpoints = {
 export type Failpoint = keyof typeof failpoints;
 
 export interface FailpointObserver {
-  /** Called at each failpoint. The release build does not contain the calls. */
+  /** Called each time that a failpoint is reached. The release build does not contain calls of failpoints. */
   readonly onFailpoint?: ((point: Failpoint) => void) | undefined;
 }
 
@@ -35,7 +36,7 @@ export function reachFailpoint(deps: FailpointObserver, point: Failpoint): void 
   if (typeof __TEST_BUILD__ === 'undefined' || __TEST_BUILD__) deps.onFailpoint?.(point);
 }
 
-/** The action that the variables of a test build request; undefined in the release build. */
+/** Creates the action that the environment variables of a test build define; returns undefined in the release build. */
 export function failpointObserver(env: Readonly<Record<string, string | undefined>>): FailpointObserver['onFailpoint'] {
   if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointActions(env);
   return undefined;

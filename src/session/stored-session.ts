@@ -26,7 +26,7 @@ import {
 } from './suggested-commands.ts';
 import { describeLifetime } from './token-lifetime.ts';
 
-/** The content of the store for a profile, compared with the present settings of the profile. */
+/** The stored session of a profile, compared with the current settings of the profile. */
 export type StoredSession =
   | FoundSession
   /** `orphaned`: journal files of a refresh exist, but their item is missing. */
@@ -38,17 +38,17 @@ export type StoredSession =
 
 export interface FoundSession {
   readonly kind: 'found';
-  /** The newest record of the item and its journal. */
+  /** The newest record in the store item and its journal. */
   readonly record: CredentialRecord;
-  /** The record is in the journal only. */
+  /** Whether the record is in the journal only. */
   readonly pending: boolean;
-  /** A refresh of the record was prepared, and no response is known. */
+  /** Whether a refresh of the record was prepared, but has no known result. */
   readonly inDoubt: boolean;
-  /** The next command has to recover the session under the lock. */
+  /** Whether the next command must recover the session under the lock. */
   readonly needsRecovery: boolean;
 }
 
-/** Reads the newest record, by the rule that all readers follow (docs/sessions.md). Needs no lock. */
+/** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md). Needs no lock. */
 export async function readStoredSession(
   store: CredentialStore,
   items: CredentialItems,
@@ -65,12 +65,12 @@ export async function readStoredSession(
     const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
-    // A folder that cannot be listed may contain a newer record.
+    // A folder that cannot be listed may contain a newer record, so the session is unavailable.
     return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is none to use. */
+/** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
 export function requireStoredSession(stored: StoredSession, profile: ProfileReference, location: string): FoundSession {
   const known = requireAvailable(stored, profile);
   switch (known.kind) {
@@ -96,7 +96,10 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
   }
 }
 
-/** The newest record of the session; the stored one when its journal cannot be read, which keeps no login or logout from ending. */
+/**
+ * The newest record of the session; if its journal cannot be read, the stored record, so that a login or logout can still
+ * complete.
+ */
 export function newestRecord(journal: CredentialStore['journal'], stored: CredentialRecord): CredentialRecord {
   try {
     return journal.inspect(stored).record;
@@ -109,7 +112,7 @@ export function requireRecord(stored: StoredSession, profile: ProfileReference, 
   return requireStoredSession(stored, profile, location).record;
 }
 
-/** Writes the record and reads it back. After `unavailable` the previous item may still be stored. */
+/** Writes the record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
   items: CredentialItems,
@@ -150,8 +153,8 @@ export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFr
 }
 
 /**
- * The error `needs_login`. With `session`, its hint is a login to the same account and scope, without a page if possible.
- * @param flow the option that selects its flow (`flowOption`)
+ * The error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a page if
+ * possible. @param flow the option that selects the flow of the session (`flowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,
@@ -204,7 +207,10 @@ export interface EndedSession {
   readonly team?: string | undefined;
 }
 
-/** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */
+/**
+ * The command that logs in again with the same scope; if the account is known, as in the code flow, without showing a page
+ * (spec.md §4.1).
+ */
 export function reauthenticateCommand(
   profile: ProfileReference,
   session: EndedSession | undefined,
@@ -230,7 +236,7 @@ export function accountHint(uuid: string | undefined): string | undefined {
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
-/** The command that logs in. `scope`: the requested scope, which is named only if it differs from the default. */
+/** The command that logs in. `scope` is the requested scope, which the command contains only if it differs from the default. */
 export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
   return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
 }

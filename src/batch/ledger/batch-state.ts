@@ -28,9 +28,9 @@ export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ r
 export interface UncertainRequestGroup {
   readonly group: number;
   readonly names: readonly string[];
-  /** The server's time in milliseconds before the first request that may have created them. */
+  /** The server's time, in milliseconds, before the first request that may have created these names. */
   readonly sentAfter: number | undefined;
-  /** Our time in milliseconds of the last request for them. */
+  /** The time of this machine, in milliseconds, of the last request for these names. */
   readonly sentAt: number | undefined;
   /** They may be sent again once no droplet has them. */
   readonly resend: boolean;
