@@ -7,7 +7,7 @@ import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lo
 import { findConclusiveLookup } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** What a batch would do with a name. */
+/** What the batch would do for one name. */
 export interface BatchPlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';
@@ -31,8 +31,8 @@ export interface PlanDeps {
 }
 
 /**
- * Compares the names of a batch with the droplets of the account. Droplets of the same `--batch-id` that are not in the batch
- * have a row after those of the names.
+ * Compares the names of a batch with the droplets of the account. Droplets with the tag of the same `--batch-id` that are not
+ * in the batch get additional rows at the end.
  */
 export async function planBatch(
   state: BatchState,

@@ -66,10 +66,10 @@ function requireActionId(text: string): number {
   );
 }
 
-/** Consecutive polls that may fail before the wait ends. */
+/** The number of consecutive polls that may fail before the wait for the action ends. */
 const maxFailures = 5;
 
-/** The action when it has ended, or as it was last read before the timeout. */
+/** Returns the action when it has ended, or as it was last read before the time limit. */
 async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
   const { clock, env, signals } = context.host;
   const { progress } = createBatchIo(context);

@@ -109,7 +109,7 @@ function nextStep({ id, state }: CutoverChecklistLine, commands: NextCommands): 
   }
 }
 
-/** Commands that can be pasted, without passwords. */
+/** Shell commands that can be pasted and contain no passwords. */
 function commandsOf(
   context: Context,
   args: ParsedArgs,

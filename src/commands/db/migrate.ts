@@ -122,7 +122,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
       },
       requestOf(source, args),
     ).catch(async (error: unknown) => {
-      // With -o json standard error has the error alone.
+      // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
       if (isText && wasMigrationSent(error)) await output.note(migrationRules(source.engine));
       throw error;
@@ -131,7 +131,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
   },
 };
 
-/** Prints the migration that runs, the rules for its time, and the next command; with --watch follows it. */
+/** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
 async function finish(
   context: Context,
   args: ParsedArgs,
@@ -178,14 +178,14 @@ function openFindingIds(report: PreflightReport): readonly string[] {
   return [...new Set(open.map(({ id }) => id))];
 }
 
-/** Options of the watch have no effect without it. */
+/** Options of `db watch` have no effect without --watch, so they are refused. */
 function requireWatchFlag(args: ParsedArgs): void {
   if (args.has('watch')) return;
   const unused = watchOptionSpecs.find(({ name }) => args.values(name).length > 0);
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
-/** Checked before the preflight, which takes long: a session without write scope could not start the migration. */
+/** The scope is checked before the preflight, which takes long, because a session without write scope cannot start a migration. */
 async function requireWrite(context: Context): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
@@ -211,7 +211,10 @@ async function showPreflight(
   );
 }
 
-/** The request has no method (spec.md §4.5): the service starts a continuous migration, so the user runs a dump by hand. */
+/**
+ * The request contains no method (spec.md §4.5), and the service always starts a continuous migration, so the user runs a dump
+ * manually.
+ */
 function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
   return usageError(
     `cannot start a ${method}: the service only starts continuous migrations`,

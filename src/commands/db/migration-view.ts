@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
 
-/** Columns of a migration; each is empty when the service does not tell it. */
+/** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => cellOf(row.id) },
