@@ -23,14 +23,14 @@ export function noMigrationError(cluster: string): CliError {
   });
 }
 
-/** The state of a migration, one line, and its databases below. */
+/** Formats the status of a migration as one line, followed by one line for each database. */
 export function migrationLines(raw: JsonRecord): readonly string[] {
   const reason = stringField(raw, 'reason');
   const status = stringField(raw, 'status') ?? 'unknown';
   return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...databaseLines(raw)];
 }
 
-/** One line for each database, as far as the service tells about them. */
+/** Formats one line for each database, with the values that the service sends. */
 export function databaseLines(raw: JsonRecord): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases : [];
   return databases.filter(isRecord).map((database) => {

@@ -121,7 +121,10 @@ export const dbRehearseCommand: CommandSpec<Context> = {
 
 const removeLeftoversHint = 'run the same command again to remove what is left';
 
-/** A server that closed a connection or refused a statement is not a bug of this program. */
+/**
+ * A server that closes a connection or refuses a statement is not a bug of this program, so the error is reported without the
+ * code `internal`.
+ */
 function toRehearsalError(error: unknown, { source }: DbSource, target: RehearsalTarget): unknown {
   const serverErrors = [ConnectError, QueryError, CommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;

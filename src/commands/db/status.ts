@@ -51,10 +51,10 @@ export const dbStatusCommand: CommandSpec<Context> = {
   },
 };
 
-/** Consecutive polls that may fail before the watch ends. */
+/** The number of consecutive polls that may fail before the watch ends. */
 const maxFailures = 5;
 
-/** Prints each state until the migration has ended, and what it was at the end. */
+/** Prints each state of the migration until it has ended, and its final state. */
 async function follow(
   context: Context,
   api: Api,

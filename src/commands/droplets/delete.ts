@@ -121,7 +121,7 @@ async function selectDroplets(
   reader: DropletReader,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
-    // A server without the tag filter returns all droplets.
+    // A server that does not support the tag filter returns all droplets.
     return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
@@ -129,7 +129,7 @@ async function selectDroplets(
   const wanted = new Set(exact);
   const isMatch = ({ name }: Droplet): boolean => matchers.some((matches) => matches(name));
   const isWanted = ({ id, name }: Droplet): boolean => wanted.has(name) || wanted.has(String(id));
-  // A pattern needs the whole list, which has the other droplets, too.
+  // A pattern needs the whole list of droplets, which also contains the droplets with exact ids and names.
   const all =
     matchers.length === 0
       ? undefined

@@ -4,7 +4,7 @@ import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import { reauthenticateCommand } from '../../session/stored-session.ts';
 
-/** How to continue a batch that another account or team started. */
+/** The hint that explains how to continue a batch that another account or team started. */
 export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
   const ended = {
@@ -15,7 +15,7 @@ export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { acc
   return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
 }
 
-/** With another server the lookups would find no droplet of the batch, and all would be created again. */
+/** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
 export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)

@@ -9,7 +9,7 @@ import { usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
 
-/** The column names are those of `doctl`. */
+/** The table of droplets has the column names of `doctl`. */
 export const dropletView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
@@ -64,13 +64,16 @@ export const dropletsListCommand: CommandSpec<Context> = {
   },
 };
 
-/** The public API does not combine the two filters. */
+/** The public API cannot combine the filters for name and tag. */
 function serverFilter(glob: string | undefined, tag: string | undefined): DropletFilter {
   if (tag !== undefined) return { tag };
   return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };
 }
 
-/** A server without the tag filter returns all droplets, and a script may delete what is listed. */
+/**
+ * The tags are compared again, because a server that does not support the tag filter returns all droplets, and a script may
+ * delete the listed droplets.
+ */
 function mayHaveTag(row: JsonRecord, wanted: string): boolean {
   return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
 }
@@ -88,7 +91,7 @@ function slugOf(value: unknown): string | undefined {
   return isRecord(value) ? stringField(value, 'slug') : undefined;
 }
 
-/** Distribution and name, or the slug without them. */
+/** Distribution and name of the image, or its slug if both are missing. */
 function imageOf(value: unknown): Cell {
   if (!isRecord(value)) return undefined;
   const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);

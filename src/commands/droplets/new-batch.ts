@@ -18,7 +18,7 @@ import { type IdentityLookupWait, readIdentityIfAvailable } from '../../context/
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
-/** A new batch as the arguments describe it. */
+/** Creates the batch that the arguments describe. */
 export async function buildBatch(
   context: Context,
   args: ParsedArgs,
@@ -66,7 +66,7 @@ export async function createBatchLedger(
 ): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings, userData);
-  // A profile without a usable API is an error before a ledger exists.
+  // A profile without a valid base_url is an error before the ledger is created.
   const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;

@@ -31,7 +31,7 @@ export const sandboxRestoreCommand: CommandSpec<Context> = {
   },
 };
 
-/** A snapshot of another sandbox brings its own applications: `sandbox env` must print theirs. */
+/** A snapshot of another sandbox contains other applications, whose credentials `sandbox env` must print. */
 async function recordRestoredSandbox(context: Context, ready: unknown): Promise<void> {
   const { state } = context.host.folders;
   const [place, now] = [readLastSandbox(state), decodeSandboxConnection(ready)];
@@ -61,7 +61,7 @@ function decodeSnapshot(file: string, text: string): object {
   return json.value;
 }
 
-/** The sandbox responds with 422 to a snapshot that it cannot restore. */
+/** The sandbox responds with status 422 to a snapshot that it cannot restore. */
 function isSnapshotRejected(error: unknown): error is CliError {
   return error instanceof CliError && error.status === 422;
 }

@@ -104,7 +104,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       return 0;
     } finally {
       deaf();
-      // First, because the open ports would keep the process running if a later step failed.
+      // The sandbox is closed first, because its open ports would keep the process running if a later step failed.
       await sandbox.close();
       if (isRecorded) {
         forgetSandbox(host.folders.state, ready);

@@ -8,7 +8,7 @@ import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 import { describeFault } from './request-log.ts';
 
-/** The logins of one application with their steps, times and status. */
+/** Shows the logins of one application with their steps, times and status. */
 export function showTimelinePage(
   request: HttpRequest,
   { log, world }: SandboxService,
@@ -47,7 +47,7 @@ function loginSection(login: LoginTimeline, name: string | undefined): Markup {
 ${stepTable(`Login of ${title}`, login.steps, login.at)}`;
 }
 
-/** The newest steps of a long list. */
+/** Shows only the newest steps of a long list. */
 function stepTable(caption: string, all: readonly TimelineStep[], start: string): Markup {
   const shown = all.slice(-STEPS_SHOWN);
   const left = all.length - shown.length;
@@ -71,7 +71,7 @@ function row({ at, description: what, entry, count }: TimelineStep, start: numbe
 `;
 }
 
-/** Time since the first step, such as `+0.25 s`, `+3 min 20 s`, `+29 d 3 h`. */
+/** Formats the time since the first step, such as `+0.25 s`, `+3 min 20 s`, `+29 d 3 h`. */
 function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const [days, hours, minutes] = [

@@ -18,15 +18,15 @@ import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
 
-/** A name of a batch, as its ledger has it, and the droplet as the server has it. */
+/** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
 interface BatchNameRow {
   readonly name: string;
   readonly status: BatchResultRow['status'] | 'missing' | 'deleted';
   readonly id?: number | undefined;
   readonly public_ipv4?: string | undefined;
-  /** The status that the server returns; `gone` when it has no such droplet. */
+  /** The droplet status that the server returns; `gone` when the server has no such droplet. */
   readonly state?: string | undefined;
-  /** How the droplet differs from what was sent. */
+  /** Describes how the droplet differs from the requested attributes. */
   readonly difference?: string | undefined;
   readonly error?: string | undefined;
 }
@@ -95,14 +95,14 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
   };
 }
 
-/** The droplets of the batch by id; undefined when the server cannot be asked. */
+/** Reads the droplets of the batch, indexed by id; undefined when the server cannot be reached. */
 async function readIfAvailable(context: Context, state: BatchState): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
   requireSameProfile(settings, state.batch);
   const io = createBatchIo(context);
   try {
     const api = await context.api(settings);
-    // A longer wait is not worth it: the ledger is shown instead.
+    // If the rate limit requires a longer wait, only the ledger is shown.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
     const current = await readCurrentIdentity(context, settings, wait);
     const hints = loginHints(settings, context.host.folders.config);

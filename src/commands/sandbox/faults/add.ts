@@ -112,7 +112,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   };
 }
 
-/** Milliseconds. Unlike other durations, this one may be shorter than a second. */
+/** Milliseconds. Parses a delay to milliseconds; unlike other durations, a delay may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
   const delay = ms === undefined ? requireDuration(text, '--delay') : Number(ms);
