@@ -190,7 +190,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
         adminUrl === undefined
           ? undefined
           : '--admin-url also requires the admin token in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
-      hint: 'start one: `cloudctl sandbox start`',
+      hint: 'start a sandbox: `cloudctl sandbox start`',
     });
   };
   return {

@@ -107,7 +107,7 @@ export function createApi(deps: ApiDeps): Api {
 
 function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiResponse): CliError {
   return new CliError('token_refused', 'the resource API refused the access token', {
-    detail: `${deps.baseOrigin} refuses it although it was just renewed`,
+    detail: `${deps.baseOrigin} refuses the access token although it was just renewed`,
     hint: deps.loginHints.login,
     status,
     requestId: requestId(),

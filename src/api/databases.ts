@@ -136,7 +136,7 @@ async function adoptMigration(target: Target, cause: CliError): Promise<StartedM
       : `the service shows ${describeMigration(shown)}`;
   throw new MigrationUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
-    hint: `before you start it again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
+    hint: `before you start the migration again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
     requestId: cause.requestId,
     cause,
@@ -152,7 +152,7 @@ async function alreadyRunningError(target: Target, failure: CliError, reason: st
   ];
   return new CliError(failure.code, 'the service refused the migration: it conflicts with another one', {
     detail: facts.length === 0 ? undefined : facts.join('; '),
-    hint: `see it with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
+    hint: `show the other migration with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
     status: failure.status,
     requestId: failure.requestId,
   });

@@ -89,7 +89,7 @@ export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenera
     list.path,
     completeness.itemCount,
     demand.total,
-    `it changed during each of ${maxPasses} passes`,
+    `the list changed during each of ${maxPasses} passes`,
   );
 }
 

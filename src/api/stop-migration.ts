@@ -47,7 +47,7 @@ export async function stopOnlineMigration(
   if (failure.status !== undefined && failure.status < 500) throw failure;
   throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
     detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
-    hint: `look at it with \`cloudctl db status ${cluster}\`, and stop it again if it runs`,
+    hint: `show the migration with \`cloudctl db status ${cluster}\`, and stop it again if it is running`,
     status: failure.status,
     requestId: failure.requestId,
     cause: failure,

@@ -26,16 +26,20 @@ export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
-  { name: 'CLOUDCTL_STATE_DIR', description: 'folder of locks, ledgers and baselines' },
+  { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
   { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: ['db'] },
   { name: 'CLOUDCTL_REHEARSE_INTO', description: 'same as --into', commands: ['db rehearse'] },
   {
     name: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
-    description: 'password of the server of --into',
+    description: 'password for the server that --into names',
     commands: ['db rehearse'],
   },
   { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db compare'] },
-  { name: 'CLOUDCTL_TARGET_PASSWORD', description: 'password of the server of --target', commands: ['db compare'] },
+  {
+    name: 'CLOUDCTL_TARGET_PASSWORD',
+    description: 'password for the server that --target names',
+    commands: ['db compare'],
+  },
   {
     name: 'CLOUDCTL_CLUSTER_NAME',
     description: 'same as --cluster name=URL, hidden from other users of this machine',
@@ -45,7 +49,10 @@ export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: ['sandbox'] },
   { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'proxy for HTTP requests, and hosts that bypass it' },
   { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
-  { name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER', description: 'have their usual meaning' },
+  {
+    name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER',
+    description: 'set colour, CI mode and the browser as in other programs',
+  },
   {
     name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
     description: 'password of the source database',

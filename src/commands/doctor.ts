@@ -194,7 +194,11 @@ async function checkSession(
     client.clientSecret === undefined ? 'missing' : settings.clientSecret === undefined ? 'stored' : 'variable';
   const secret =
     client.tokenParams !== 'query' && known === 'missing'
-      ? ({ id: 'client-secret', status: 'ok', observed: 'none; a public client needs none' } as const)
+      ? ({
+          id: 'client-secret',
+          status: 'ok',
+          observed: 'no client secret is stored; a public client needs none',
+        } as const)
       : checkClientSecret(settings, known);
   const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found')

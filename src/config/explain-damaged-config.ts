@@ -21,7 +21,7 @@ export async function explainDamagedConfig(damage: DamagedConfigError): Promise<
 function damagedError({ path }: DamagedConfigError, reason: string, position: string): CliError {
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
     detail: `${path}:${position}`,
-    hint: 'correct that line of the file',
+    hint: 'correct this line of config.json',
   });
 }
 

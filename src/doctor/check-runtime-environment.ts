@@ -25,7 +25,7 @@ export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile
     return warn('standard error is not a terminal: a login opens no browser', `open the printed URL, or use ${paste}`);
   if (browser === 'none')
     return warn('BROWSER=none: a login opens no browser', 'open the printed URL in any browser, or unset BROWSER');
-  if (browser) return { id, status: 'ok', observed: 'a login opens the browser of BROWSER' };
+  if (browser) return { id, status: 'ok', observed: 'a login opens the browser that the variable BROWSER names' };
   if (!runtime.display && !runtime.wsl)
     return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
   if (!canOpenUrl)

@@ -52,7 +52,7 @@ export function probeCredentialFolder(
     // The check also prepares the replacement of the session file, because a refresh must be able to replace it.
     prepare(credentialFile, value.length).abandon();
     const file = isStored ? `${credentialFile} has mode 0600` : 'a login writes a file with mode 0600';
-    return { id, status: 'ok', observed: `${folder} is writable; ${file}, not in the keychain` };
+    return { id, status: 'ok', observed: `${folder} is writable; ${file}; the keychain is not used` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return failed(reason, error instanceof InsecureFileError ? error.hint : (diskFix(error) ?? folderFix(folder)));

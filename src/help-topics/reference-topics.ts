@@ -29,9 +29,9 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ['1', 'failed'],
   ['2', 'the command line or the configuration is wrong; nothing was sent'],
   ['3', 'preflight: the requested migration method is not possible; nothing was sent'],
-  ['4', 'not logged in, refused, or the scope is too small'],
-  ['5', 'some names of a batch were not created, or it is unknown whether they were'],
-  ['6', 'a server was not reached: name, connection, TLS or timeout'],
+  ['4', 'not logged in, access refused, or the scope is too small'],
+  ['5', 'some droplets of a batch were not created, or it is unknown whether they were'],
+  ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],
   ['130', 'interrupted by Ctrl-C'],
   ['143', 'ended by SIGTERM'],
 ];

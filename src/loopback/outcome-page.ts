@@ -37,7 +37,7 @@ export function outcomePage(outcome: LoginOutcome): HtmlPage {
         'stopped',
         200,
         'This response belongs to another login',
-        'Its state is missing or different, so it was not used and you are not signed in. Start again in the terminal.',
+        'The state of the response is missing or different, so the response was not used and you are not signed in. Start the login again in the terminal.',
       );
     case 'failed':
       return textPage('stopped', 200, 'You are not signed in', `${outcome.reason}.`);

@@ -19,8 +19,8 @@ export function requireOwnFolder(folder: string): void {
     });
   if ((target.mode & 0o022) !== 0)
     throw new CliError('config_invalid', `other users can write to the folder ${folder}`, {
-      detail: `its mode is 0${(target.mode & 0o7777).toString(8)}, so they could replace the files of your sessions`,
-      hint: `check its files, then run \`chmod go-w ${folder}\``,
+      detail: `the mode of the folder is 0${(target.mode & 0o7777).toString(8)}, so other users could replace the files of your sessions`,
+      hint: `check the files in the folder, then run \`chmod go-w ${folder}\``,
     });
 }
 

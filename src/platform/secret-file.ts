@@ -188,12 +188,12 @@ function requireSecret(path: string, file: FileFacts): void {
   if (file.uid !== user && file.uid !== 0)
     throw new InsecureFileError(
       `${path} belongs to another user (uid ${file.uid})`,
-      `remove it and log in again: \`rm ${path}\``,
+      `remove the file and log in again: \`rm ${path}\``,
     );
   if ((file.mode & 0o077) !== 0)
     throw new InsecureFileError(
       `${path} has mode ${octal(file.mode)}: other users can read or change it`,
-      `check who has read it, then run \`chmod 600 ${path}\``,
+      `check who may have read the file, then run \`chmod 600 ${path}\``,
     );
 }
 
@@ -219,7 +219,7 @@ function requireSameMount(path: string, temporary: string): void {
     if (code !== 'EXDEV') throw error;
     throw new InsecureFileError(
       `${path} is mounted as a single file, so it cannot be replaced`,
-      `mount its folder instead: ${dirname(path)}`,
+      `mount the folder of the file instead: ${dirname(path)}`,
     );
   }
   unlinkSync(probe);

@@ -84,5 +84,5 @@ export function formatPlaneAddress(plane: DataPlaneAddress | undefined): string 
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }
 
-/** spec §4.6. */
+/** The default port of a managed cluster (spec §4.6). */
 const DEFAULT_PORT = 25_061;

@@ -26,7 +26,7 @@ export function requireAuthorization(
       return { grant: result.grant.grant };
     case 'state_mismatch':
       throw new CliError('state_mismatch', 'the authorization response does not belong to this login', {
-        detail: 'its state is missing or different from the state of this login; no code was exchanged',
+        detail: 'the state of the response is missing or different from the state of this login; no code was exchanged',
         hint: `start again with ${sameRequest} and use only the page that it opens`,
       });
     case 'malformed':
@@ -83,7 +83,7 @@ function authorizationHint(
     case 'login_required':
       return request.prompt === 'none'
         ? `log in without --prompt none: ${sameRequest}`
-        : `start again with ${sameRequest}, then sign in and agree on the page that it opens`;
+        : `start again with ${sameRequest}, then sign in and authorize the application on the page that it opens`;
     // A server allows each flow (code, implicit) to an application separately (RFC 6749 §4.1.2.1 and §4.2.2.1).
     case 'unsupported_response_type':
     case 'unauthorized_client':

@@ -43,7 +43,7 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
   const granted = accountContextOf(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
-    detail: `the server granted it for the ${sanitizeLine(describeTeam(granted))}`,
+    detail: `the server granted the session for the ${sanitizeLine(describeTeam(granted))}`,
     hint:
       prompt === 'none'
         ? `log in without --prompt none, and choose the context on the page: ${loginCommands.sameRequest}`

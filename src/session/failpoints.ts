@@ -10,19 +10,19 @@ declare const __TEST_BUILD__: boolean | undefined;
  */
 export const failpoints = {
   'K1-waiting': 'before waiting for the lock',
-  'K1-locked': 'the lock is held, nothing was read',
-  'K2-reserved': 'the write-ahead file is on the disk, nothing was sent',
+  'K1-locked': 'the lock is acquired; the session was not read yet',
+  'K2-reserved': 'the write-ahead file is on the disk; the request was not sent yet',
   'K3-sending': 'the request is passed to the network',
-  'K6-answering': 'status and headers of the response were received, nothing of its body',
+  'K6-answering': 'status and headers of the response were received, but no byte of its body',
   'K6-partial': 'the first chunk of the body was received',
-  'K7-read': 'the last byte of a success was read, nothing of it was written',
+  'K7-read': 'the last byte of a successful response was read; none was written to the disk yet',
   'K7-written': 'write(2) has returned, fdatasync(2) has not',
-  'K8-sealed': 'fdatasync(2) has returned, nothing was written to the store',
-  'K9-storing': 'before the write to the store',
-  'K10-stored': 'the store has the new record, the write-ahead file still exists',
-  'K10-cleared': 'the write-ahead file was removed, the lock is still held',
+  'K8-sealed': 'fdatasync(2) has returned; the credential store was not written yet',
+  'K9-storing': 'before the write to the credential store',
+  'K10-stored': 'the credential store has the new record; the write-ahead file still exists',
+  'K10-cleared': 'the write-ahead file was removed; the lock was not released yet',
   'R-promoting': 'before a later command stores the record of a write-ahead file',
-  'R-promoted': 'that record is stored, the write-ahead file still exists',
+  'R-promoted': 'a later command has stored the record of a write-ahead file, which still exists',
 } as const;
 
 export type Failpoint = keyof typeof failpoints;

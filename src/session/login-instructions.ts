@@ -43,7 +43,7 @@ export function loginInstructions(
       : `To sign in at ${host}, open this URL in a browser:`;
   const waiting = listening
     ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
-    : `Then paste the complete URL of the last page here and press Enter (${limit}).`;
+    : `After login, paste the complete URL of the last page here and press Enter (${limit}).`;
   return [lead, authorizationUrl, waiting, ...remoteBrowserHint(options)].join('\n');
 }
 

@@ -34,7 +34,7 @@ export interface ProfileSession {
  */
 function replacedSessionError(deps: RefreshDeps, owner: AccountContext, record: CredentialRecord): CliError {
   const session = { ...owner, scope: record.scope };
-  const detail = `it belonged to ${describeAccount(owner)}; another login has replaced it by one of ${describeAccount(record)}`;
+  const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
   return needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
 }
 
@@ -89,8 +89,8 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
     if (state === 'expired') {
-      const refused = 'the server refused its access token, which cannot be renewed';
-      const detail = known.isGivenToken === true ? refused : 'it has expired and has no refresh token';
+      const refused = 'the server refused the access token of the session, which cannot be renewed';
+      const detail = known.isGivenToken === true ? refused : 'the session has expired and has no refresh token';
       throw needsLoginError(deps.profile, detail, known, deps.flowOption(known.sid));
     }
     return known;

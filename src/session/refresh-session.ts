@@ -184,7 +184,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
 }
 
 /** Text for the detail of an error. */
-const newTokenKept = 'the new refresh token of the answer was stored, and the next command sends it';
+const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
 
 /** Without a refresh token, the session is stored as ended when the API refuses the access token. */
 async function missingRefreshTokenError(
@@ -195,7 +195,7 @@ async function missingRefreshTokenError(
   deadline: AbortSignal,
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
-  const lack = record.isGivenToken === true ? 'it cannot be renewed' : 'the session has no refresh token';
+  const lack = record.isGivenToken === true ? 'the session cannot be renewed' : 'the session has no refresh token';
   const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
   if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
     await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);

@@ -54,7 +54,7 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Log
   return {
     login: loginCommand(profile, undefined, flow),
     write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
-    read: `see whose session it is: ${profileCommand(profile, 'auth status')}`,
+    read: `show the account of the session: ${profileCommand(profile, 'auth status')}`,
     unreachable,
   };
 }

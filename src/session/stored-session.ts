@@ -77,7 +77,8 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
     case 'found':
       return known;
     case 'absent':
-      if (known.orphaned === true) throw needsLoginError(profile, `its item is missing in the store: ${location}`);
+      if (known.orphaned === true)
+        throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
         hint: loginCommand(profile),
       });
@@ -88,7 +89,7 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
       });
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
-        detail: `its session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
+        detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
         hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
       });
     default:
@@ -185,12 +186,12 @@ export function notRenewableError(
     {
       detail:
         record.isGivenToken === true
-          ? 'its access token was given to `auth login --with-token`, and its lifetime is not known'
+          ? 'the access token was given to `auth login --with-token`, and its lifetime is not known'
           : `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
       hint:
         record.isGivenToken === true
           ? newTokenHint(profile)
-          : `log in again before that: ${loginCommand(profile, record.scope, flow)}`,
+          : `log in again before the access token expires: ${loginCommand(profile, record.scope, flow)}`,
     },
   );
 }

@@ -44,7 +44,7 @@ export async function findCreatedDroplets(
   if (renamed.length > 0)
     throw usageError(
       `${renamed.length === 1 ? '1 droplet has' : `${renamed.length} droplets have`} another name than in the ledger`,
-      'check with `cloudctl droplets get ID` what they are; `cloudctl droplets delete ID` deletes a droplet of any name',
+      'check these droplets with `cloudctl droplets get ID`; `cloudctl droplets delete ID` deletes a droplet of any name',
       `${renamed
         .slice(0, 20)
         .map(({ id, name, droplet }) => `droplet ${id} is ${sanitizeLine(droplet?.name ?? '')} instead of ${name}`)

@@ -112,11 +112,11 @@ async function settleDeletion(id: number, error: string, deps: DeletionDeps): Pr
       if (response.status === 429) continue;
       if (response.status === 404 && readProblemBody(response).id === 'not_found') return { status: 'deleted' };
       if (response.status === 200) return unknown('the droplet still exists');
-      return unknown(`could not look it up: the server responded with ${response.status}`);
+      return unknown(`could not look up the droplet: the server responded with ${response.status}`);
     }
   } catch (thrown) {
     if (ended.aborted) return unknown('interrupted');
     if (!(thrown instanceof CliError)) throw thrown;
-    return unknown(`could not look it up: ${thrown.message}`);
+    return unknown(`could not look up the droplet: ${thrown.message}`);
   }
 }

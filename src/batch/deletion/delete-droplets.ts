@@ -78,7 +78,7 @@ async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[
   else await createBatchIo(io).output.note(lines);
   const who = actor === undefined ? '' : ` as ${actor}`;
   if (await io.prompts.confirm({ message: `Delete ${countDroplets(targets.length)}${who}?` })) return;
-  throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete them' });
+  throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete the droplets' });
 }
 
 async function listLines(targets: readonly DropletToDelete[]): Promise<readonly string[]> {

@@ -75,9 +75,9 @@ function leftText(left: readonly DeletionRow[]): string {
 }
 
 function deleteAgainHint(left: readonly DeletionRow[], profileOptions: readonly string[]): string {
-  if (left.length > maxListed) return 'run the command again with `--if-missing skip`; it deletes what is left';
+  if (left.length > maxListed) return 'run the command again with `--if-missing skip` to delete the remaining droplets';
   const ids = left.map(({ id }) => id);
-  return `delete what is left with \`${['cloudctl droplets delete', ...ids, '--if-missing skip', ...profileOptions].join(' ')}\``;
+  return `delete the remaining droplets with \`${['cloudctl droplets delete', ...ids, '--if-missing skip', ...profileOptions].join(' ')}\``;
 }
 
 /**

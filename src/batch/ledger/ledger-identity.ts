@@ -47,7 +47,7 @@ export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
     detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; no droplet of the ledger could be read`,
-    hint: 'with another account all names would be created again; if it is the same account, add `--skip-account-check`',
+    hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
   });
 }
 

@@ -154,7 +154,7 @@ function requireReadable(path: string): void {
   if (!existsSync(path)) throw usageError(`the ledger does not exist: ${path}`, hint);
   try {
     // Reading a pipe would block until another process writes to it.
-    if (!statSync(path).isFile()) throw new Error('it is not a file');
+    if (!statSync(path).isFile()) throw new Error('the path is not a file');
     accessSync(path, constants.R_OK);
   } catch (error) {
     throw usageError(
@@ -207,8 +207,8 @@ function acquireLedgerLock(path: string): HeldLock {
   const lock = tryAcquireLock(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another process runs this batch', {
-    detail: `it holds the lock ${name}`,
-    hint: 'wait until it ends, or end it, and run the command again',
+    detail: `the other process has locked ${name}`,
+    hint: 'wait until the other process ends, or end it, and run the command again',
   });
 }
 

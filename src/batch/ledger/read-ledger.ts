@@ -44,6 +44,6 @@ export function readLedgerIfValid(path: string): BatchState | undefined {
 function damagedLedgerError(path: string, line: number): CliError {
   return new CliError('config_invalid', `the ledger is damaged: line ${line} is not an event`, {
     detail: `${path}:${line}`,
-    hint: 'correct the line, or delete it if you know its content',
+    hint: 'correct this line of the ledger, or delete it if you know its content',
   });
 }

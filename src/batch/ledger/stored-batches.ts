@@ -43,7 +43,9 @@ export function findLedger(stateFolder: string, text: string): string {
     first === undefined
       ? `no ledger has the batch id or path "${printableInput(text)}"`
       : `${found.length} ledgers have the batch id "${printableInput(text)}"`,
-    first === undefined ? 'list the batches with `cloudctl droplets batches list`' : 'pass the path of one of them',
+    first === undefined
+      ? 'list the batches with `cloudctl droplets batches list`'
+      : 'pass the path of one of these ledgers',
     first === undefined ? undefined : found.join(', '),
   );
 }

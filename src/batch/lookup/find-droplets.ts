@@ -80,7 +80,7 @@ export function chooseDroplet(
   if (others.length > 1)
     throw usageError(
       `${others.length} droplets have the name "${typed}"`,
-      `pass the id of one of them, such as \`${first?.id}\``,
+      `pass the id of one of these droplets, such as \`${first?.id}\``,
       `ids: ${others.map(({ id }) => id).join(', ')}`,
     );
   return withId ?? first;

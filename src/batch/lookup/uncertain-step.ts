@@ -62,7 +62,10 @@ export function nextUncertainRequestStep(
   const next: UncertainRequestStep = { kind: 'look-up', at: Math.max(last.at + timings.lookupInterval, now) };
   if (closedAt === undefined) return stepWhileOpen(uncertain, now, timings, next);
   if (isInconclusive(lookups, closedAt))
-    return unknownStep('could not look it up: lists changed while they were read, or could not be read', true);
+    return unknownStep(
+      'could not look up the name: lists of droplets changed while they were read, or could not be read',
+      true,
+    );
   if (!last.conclusive) return next;
   const summary = summarizeLookup(uncertain, last, timings);
   switch (summary.kind) {
@@ -132,7 +135,7 @@ function stepWhenNoneFound(
   if (first === undefined || last === undefined) return { kind: 'look-up', at: from };
   if (last.at - first.at < timings.lookupInterval) return { kind: 'look-up', at: first.at + timings.lookupInterval };
   if (!uncertain.resend)
-    return unknownStep('its request was carried out in part, and no droplet with this name was found', false);
+    return unknownStep('the request was carried out in part, and no droplet with this name was found', false);
   const older = formatIds(seenInAny(uncertain, ({ olderDroplets }) => olderDroplets));
   if (older !== '')
     return unknownStep(
@@ -142,7 +145,8 @@ function stepWhenNoneFound(
   const different = formatDifferences(seenInAny(uncertain, ({ differentDroplets }) => differentDroplets));
   if (different !== '')
     return unknownStep(`a droplet with this name exists that differs from the request (${different})`, true);
-  if (uncertain.sends >= maxSends) return unknownStep(`sent ${uncertain.sends} times, and no droplet was found`, true);
+  if (uncertain.sends >= maxSends)
+    return unknownStep(`the name was sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
 }
 
@@ -208,7 +212,7 @@ function lookupFoundAny(lookup: RequestGroupLookup): boolean {
   return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }
 
-const partlyFound = 'other droplets of its request exist, and none with this name was found';
+const partlyFound = 'other droplets of the same request exist, but none with this name was found';
 
 function unknownStep(
   error: string,

@@ -99,7 +99,7 @@ function parseSshKey(key: string): string | number {
   if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key) && !/^\d+$/.test(key)) return key;
   throw usageError(
     `--ssh-keys has a value that is neither an id nor a fingerprint: ${printableInput(key)}`,
-    'write them as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
+    'write ids and fingerprints as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
   );
 }
 
@@ -109,7 +109,7 @@ function mergeTags(set: unknown, tags: unknown): readonly string[] {
   if (isList(set) && isList(tags)) return withoutRepetitions([...set, ...tags]);
   throw usageError(
     '--set tags is not a list of strings',
-    'write it as in `--set tags=\'["web"]\'`; --tag-names adds tags',
+    'write the tags as in `--set tags=\'["web"]\'`; --tag-names adds tags',
   );
 }
 

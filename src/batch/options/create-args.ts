@@ -37,7 +37,7 @@ export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDiges
     const missing = [size === undefined ? '--size' : '', image === undefined ? '--image' : ''].filter(Boolean);
     throw usageError(
       `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-      'add them, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
+      'add the missing options, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
     );
   }
   const extra = Object.fromEntries(given.map(({ key, value }) => [key, value]));
@@ -132,7 +132,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
-      'write it as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set vpc_uuid=\'"…"\'`',
+      'write the attribute as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set vpc_uuid=\'"…"\'`',
     );
   if (reserved.includes(key))
     throw usageError(
@@ -144,7 +144,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (inexact !== undefined)
     throw usageError(
       `--set ${key} has a number that a double cannot hold: ${inexact}`,
-      'write it as a string, if the server accepts one',
+      'write the number as a string, if the server accepts a string',
     );
   return [key, json.value];
 }

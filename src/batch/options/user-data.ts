@@ -76,7 +76,7 @@ export function requireSameUserData(
     throw usageError(
       '--user-data-file is missing',
       `add the file that the batch was started with, as in \`--user-data-file ${example}\``,
-      `the batch was started with user data of ${describeUserData(recorded)}; the ledger does not contain it`,
+      `the batch was started with user data of ${describeUserData(recorded)}; the ledger does not contain the user data`,
     );
   }
   if (given.sha256 === recorded?.sha256) return;

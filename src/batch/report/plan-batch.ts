@@ -75,7 +75,12 @@ function untaggedRow({ batch }: BatchState, row: BatchResultRow, droplets: reado
   const { name } = row;
   if (row.status === 'created') {
     if (droplets.some(({ id }) => id === row.id)) return { name, status: 'exists', id: row.id };
-    return { name, status: 'differs', id: row.id, difference: 'the droplet of the ledger does not exist any more' };
+    return {
+      name,
+      status: 'differs',
+      id: row.id,
+      difference: 'the droplet that the ledger names does not exist any more',
+    };
   }
   const [first, ...others] = droplets;
   if (first === undefined || batch.if_exists === 'create') return { name, status: 'create' };

@@ -109,8 +109,8 @@ export async function settleUncertainGroup(
   return false;
 }
 
-const noResponse = 'an earlier run sent it and ended before the response arrived';
-const notFoundText = 'looked up, and no droplet exists';
+const noResponse = 'an earlier run sent the request and ended before the response arrived';
+const notFoundText = 'lookups found no droplet with this name';
 
 function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroupDeps): SendingEvent {
   return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };

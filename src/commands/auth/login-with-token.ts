@@ -94,7 +94,7 @@ async function readAccessToken({ host, prompts }: Context): Promise<Secret> {
   if (isTokenText(written.trim())) return new Secret(written.trim());
   throw usageError(
     `the access token on standard input ${notVisible}`,
-    'redirect a file that holds the token alone: `cloudctl auth login --with-token < token.txt`',
+    'redirect a file that contains only the token: `cloudctl auth login --with-token < token.txt`',
   );
 }
 

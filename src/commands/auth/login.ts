@@ -151,7 +151,7 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
     throw usageError(
       'cannot use --team with the implicit flow',
       'remove `--team`, or use `--flow code`',
-      'its response names no account',
+      'the response of the implicit flow names no account',
     );
   if (flow === 'implicit' && args.value('prompt') !== undefined)
     throw usageError('cannot use --prompt with the implicit flow', 'remove `--prompt`');

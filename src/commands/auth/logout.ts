@@ -25,7 +25,7 @@ export const authLogoutCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const current = context.settings();
     if (args.has('all') && context.globals.value('profile') !== undefined)
-      throw usageError('cannot use --all with --profile', 'remove one of them');
+      throw usageError('cannot use --all with --profile', 'remove one of the two options');
     if (args.has('all')) await logoutAllProfiles(context, current, args.has('local'));
     else await logoutCurrentProfile(context, current, args.has('local'));
     return 0 satisfies ExitCode;

@@ -13,6 +13,6 @@ export function readClusterUuid(args: ParsedArgs): string {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
   throw usageError(
     'CLUSTER_UUID is not a UUID',
-    'list the clusters with `cloudctl db list`, or copy it from the control panel',
+    'list the clusters with `cloudctl db list`, or copy the UUID from the control panel',
   );
 }

@@ -50,7 +50,7 @@ export async function resolveInterruptedStarts(context: Context, source: DbSourc
     try {
       const settings = context.settings();
       if (settings.values.base_url !== baseOrigin)
-        throw new CliError('usage', `the profile is not one of ${baseOrigin}`);
+        throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
       await resolveInterruptedStart(context, await context.api(settings), cluster);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

@@ -155,7 +155,7 @@ async function finish(
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
-  await output.note(`Next, follow it until the target has caught up: ${next}`, maxTextLength);
+  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxTextLength);
   return 0;
 }
 
@@ -169,7 +169,7 @@ function requireSameStartSource(
   const command = (words: string): string => profileCommand(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
-    hint: `see it with ${command('db status')}; stop it with ${command('db stop')}`,
+    hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
   });
 }
 
@@ -228,7 +228,7 @@ async function confirm(context: Context, { source }: DbSource, cluster: string, 
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${actor}?`;
   if (await context.prompts.confirm({ message })) return;
   throw new CliError('cancelled', 'the migration was not started', {
-    hint: 'run the command again to start it; nothing was sent to the service',
+    hint: 'run the command again to start the migration; nothing was sent to the service',
   });
 }
 

@@ -13,6 +13,6 @@ export function migrationRules(engine: DbSource['engine']): readonly string[] {
   return [
     'While a migration runs:',
     ...rules.map((rule) => `  ${rule}`),
-    'After it, restore the firewall rules and trusted sources that were opened for it.',
+    'After the migration, restore the firewall rules and trusted sources that were opened for it.',
   ];
 }

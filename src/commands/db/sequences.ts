@@ -35,7 +35,7 @@ const view: ListView<Row> = {
 
 export const dbSequencesCommand: CommandSpec<Context> = {
   description:
-    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. It only reads from the source.',
+    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.',
   options: sourceOptionSpecs,
   examples: [
     {

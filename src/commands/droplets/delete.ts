@@ -86,7 +86,7 @@ function readSelection(args: ParsedArgs): readonly [texts: readonly string[], ta
   if (tag !== undefined && texts.length > 0)
     throw usageError(
       'cannot use --tag with DROPLET',
-      `list both with \`cloudctl droplets list 'web-*' --tag web\`, and pass the ids`,
+      `list the droplets with \`cloudctl droplets list 'web-*' --tag web\`, and pass their ids`,
     );
   if (tag === undefined && texts.length === 0)
     throw usageError('DROPLET is missing', 'pass ids, names or patterns, or `--tag TAG`');
@@ -109,7 +109,7 @@ function requirePattern(text: string): void {
   } catch {
     throw usageError(
       `DROPLET is not a valid shell pattern: "${printableInput(text)}"`,
-      "write it as in `cloudctl droplets delete 'web-*'`",
+      "write the pattern as in `cloudctl droplets delete 'web-*'`",
     );
   }
 }

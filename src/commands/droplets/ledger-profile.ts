@@ -6,13 +6,13 @@ import { reauthenticateCommand } from '../../session/stored-session.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
 export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
-  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
+  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
   const ended = {
     scope: 'read write',
     ...(account === undefined ? {} : { accountUuid: account }),
     ...(team === undefined ? {} : { team }),
   };
-  return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
+  return `log in as the account that started the batch: ${reauthenticateCommand(profile, ended, [])}`;
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */

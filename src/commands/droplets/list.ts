@@ -79,11 +79,11 @@ function mayHaveTag(row: JsonRecord, wanted: string): boolean {
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
-  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove it to list all droplets');
+  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove GLOB to list all droplets');
   try {
     return createGlobMatcher(glob);
   } catch {
-    throw usageError('GLOB is not a valid shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+    throw usageError('GLOB is not a valid shell pattern', "write the pattern as in `cloudctl droplets list 'web-*'`");
   }
 }
 

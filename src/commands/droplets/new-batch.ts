@@ -37,7 +37,7 @@ export async function buildBatch(
   if (identified === undefined)
     throw usageError(
       '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
+      'write the tags as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
     );
   return {
     event: 'batch',

@@ -52,9 +52,9 @@ export const ledgerArgument = {
 
 export const batchesShowCommand: CommandSpec<Context> = {
   description:
-    'Prints one row for every name of the batch: what the ledger has (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be asked, the rows have only what the ledger has, and a message says so.',
+    'Prints one row for every name of the batch: the result in the ledger (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be reached, the rows contain only data of the ledger, and a message says so.',
   arguments: [ledgerArgument],
-  options: [{ name: 'offline', description: 'Print what the ledger has, without a request' }],
+  options: [{ name: 'offline', description: 'Print only data of the ledger, without a request' }],
   examples: [
     { text: 'Show a batch', command: 'cloudctl droplets batches show 3f9c2a61d0b7' },
     {
@@ -113,7 +113,7 @@ async function readIfAvailable(context: Context, state: BatchState): Promise<Rea
   } catch (error) {
     if (!(error instanceof CliError) || error.code === 'cancelled') throw error;
     await io.progress.stop();
-    await io.output.note(`The server was not asked: ${error.message}. The rows have what the ledger has.`);
+    await io.output.note(`Could not read the droplets: ${error.message}. The rows contain only data of the ledger.`);
     return undefined;
   } finally {
     await io.progress.stop();
