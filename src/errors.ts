@@ -48,7 +48,7 @@ export type ErrorCode = keyof typeof exitCodes;
 export type ExitCode = 0 | 143 | (typeof exitCodes)[ErrorCode];
 
 export interface ErrorParts {
-  /** Facts with units. The text of an error contains no secret and no query of a URL. */
+  /** The facts of the error, numbers with their units. The text of an error contains no secret and no query of a URL. */
   readonly detail?: string | undefined;
   /** The hint is one action in the imperative, with a command that can be pasted. */
   readonly hint?: string | undefined;

@@ -4,7 +4,7 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  /** `reason` completes the sentence "the text …". */
+  /** `reason` completes the sentence "the text …", for example "is not JSON". */
   | { readonly ok: false; readonly reason: string; readonly isTooDeep: boolean };
 
 /**

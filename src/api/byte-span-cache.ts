@@ -19,7 +19,7 @@ const maxMisses = 50;
  * piece of text that was scanned once is recognized by comparison afterwards.
  */
 export function createByteSpanCache(): ByteSpanCache {
-  /** Most recent first. */
+  /** The cached pieces of text, the most recently used first. */
   const pieces: Buffer[] = [];
   let misses = 0;
   return {

@@ -44,7 +44,7 @@ export interface ApiRequest {
   readonly secrets?: readonly Secret[] | undefined;
   /** Waits after a 429 in `success` and `json`; without this function a 429 is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
-  /** Aborts the request. Replaces the default time limit of the request. */
+  /** Aborts the request, and replaces its default time limit. */
   readonly signal?: AbortSignal | undefined;
   /** Aborts the request before its time limit. The abort reason is then thrown instead of a CliError. */
   readonly until?: AbortSignal | undefined;

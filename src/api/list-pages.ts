@@ -15,8 +15,8 @@ export interface ListRequest<T> {
   /** The name of the JSON member that contains the items. */
   readonly key: string;
   /**
-   * The members of an item that `decode`, `idOf` and `createdAt` read. These functions may receive items that have no other
-   * members.
+   * The members of an item that `decode`, `idOf` and `createdAt` read. `decode`, `idOf` and `createdAt` may receive items that
+   * have no other members.
    */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;

@@ -106,7 +106,7 @@ export function isFailedMigrationStatus(status: string | undefined): boolean {
   return /^(error(ed)?|failed)$/i.test(status ?? '');
 }
 
-/** For messages: A description such as `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
+/** Describes a migration in a message, such as `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
 export function describeMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
   const parts = [
     id === undefined || id === '' ? 'a migration' : `migration ${id}`,

@@ -13,7 +13,7 @@ export interface TerminalStyles {
 export interface ColorOptions {
   readonly sink: Pick<OutputSink, 'isTTY'>;
   readonly env: Environment;
-  /** `--no-color` was given. */
+  /** Whether the option `--no-color` was given. */
   readonly noColor: boolean;
 }
 

@@ -16,7 +16,7 @@ import { formatSynopsis } from './synopsis.ts';
  * `commands`; a row for a command has `arguments` and `options`.
  */
 export interface CommandDescription {
-  /** The command as typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
+  /** The words of the command including the program's name, such as `['cloudctl', 'droplets', 'create']`. */
   readonly words: readonly string[];
   readonly summary: string;
   readonly description?: string | undefined;

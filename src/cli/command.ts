@@ -15,7 +15,7 @@ export interface CommandSpec<C> {
 }
 
 export interface ArgumentSpec {
-  /** In capitals: `PROFILE`. */
+  /** The name of the argument in capital letters, such as `PROFILE`. */
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
@@ -27,7 +27,7 @@ export interface ArgumentSpec {
 }
 
 export interface OptionSpec {
-  /** Without dashes: `no-browser`. */
+  /** The name of the option without dashes, such as `no-browser`. */
   readonly name: string;
   readonly short?: string;
   /** Former names of the option: still accepted, but absent from help and completion. */
@@ -35,10 +35,7 @@ export interface OptionSpec {
   readonly description: string;
   /** The placeholder of the option's value, in capitals (`--limit N`); absent for a flag. */
   readonly valueName?: string;
-  /**
-   * `list`: `list` accepts `a,b,c` and repeated options; `repeat` accepts only repeated options, where a comma is part of the
-   * value.
-   */
+  /** `list` accepts `a,b,c` and repeated options; `repeat` accepts only repeated options, where a comma is part of the value. */
   readonly multiple?: 'list' | 'repeat';
   /** The only values that the option accepts. */
   readonly choices?: readonly string[];
@@ -84,7 +81,7 @@ export interface CommandGroup<C> {
   readonly children: CommandTree<C>;
   /** The command of the group that runs when the user types none, as `cloudctl droplets` runs `cloudctl droplets list`. */
   readonly defaultCommand?: string;
-  /** Aliases for the commands of the group, each with the name of the command. `ls` for `list`. Absent from help. */
+  /** Aliases for the commands of the group, such as `ls` for `list`, which help does not show. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Commands of similar tools that this program does not have, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;

@@ -157,7 +157,7 @@ function configureOptions<C>(
 function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
-    // A help flag that was not found before is part of a combined short option such as `-yh`. `-qh`.
+    // A help flag that was not found before is part of a combined short option such as `-qh`.
     if (helpOptions.includes(spec)) throw stopParsing();
     const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;

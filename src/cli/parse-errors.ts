@@ -6,7 +6,7 @@ import { printableInput } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 import { formatSynopsis } from './synopsis.ts';
 
-/** In this file, `path` is the command as typed, such as `cloudctl droplets`. `cloudctl droplets`. */
+/** In this file, `path` is the command as typed, such as `cloudctl droplets`. */
 export function unknownCommandError<C>(
   path: string,
   word: string,
@@ -33,7 +33,7 @@ function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, str
   return new Map(found.filter(isOne));
 }
 
-/** The error for an argument of the default command that is probably a misspelled subcommand. `droplets lst`. */
+/** The error for an argument of the default command that is probably a misspelled subcommand, as in `droplets lst`. */
 export function misspelledCommandError(path: string, word: string, meant: string, defaultCommand: string): CliError {
   return usageError(
     `unknown command "${printableInput(word)}" for "${path}"`,
@@ -107,7 +107,7 @@ export function positionalsError(
   const known: readonly ArgumentSpec[] = spec.arguments ?? [];
   const usageLine = `usage: ${formatSynopsis(path, spec)}`;
   // When an optional argument comes before a required one, as in `api [METHOD] PATH`, a single given argument is the required
-  // one. `api [METHOD] PATH`.
+  // one.
   const missing = known.filter(({ required }) => required === true)[given.length];
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;

@@ -29,7 +29,7 @@ export interface Program<C> {
   readonly profileNames: () => readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
-   * `['droplets', 'list']`. `['droplets', 'list']`.
+   * `['droplets', 'list']`.
    */
   readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
 }

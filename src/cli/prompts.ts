@@ -17,7 +17,7 @@ export interface PromptOptions {
 
 /** A prompt question, and the option or variable that replaces it in a script. */
 export interface PromptQuestion {
-  /** The name of the requested value in errors, such as `client ID`. `client ID`. */
+  /** The name of the requested value in errors, such as `client ID`. */
   readonly name: string;
   /** `--client-id` */
   readonly option?: string;
@@ -47,7 +47,7 @@ export interface PromptChoice<V> {
 export interface ConfirmQuestion {
   readonly message: string;
   readonly default?: boolean;
-  /** The option that confirms without a terminal (default: `--yes`). `--yes`). */
+  /** The option that confirms without a terminal (default: `--yes`). */
   readonly option?: string;
   readonly signal?: AbortSignal;
 }

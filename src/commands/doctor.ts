@@ -58,7 +58,7 @@ export const doctorCommand: CommandSpec<Context> = {
     const queried = globals.value('query') !== undefined;
     const picked = globals.values('format').length > 0;
     if (output.format === 'table' && !queried && !picked) await output.text(findingLines(findings));
-    // Columns and CSV show the findings as rows; JSON and queries get the whole report.
+    // With --format or CSV the findings are printed as rows; JSON and queries use the whole report.
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
     const failed = findings.filter(({ status }) => status === 'failed');

@@ -17,7 +17,7 @@ export const limitOption: OptionSpec = {
 
 export interface PrintListOptions<T> {
   readonly view: ListView<JsonRecord>;
-  /** The name of the resource in the plural for the progress line, such as `droplets`. `droplets`. */
+  /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
   /** The options that filter items; the notice about an empty list names them. */

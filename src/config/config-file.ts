@@ -6,10 +6,7 @@ import type { Folders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
-/**
- * The decoded config.json. The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when
- * the file is written.
- */
+/** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
 export interface ConfigFile {
   readonly path: string;
   readonly current: string | undefined;
@@ -22,8 +19,8 @@ export function configPath(folder: string): string {
 }
 
 /**
- * The lock file for processes that write config.json. It is in the folder of config.json, because processes with different
- * state folders may share that file.
+ * The lock file for processes that write config.json. The lock file is in the folder of config.json, because processes with
+ * different state folders may share config.json.
  */
 export function configLockPath(folder: string): string {
   return join(folder, '.config.lock');
@@ -77,7 +74,7 @@ export function writeProfile(
   writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
 }
 
-/** Removes one profile. If the removed profile was the current one, no profile is current afterwards. */
+/** Removes one profile from config.json. If the removed profile was the current one, no profile is current afterwards. */
 export function removeProfile(folder: string, config: ConfigFile, name: string): void {
   const { [name]: _removed, ...profiles } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
   const { current, ...others } = config.raw;
@@ -88,7 +85,10 @@ export function writeCurrentProfile(folder: string, config: ConfigFile, current:
   writeConfig(folder, { ...config.raw, current });
 }
 
-/** config.json is damaged. `explainDamagedConfig` finds line and column with a parser that is loaded only for this error. */
+/**
+ * The error for a damaged config.json. `explainDamagedConfig` finds line and column with a parser that is loaded only for this
+ * error.
+ */
 export class DamagedConfigError extends Error {
   override readonly name = 'DamagedConfig';
   readonly path: string;

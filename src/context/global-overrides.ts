@@ -13,7 +13,7 @@ export function readGlobalOverrides(globals: ParsedArgs): SettingOverrides {
   };
 }
 
-/** The output format: The output format from `--output`, which the parser has checked, else from the variable or the profile. */
+/** The output format from `--output`, which the parser has checked, else from the variable or the profile. */
 export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);

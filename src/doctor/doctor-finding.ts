@@ -3,7 +3,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {
-  /** Stable, for scripts. */
+  /** The id of the check, which never changes, so that scripts can use it. */
   readonly id: string;
   readonly status: DoctorStatus;
   /** The observed facts, without any secret. */
@@ -16,7 +16,7 @@ export interface DoctorFinding {
 export type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface DoctorReport {
-  /** No check failed. */
+  /** Whether no check has failed. */
   readonly ok: boolean;
   readonly findings: readonly DoctorFinding[];
 }

@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 
 /** A callback URL that the loopback server can serve (RFC 8252 §7.3): http on a loopback address or `localhost`. */
 export interface LoopbackCallback {
-  /** The exact redirect_uri. */
+  /** The callback URL exactly as it is sent in redirect_uri. */
   readonly href: string;
   /** Host and port as browsers send them in the Host header, without `:80`. */
   readonly host: string;

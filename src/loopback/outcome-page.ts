@@ -12,7 +12,7 @@ export type LoginOutcome =
     }
   | { readonly kind: 'access_denied' }
   | { readonly kind: 'state_mismatch' }
-  /** One sentence of this program, without its full stop. */
+  /** The reason is one sentence of this program without the full stop. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** The login continues in the terminal. */
   | { readonly kind: 'unfinished' };

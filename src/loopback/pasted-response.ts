@@ -4,9 +4,9 @@ import type { ResponseValidator } from './request-decision.ts';
 /** The result of a pasted line; only `accepted` ends the wait for an authorization response. */
 export type PasteResult<Accepted> =
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
-  /** A response without its state: it is refused, and the login keeps waiting. */
+  /** The pasted response has no state parameter: it is refused, and the login continues to wait. */
   | { readonly kind: 'incomplete' }
-  /** Not an authorization response. */
+  /** The pasted line is not an authorization response. */
   | { readonly kind: 'unreadable' };
 
 /** The maximum length of a pasted line, in characters. */

@@ -42,11 +42,11 @@ export type LoginPhase =
  */
 export type RequestDecision<Accepted> =
   | LoopbackRefusal
-  /** Read the body, up to `maxRequestBodyBytes`, and decide again. */
+  /** The server must read the request body, up to `maxRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
-  /** The start URL was used before: somebody else may have read it, so the login ends. */
+  /** The start URL was opened a second time, possibly by another user who has read it, so the login ends. */
   | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };

@@ -39,7 +39,7 @@ export type AuthorizationResult =
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
   /** `description` is the text of the server and must be sanitized before it is printed. */
   | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
-  /** The response belongs to another login, so nothing else of it is kept. */
+  /** The response belongs to another login, so its other parameters are discarded. */
   | { readonly kind: 'state_mismatch' }
   /** `reason` completes the sentence "the authorization response …" and quotes no value of the response. */
   | { readonly kind: 'malformed'; readonly reason: string };

@@ -9,7 +9,7 @@ export interface AuthorizationUrlParameters {
   readonly scope?: string | undefined;
   /** The state parameter: 256 random bits in base64url, new for every login. */
   readonly state: string;
-  /** Code flow only. */
+  /** The parameter prompt, which only the code flow has. */
   readonly prompt?: string | undefined;
   /** The first 6 characters of the expected account UUID; sent only with `prompt=none`. */
   readonly accountHint?: string | undefined;

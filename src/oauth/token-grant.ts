@@ -7,7 +7,7 @@ export interface TokenGrant {
   readonly accessToken: Secret;
   /** The refresh token; absent in the implicit flow and from servers that issue none. */
   readonly refreshToken?: Secret;
-  /** Lifetime in seconds. The lifetime; absent when the response does not contain it, which RFC 6749 §5.1 allows. */
+  /** The lifetime of the access token in seconds; absent when the response does not contain it, which RFC 6749 §5.1 allows. */
   readonly expiresIn?: number;
   /**
    * The granted scope; absent when the response does not contain it, which means that the requested scope was granted (RFC 6749

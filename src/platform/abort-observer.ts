@@ -5,8 +5,8 @@ export interface AbortObserver {
 
 interface SignalObservers {
   /**
-   * The current observers. An array is used instead of a Set, because the internal tables of a Set would keep removed observers
-   * until the next full garbage collection.
+   * The current observers of the signal. An array is used instead of a Set, because the internal tables of a Set would keep
+   * removed observers until the next full garbage collection.
    */
   readonly all: AbortObserver[];
   readonly tell: () => void;

@@ -2,7 +2,7 @@ import type { HttpResponse } from './http-sender.ts';
 
 /** A complete, decompressed response body, whose chunks are joined on first use. */
 export interface BufferedBody {
-  /** In bytes. */
+  /** The length of the body in bytes. */
   readonly size: number;
   readonly bytes: () => Buffer;
   /** Returns the last `length` bytes of the body, or the whole body if it is shorter. */

@@ -157,7 +157,7 @@ const decompressors = new Map<string | undefined, Decompressor>([
 
 type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
 
-/** For compressed bytes: Compressed data needs no error mapping here, because `decompress` maps the errors. */
+/** Compressed data needs no error mapping here, because `decompress` maps the errors. */
 const compressedBodyHandler: BodyReadHandler = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},

@@ -45,8 +45,9 @@ export async function readKeychainQuickly(
 }
 
 /**
- * Ends this process although a native call blocks a thread, for which process.exit would wait. It replaces the process with
- * another program, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status 137).
+ * Ends this process although a native call blocks a thread, for which process.exit would wait. The function replaces the
+ * process with another program, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status
+ * 137).
  */
 export function exitWithBlockedThread(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');

@@ -3,7 +3,7 @@ import { collectGarbageEarly } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several database sessions use. */
 export interface ResponseMemory {
-  /** For one session. */
+  /** Starts to count the memory of one session. */
   open(): ResponseMemoryUse;
 }
 

@@ -116,9 +116,9 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
 }
 
 /**
- * Replaces the file. Replaces a file with secrets. The function makes no test before the write, because the text may be the
- * only copy of a grant: it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole
- * text stays, unless `isKept` says that another file contains the text.
+ * Replaces a file with secrets. The function makes no test before the write, because the text may be the only copy of a grant:
+ * it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole text stays, unless
+ * `isKept` says that another file contains the text.
  */
 export function writeSecretText(path: string, text: string, isKept = false): void {
   requireReplaceable(path);
@@ -143,7 +143,7 @@ function syncIfPossible(descriptor: number): void {
   try {
     fsyncSync(descriptor);
   } catch {
-    // The file is renamed all the same.
+    // The temporary file is renamed even if it could not be synced.
   }
 }
 

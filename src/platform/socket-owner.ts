@@ -10,8 +10,8 @@ export interface ConnectionAddresses {
 
 /**
  * The user ID that owns the other end of a connection within this machine. The result is `refused` if the system lists this end
- * of the connection but not the other one. It is undefined if the other end is already closed or the system lists no sockets
- * (only Linux does, in https://docs.kernel.org/networking/proc_net_tcp.html). @param readTable reads `/proc/net/tcp` or
+ * of the connection but not the other one. The result is undefined if the other end is already closed or the system lists no
+ * sockets (only Linux does, in https://docs.kernel.org/networking/proc_net_tcp.html). @param readTable reads `/proc/net/tcp` or
  * `/proc/net/tcp6`; a test replaces it
  */
 export function readSocketOwner(

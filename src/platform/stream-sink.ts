@@ -3,7 +3,7 @@ import { CliError } from '../errors.ts';
 import type { OutputSink } from './host.ts';
 
 export interface StreamSinkOptions {
-  /** The name of the output stream in errors, such as "standard output". "standard output". */
+  /** The name of the output stream in errors, such as "standard output". */
   readonly name: string;
   /** Called once when the reader has closed the pipe. Writes to a closed pipe are discarded. */
   readonly onClosed: () => void;

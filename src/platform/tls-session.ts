@@ -4,7 +4,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The TLS parameters of a connection. */
 export interface TlsConnectionInfo {
-  /** For example `TLSv1.3`. */
+  /** The TLS version, for example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
   /** Whether the certificate chain ends at a CA that this program trusts without a CA file; undefined if this was not determined. */

@@ -5,7 +5,7 @@ import type { StateTable } from './state/state-table.ts';
 export interface DropletStore {
   readonly droplets: StateTable<SandboxDroplet>;
   readonly actions: StateTable<SandboxDropletAction>;
-  /** By account UUID. */
+  /** The droplets and actions of each account, by the UUID of the account. */
   readonly accounts: Map<string, AccountLists>;
   /** The id of the next droplet or action. */
   nextId: number;

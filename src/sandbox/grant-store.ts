@@ -11,7 +11,7 @@ export interface GrantStore {
    */
   readonly authorizationIds: Map<string, string>;
   readonly codes: StateTable<AuthorizationCode>;
-  /** By access token. */
+  /** The token pairs, by their access token. */
   readonly pairs: StateTable<TokenPair>;
   /** Access tokens by the refresh token that was issued with them. */
   readonly refreshTokens: Map<string, string>;
@@ -51,7 +51,10 @@ function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person
   return `${person} ${clientId} ${team ?? ''}`;
 }
 
-/** Stores an approval. Within the same context, approving `read` does not reduce an earlier approval of `read write`. */
+/**
+ * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of `read
+ * write`.
+ */
 export function saveAuthorization(
   store: GrantStore,
   random: Random,

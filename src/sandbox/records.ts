@@ -88,7 +88,7 @@ export interface BrowserSession {
 }
 
 export interface CsrfToken {
-  /** CSRF token. */
+  /** A CSRF token. */
   readonly token: string;
   /** Identifies the form for which the CSRF token is valid. */
   readonly form: string;

@@ -35,7 +35,7 @@ export interface SandboxOptions {
    * tokens are always random.
    */
   readonly seed?: number;
-  /** For instance `5000/h,250/m`. The rate limit of the API (default: no limit, and no rate limit headers). */
+  /** The rate limits of the API, such as `5000/h,250/m` (default: no limit, and no rate limit headers). */
   readonly rateLimit?: string;
   readonly dropletLimit?: number;
   readonly revokeOnReplay?: boolean;
@@ -47,7 +47,7 @@ export interface SandboxOptions {
   readonly state?: string;
   /** The size of the journal in the state folder, in bytes, above which a new snapshot replaces the journal. */
   readonly compactAt?: number;
-  /** Servers of clusters. Migrations into the clusters of these database servers copy rows. */
+  /** Database servers of clusters; migrations into these clusters copy rows. */
   readonly clusters?: readonly ClusterDataPlane[];
   /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
   readonly finishWhenIdle?: boolean;
@@ -75,8 +75,8 @@ export interface Sandbox {
 }
 
 /**
- * Starts both origins. Rejects with a StateError when the state folder cannot be used, and with an Error with the members
- * `code` (such as EADDRINUSE) and `port` when a port cannot be used.
+ * Starts both origins of the sandbox. Rejects with a StateError when the state folder cannot be used, and with an Error with
+ * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));

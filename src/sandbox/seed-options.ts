@@ -14,7 +14,7 @@ export interface SeedOptions {
   readonly clusters?: readonly NewCluster[];
 }
 
-/** New seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
+/** Creates new seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
 export async function createSeedData(options: SeedOptions, random: Random): Promise<SeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);

@@ -64,7 +64,7 @@ export class World {
     return this.#registry;
   }
 
-  /** The state, for reading only: only the methods of this class and of the stores change it. */
+  /** The state, for reading: only the methods of this class and of the stores change it. */
   get state(): Readonly<WorldState> {
     return this.#state;
   }
@@ -136,7 +136,7 @@ export class World {
     return token;
   }
 
-  /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. Uses it up. */
+  /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. */
   consumeCsrfToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.session(id);
     const updated = session === undefined ? undefined : consumeCsrfToken(session, form, token);

@@ -6,7 +6,7 @@ export function escapeMarkdown(text: string): string {
   return (
     sanitizeReportLine(text, maxTextLength)
       .replace(/[\\*_[\]<>|#`~]|&(?=#?\w+;)/g, '\\$&')
-      // At the start of a line these begin a list, a rule or the underline of a heading.
+      // At the start of a line, these characters begin a list, a rule or the underline of a heading.
       .replace(/^[-+=](?=[-+= ]|$)/, '\\$&')
       .replace(/^\d+(?=[.)](?: |$))/, '$&\\')
   );

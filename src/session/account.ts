@@ -60,7 +60,7 @@ export function updateAccount(
   try {
     writeAccount(configFolder, profile, next);
   } catch {
-    // The session itself is stored.
+    // The session is stored even if the account file cannot be written.
   }
 }
 

@@ -21,7 +21,7 @@ export interface ConfirmGrantOptions {
   readonly onOtherScope: ScopeMismatchPolicy;
   /** Called before a question to the user: the browser tab gets its page immediately, because the user may take long to answer. */
   readonly onQuestion: () => void;
-  /** Ends the question. */
+  /** Aborts the question to the user. */
   readonly signal: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ import { Secret } from '../secret.ts';
 export interface CredentialRecord {
   /** The session id: 64 random bits, new at every login. */
   readonly sid: string;
-  /** The generation of the record: 1 at login, plus 1 for each refresh. It never decreases. */
+  /** The generation of the record: 1 at login, plus 1 for each refresh. The generation never decreases. */
   readonly gen: number;
   /** The key that encrypts the journal of a refresh: 32 random bytes (base64url), created at login and never changed. */
   readonly journalKey: Secret;
@@ -50,7 +50,7 @@ export interface SessionBinding {
   readonly clientId: string;
 }
 
-/** In UTF-16 units: Windows stores at most 2560 bytes in one keychain item. */
+/** The maximum length of a record in UTF-16 units, because Windows stores at most 2560 bytes in one keychain item. */
 export const maxRecordLength = 1280;
 
 /** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxRecordLength`. */

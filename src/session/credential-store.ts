@@ -10,8 +10,8 @@ import { profileCommand } from './suggested-commands.ts';
 export type CredentialItemName = 'credential' | 'client';
 
 /**
- * The store failed: The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item
- * that exceeds the size limit of the keychain.
+ * The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item that exceeds the
+ * size limit of the keychain.
  */
 export interface StoreUnavailable {
   readonly kind: 'unavailable';

@@ -21,7 +21,7 @@ export interface CodeExchange {
   readonly code: ValidatedCode;
   readonly redirectUri: string;
   readonly pkce: Pkce | undefined;
-  /** Ends the request. */
+  /** Aborts the token request. */
   readonly signal: AbortSignal;
 }
 

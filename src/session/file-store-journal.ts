@@ -59,9 +59,9 @@ function inspectTemporaries(place: ProfilePaths, item: CredentialRecord): Journa
 
 type TemporaryContent =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
-  /** Zeros that no response has filled completely. */
+  /** The file has zero bytes that no response has filled completely. */
   | { readonly kind: 'reserved' }
-  /** It may contain the newest record. */
+  /** The file cannot be read, and may contain the newest record. */
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'other' };
 
@@ -119,7 +119,7 @@ function reservationOf(
       try {
         put(next);
       } catch {
-        // commit() writes the grant again from memory.
+        // After a failed write, `commit` writes the grant again from memory.
       }
       return state === 'committed' || replacement.hasText();
     },

@@ -76,7 +76,7 @@ function writeItem(place: ProfilePaths, path: string, text: string): void {
       adoptTemporary(temporary, path, text);
       return;
     } catch {
-      // A new file may be possible.
+      // If no temporary file can be renamed, a new file is written.
     }
   }
   try {

@@ -14,7 +14,7 @@ export interface LoginInstructionsOptions {
   readonly pasting: boolean;
   /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
-  /** The time limit as the user typed it, such as `5m`. `5m`. */
+  /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
 

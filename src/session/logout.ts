@@ -31,7 +31,7 @@ export type LogoutOutcome =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'local' }
   | { readonly kind: 'revoked' }
-  /** Deleted on this machine; the error says why the revocation is not proven. */
+  /** The session is deleted on this machine; the error explains why the revocation is not proven. */
   | { readonly kind: 'unproven'; readonly error: CliError };
 
 /**

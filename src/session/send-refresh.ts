@@ -29,7 +29,7 @@ export interface SendRefreshOptions {
 
 export type SendRefreshResult =
   | { readonly kind: 'answered'; readonly raw: TokenResponse }
-  /** `inDoubt`: one of the requests may have been processed. */
+  /** `inDoubt` is true if the server may have processed one of the requests. */
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
 /**

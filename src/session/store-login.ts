@@ -115,7 +115,7 @@ function writeAccountOrSkip({ writeAccount }: StoreLoginDeps, account: Account):
   try {
     writeAccount(account);
   } catch {
-    // Status and lists then show the UUID alone.
+    // Without the account file, `auth status` and `auth list` show only the UUID.
   }
 }
 

@@ -29,10 +29,10 @@ import { describeLifetime } from './token-lifetime.ts';
 /** The stored session of a profile, compared with the current settings of the profile. */
 export type StoredSession =
   | FoundSession
-  /** `orphaned`: journal files of a refresh exist, but their item is missing. */
+  /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
   | { readonly kind: 'absent'; readonly orphaned?: boolean }
   | { readonly kind: 'damaged' }
-  /** A session of other servers or of another client ID; it is not changed and not sent to these servers. */
+  /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
   | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
   | StoreUnavailable;
 
@@ -48,7 +48,7 @@ export interface FoundSession {
   readonly needsRecovery: boolean;
 }
 
-/** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md). Needs no lock. */
+/** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
 export async function readStoredSession(
   store: CredentialStore,
   items: CredentialItems,
@@ -154,8 +154,8 @@ export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFr
 }
 
 /**
- * The error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a page if
- * possible. @param flow the option that selects the flow of the session (`flowOption`)
+ * Creates the error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a
+ * page if possible. @param flow the option that selects the flow of the session (`flowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,

@@ -56,7 +56,7 @@ export function createWriteAheadJournal(
     try {
       disk.remove(path);
     } catch {
-      // An obsolete file may stay: a later command removes it.
+      // An obsolete file that cannot be removed is removed by a later command.
     }
   };
   return {

@@ -15,7 +15,7 @@ import { type DeletionRow, type DropletToDelete, deletionView, dropletToDeleteVi
 
 export interface DeleteDropletsOptions {
   readonly loginHints: LoginHints;
-  /** Requests in flight. */
+  /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
   /** The longest wait for the rate limit in milliseconds; if the limit requires a longer wait, the run ends. */
   readonly maxWait: number;

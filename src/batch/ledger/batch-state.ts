@@ -17,7 +17,7 @@ export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ r
       readonly status: 'created';
       readonly id: number;
       readonly action_id?: number;
-      /** Only after `--wait`. */
+      /** The public IPv4 address; known only after `--wait`. */
       readonly public_ipv4?: string;
     }
   | SkippedDropletRow
@@ -105,7 +105,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
       settled.length === uncertainGroup.names.length && settled.every((name, at) => name === uncertainGroup.names[at]);
     const left = isAll ? [] : uncertainGroup.names.filter((name) => !settled.includes(name));
     if (left.length === 0 || !keepRest) uncertainGroups.delete(group);
-    // A part of the request was carried out, so all of it was: the other names must not be sent again.
+    // The server carried out a part of the request, so its other names must not be sent again.
     else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
   };
   const announce = (event: AnnouncedEvent): void => {

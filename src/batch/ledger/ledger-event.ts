@@ -18,7 +18,7 @@ export type LedgerEvent =
 export const existingNameChoices = ['fail', 'skip', 'create'] as const;
 export type ExistingNamePolicy = (typeof existingNameChoices)[number];
 
-/** The first line of a ledger describes the batch. Its attributes include the tags of `--mark` and `--batch-id`. */
+/** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
 export interface BatchEvent {
   readonly event: 'batch';
   readonly v: 1;

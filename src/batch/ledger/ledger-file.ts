@@ -67,7 +67,7 @@ export function openLedgerFile(path: string): LedgerFile {
     try {
       flush();
     } catch {
-      // The next write or flush reports the failure.
+      // The next write or flush reports the error.
     }
   };
   const close = (): Promise<void> => {

@@ -30,7 +30,7 @@ export interface LedgerIdentityProof {
 /**
  * Checks that a resumed batch continues in the account that started it, because lookups in another account would find no
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
- * droplet in the ledger can be read. Throws `needs_login` otherwise.
+ * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
 export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise<void> {
   const { api, state, current, isSkipped } = proof;

@@ -62,7 +62,7 @@ export function deleteOldLedgers(stateFolder: string, endedBefore: number): void
     try {
       if (lstatSync(path).mtimeMs < endedBefore) pruneLedger(path, endedBefore);
     } catch {
-      // Another process deleted it, or it cannot be deleted: a new batch does not depend on it.
+      // If the old ledger cannot be deleted, the error is ignored, because a new batch does not depend on it.
     }
   }
 }

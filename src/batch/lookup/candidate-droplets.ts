@@ -62,9 +62,9 @@ export function findCandidates(
 }
 
 /**
- * Finds the ids of droplets that match the name and the attributes but are older than the request. These droplets did not exist
- * before the batch was started, so either another user created them, or the clock of the Date header is ahead of the clock of
- * `created_at`. Older droplets are not adopted, but their name is not sent again either.
+ * Finds the ids of droplets that match the name and the attributes but are older than the request. The older droplets did not
+ * exist before the batch was started, so either another user created them, or the clock of the Date header is ahead of the
+ * clock of `created_at`. Older droplets are not adopted, but their name is not sent again either.
  */
 export function findOlderDroplets(
   name: string,

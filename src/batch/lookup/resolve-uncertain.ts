@@ -36,7 +36,7 @@ export type UncertainResolution =
   | { readonly kind: 'over' }
   /** The late response arrived. */
   | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
-  /** No droplet exists. */
+  /** Lookups proved that no droplet with the names exists. */
   | { readonly kind: 'absent' };
 
 /** Looks the names up until `nextUncertainStep` determines their result, the late response arrives, or the run ends. */

@@ -58,7 +58,7 @@ async function requestPage(lane: SendLane, path: string, signal: AbortSignal): P
   do {
     await lane.waitForTurn(signal);
     response = await lane.request({ method: 'GET', path, until: signal });
-    // The lane waits until the rate limit allows another request.
+    // After a 429, the send lane waits until the rate limit allows another request.
   } while (response.status === 429);
   if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
   return response;

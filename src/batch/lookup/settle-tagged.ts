@@ -84,7 +84,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
         await adopt(before);
         await ledger.commit(baselineEvent(untagged, { ...deps, batch: state.batch }));
       } catch (error) {
-        // Nothing was sent.
+        // After a usage error the new ledger is discarded, because no request was sent.
         if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
         throw error;
       }

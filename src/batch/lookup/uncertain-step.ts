@@ -32,7 +32,7 @@ export interface UncertainRequest {
 
 export type UncertainRequestStep =
   | { readonly kind: 'look-up'; readonly at: number }
-  /** Wait for the response; a lookup would not help before `until`. */
+  /** Wait for the response, because a lookup before the time `until` would prove nothing. */
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'adopt'; readonly ids: ReadonlyMap<string, number> }
   | { readonly kind: 'send' }

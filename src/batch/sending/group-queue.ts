@@ -4,7 +4,7 @@ import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
 export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** The maximum number of names in one request; the service accepts 10. */
   readonly batchSize: number;
-  /** Requests in flight. */
+  /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
   /** The number of announced groups per request in flight (default: 32), so that no worker waits for the disk. */
   readonly ahead?: number;

@@ -16,7 +16,7 @@ export type LoginDialog = Pick<
 export interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
-  /** The time limit as the user typed it, such as `5m`. `5m`. */
+  /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
 

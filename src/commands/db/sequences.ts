@@ -100,7 +100,7 @@ function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
   return statements.map((statement) => ({ database, statement }));
 }
 
-/** A psql script: Formats a psql script that switches between databases with `\\connect`. */
+/** Formats a psql script that switches between databases with `\\connect`. */
 function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)

@@ -72,7 +72,7 @@ async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: 
     socket.end(() => reply.sent?.());
     socket.destroySoon();
   } catch {
-    // The client disconnected during a pause.
+    // The client has disconnected during a pause between two bytes.
   } finally {
     socket.off('close', onClose);
   }

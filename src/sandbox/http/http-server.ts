@@ -7,7 +7,7 @@ import type { HttpReply } from './http-reply.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
-/** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. Must not throw. */
+/** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
 
 /** The maximum size of a request body in bytes. */

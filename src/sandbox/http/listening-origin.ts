@@ -52,7 +52,7 @@ export function formatOrigin(host: string, port: number): string {
   return new URL(`http://${host === '::1' ? '[::1]' : host}:${port}`).origin;
 }
 
-/** Different free ports. All ports stay bound until the last one is found, so that they differ from each other. */
+/** Finds several different free ports. All ports stay bound until the last one is found, so that they differ from each other. */
 export async function findFreePorts(count: number): Promise<readonly number[]> {
   const probes = Array.from({ length: count }, () => createServer());
   try {

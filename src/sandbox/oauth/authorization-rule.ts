@@ -10,5 +10,8 @@ export interface RuleInput {
   readonly redirectTo: RedirectTarget;
 }
 
-/** Checks one thing. If the rule returns a reply, the request is rejected with it; undefined continues with the next rule. */
+/**
+ * Checks one property of an authorization request. If the rule returns a reply, the request is rejected with it; undefined
+ * continues with the next rule.
+ */
 export type AuthorizationRule = (input: RuleInput) => HttpReply | undefined;

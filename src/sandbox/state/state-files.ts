@@ -52,7 +52,7 @@ export async function replaceFileDurably(path: string, bytes: Uint8Array): Promi
 }
 
 export interface JournalFile {
-  /** In bytes. */
+  /** The length of the file in bytes. */
   readonly size: () => number;
   /** Resolves when the bytes are synced to the disk. The function must not be called again after it has failed. */
   readonly append: (bytes: Uint8Array) => Promise<void>;

@@ -24,7 +24,7 @@ export function noSuchPathReply(): ApiReply {
 
 export function forbiddenReply(): ApiReply {
   const message = 'You do not have access for the attempted action: the scope of the access token is read.';
-  // RFC 6750 §3.1.
+  // The header WWW-Authenticate follows RFC 6750 §3.1.
   return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
 }
 
