@@ -33,7 +33,7 @@ import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
 import { createWriteAheadJournal } from './session/write-ahead-journal.ts';
 
-/** The services, settings and output of a command. Each service is created on first use. Only this file creates services. */
+/** The services, settings and output that a command uses. Each service is created on first use. Only context.ts creates services. */
 export interface Context {
   readonly host: Host;
   readonly globals: ParsedArgs;

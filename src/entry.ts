@@ -20,7 +20,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 
-/** Writes to the file descriptor, because creating process.stdout takes more time than the rest of this function. */
+/** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */
 function printLine(line: string): void {
   let text = `${line}\n`;
   try {

@@ -30,8 +30,8 @@ export function stringifyExact(value: unknown, indent?: number): string | undefi
 }
 
 /**
- * The placeholder is a Unicode noncharacter, which texts rarely contain. A text that contains it is still written correctly,
- * but more slowly.
+ * The placeholder is a Unicode noncharacter, which texts rarely contain. A text that contains this noncharacter is still
+ * written correctly, but more slowly.
  */
 const placeholder = '\uFDD0';
 const quotedPlaceholder = `"${placeholder}"`;

@@ -28,8 +28,8 @@ export async function readTokenAccount(api: Api, loginHints: LoginHints): Promis
 
 /**
  * Reads the account of the access token with `GET /v2/account`. The specification does not list this endpoint, so a server may
- * not have it; the result is then empty. `team: null` means the personal context; without the member `team` the context is
- * unknown.
+ * not have it; if the endpoint is missing, the result is empty. `team: null` means the personal context; without the member
+ * `team` the context is unknown.
  */
 export async function readAccountContext(
   api: Api,

@@ -61,7 +61,7 @@ export function mayBeTokenRefused(response: ApiResponse, path: string): boolean 
   return response.text() === '' || readProblemBody(response).id === 'not_found';
 }
 
-/** Hints for requests that the server refuses. The commands in these hints depend on the profile and on the origin of the token. */
+/** Hints for requests that the server refuses. The commands in the hints depend on the profile and on the origin of the token. */
 export interface LoginHints {
   /** The hint for a refused access token. */
   readonly login: string;
@@ -128,8 +128,8 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
 }
 
 /**
- * These status codes redirect to the result of a processed request; 307 and 308 require that the request is sent to another URL
- * (RFC 9110 §15.4).
+ * A redirect such as 303 leads to the result of a processed request; 307 and 308 require that the request is sent to another
+ * URL (RFC 9110 §15.4).
  */
 export function isRedirectToResult(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;

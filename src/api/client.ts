@@ -24,7 +24,7 @@ import type { RateLimitRetry } from './rate-limit-retry.ts';
 export interface ApiDeps {
   readonly baseOrigin: string;
   readonly send: HttpSender;
-  /** An access token that the API can send. */
+  /** The access token that is sent with each API request. */
   readonly bearer: () => Promise<Secret>;
   /** Resolves with a token other than the refused one. Rejects with an error that names the login command. */
   readonly renew: (refused: Secret) => Promise<Secret>;
@@ -42,7 +42,7 @@ export interface ApiRequest {
   readonly body?: string | undefined;
   /** Secrets in the request body, which an error response of the server may repeat. */
   readonly secrets?: readonly Secret[] | undefined;
-  /** Waits after a 429 in `success` and `json`; without this function a 429 is an error. */
+  /** Waits after a 429 in `success` and `json`; without `rateLimitRetry` a 429 is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
   /** Aborts the request, and replaces its default time limit. */
   readonly signal?: AbortSignal | undefined;
@@ -114,7 +114,7 @@ function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiRespons
   });
 }
 
-/** A missing resource and an unknown token have the same response (spec.md §5.7); a collection, which always exists, does not. */
+/** A missing resource and an unknown token have the same response (spec.md §5.7); a collection always exists, so it is read. */
 const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
 /** Repeats GET and HEAD after any network failure, and requests with other methods only if they were not sent. */

@@ -71,7 +71,7 @@ export function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
 
 function skipString(bytes: Uint8Array, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
-    // Most bytes in a string need no check.
+    // Most bytes inside a JSON string need no check.
     while (isPlain[bytes[at] ?? 0] === 1) at++;
     const byte = bytes[at];
     if (byte === quote) return at + 1;

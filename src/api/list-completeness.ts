@@ -135,7 +135,8 @@ export function createListCompleteness(): ListCompleteness {
       // If an item was created and deleted before it was read, and so hid a deletion, the pass reads fewer items than its
       // total.
       if (!before.isShort && isMetAgain(before)) return 'complete';
-      // The chain of neighbouring pairs may end at an item that was deleted later. Another chain may lead past that item.
+      // The chain of neighbouring pairs may end at an item that was deleted later. Another chain of neighbouring pairs may lead
+      // past the deleted item.
       front = listStart;
       return isUnbroken() ? 'complete' : 'again';
     },

@@ -5,7 +5,7 @@ import type { BufferedBody } from '../platform/buffered-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { ListSplitter } from './split-list.ts';
 
-/** One page of a list response. */
+/** One page of a list of the resource API. */
 export interface ListPage {
   /** The items of the page; they have only the requested members if the page could be split without parsing all of it. */
   readonly partialItems: readonly unknown[];

@@ -49,7 +49,7 @@ export function createListSplitter(key: string, members: readonly string[]): Lis
 interface SplitOptions {
   /** Whether the member name between two positions is the name of the list. */
   readonly isList: (from: number, end: number) => boolean;
-  /** Whether the rest of the text cannot contain another list with that name. */
+  /** Whether the rest of the JSON text cannot contain a second list with the same name. */
   readonly isLast: (end: number) => boolean;
   /** The requested member whose name is between two positions; undefined if none is. */
   readonly memberAt: (from: number, end: number) => string | undefined;
@@ -104,7 +104,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
     listEnd = skipJsonArray(bytes, from, readDropletOrAction);
-    // The text after the list is parsed later.
+    // The JSON text after the list is parsed later, without the list.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;
   });
@@ -146,7 +146,7 @@ type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => 
 /** Finds which of the given names is between two positions. */
 function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
-  /** Comparing the lengths first excludes most names. */
+  /** Comparing the lengths of two names first avoids most comparisons of their bytes. */
   const isLength: boolean[] = [];
   for (const { text } of quoted) isLength[text.length] = true;
   return (bytes, from, end, isEscaped) => {
@@ -167,7 +167,7 @@ function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boole
   return true;
 }
 
-/** Every whole number with this many digits or fewer is exact as a double. */
+/** A whole number of at most this many digits is always exact as a double. */
 const longestNumber = 15;
 const [quote, zero, backslash] = [0x22, 0x30, 0x5c];
 const [openBracket, openBrace] = [0x5b, 0x7b];

@@ -53,7 +53,7 @@ interface Cursor<C> {
   readonly node: Node<C>;
   /** The arguments of the command line before the cursor. */
   readonly positionals: number;
-  /** The option whose value is being typed. */
+  /** The option whose value the user is typing. */
   readonly option: OptionSpec | undefined;
   /** True after the word `--`, because every later word is an argument. */
   readonly isEnded: boolean;
@@ -89,7 +89,10 @@ function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
   return Object.hasOwn(node.children, name) ? node.children[name] : undefined;
 }
 
-/** The specification of a command; for a group, the specification of its default command. Loads the file of at most one command. */
+/**
+ * The specification of a command; for a group, the specification of its default command. The function loads the file of at most
+ * one command.
+ */
 async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options'>> {
   if (node.kind === 'command') return node.load();
   const child = node.defaultCommand === undefined ? undefined : node.children[node.defaultCommand];

@@ -29,7 +29,7 @@ export const globalOptions: readonly OptionSpec[] = [
   { name: 'no-color', description: 'print without colour' },
 ];
 
-/** Every group and command also accepts these options, which the parser processes itself. */
+/** The help options, which every group and command accepts and the parser processes itself. */
 export const helpOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },

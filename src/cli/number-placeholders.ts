@@ -64,7 +64,7 @@ function isLarge(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-/** The next double above the given one. */
+/** Returns the next larger double. */
 function nextDouble(value: number): number {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);

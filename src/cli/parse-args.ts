@@ -3,7 +3,10 @@ import type { OptionSpec, ParsedArgs } from './command.ts';
 /** The values of each option in order of appearance; a flag has an empty string as its value. */
 export type OptionOccurrences = ReadonlyMap<string, readonly string[]>;
 
-/** Gives typed access to the parsed arguments. Reading an option that is not in `options` is a bug in the program and throws. */
+/**
+ * Provides typed access to the parsed command-line arguments. Reading an option that is not in `options` is a bug in the
+ * program and throws.
+ */
 export function parseArgs(
   args: readonly string[],
   options: readonly OptionSpec[],

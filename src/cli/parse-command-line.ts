@@ -65,7 +65,7 @@ interface ParseState<C> {
   /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   readonly isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** Until the outcome is known, this is a request for help about the group or command reached so far. */
+  /** Until the arguments are parsed, the outcome is a request for help about the group or command reached so far. */
   outcome: ParsedCommand<C>;
 }
 

@@ -39,7 +39,10 @@ const greenStates: ReadonlySet<string> = new Set(['active', 'completed', 'done',
 const redStates: ReadonlySet<string> = new Set(['errored', 'error', 'failed', 'damaged', 'unknown', 'expired']);
 const dimStates: ReadonlySet<string> = new Set(['off', 'archive', 'deleted', 'skipped', 'logged_out', 'canceled']);
 
-/** A status in none of these sets belongs to a process that has not ended: `new`, `in-progress`, `running`, `unfinished`. */
+/**
+ * A status in neither of the sets of final statuses belongs to an unfinished operation: `new`, `in-progress`, `running`,
+ * `unfinished`.
+ */
 function colorOfState(state: string): keyof Pick<TerminalStyles, 'green' | 'red' | 'dim' | 'yellow'> {
   if (greenStates.has(state)) return 'green';
   if (redStates.has(state)) return 'red';

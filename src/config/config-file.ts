@@ -19,8 +19,8 @@ export function configPath(folder: string): string {
 }
 
 /**
- * The lock file for processes that write config.json. The lock file is in the folder of config.json, because processes with
- * different state folders may share config.json.
+ * The lock file for writing config.json. The lock file is in the folder of config.json, because processes with different state
+ * folders may share config.json.
  */
 export function configLockPath(folder: string): string {
   return join(folder, '.config.lock');

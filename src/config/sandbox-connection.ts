@@ -61,7 +61,7 @@ export function recordSandbox(stateFolder: string, place: SandboxConnection): vo
   writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
 }
 
-/** Removes the record of this sandbox and keeps the records of other sandboxes. */
+/** Removes the record of the given sandbox and keeps the records of other sandboxes. */
 export function forgetSandbox(stateFolder: string, place: SandboxConnection): void {
   const known = readKnownSandboxes(stateFolder);
   const left = known.filter(isOtherSandbox(place));

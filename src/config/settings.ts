@@ -23,7 +23,7 @@ export interface ProfileReference {
   readonly name: string;
   /**
    * Whether a command without `--profile` selects this profile, because it is `current` in config.json or has the name
-   * `default`. False if CLOUDCTL_PROFILE selected the profile, because the variable may be set for this one command only.
+   * `default`. False if CLOUDCTL_PROFILE selected the profile, because the user may have set the variable for a single command.
    */
   readonly isDefault: boolean;
 }

@@ -15,7 +15,8 @@ const loginLimitMs = 120_000;
 
 /**
  * Logs in again with `prompt=none` (spec.md §4.1): if the user is still signed in, the browser returns a new grant without
- * showing a page. The user is asked for confirmation first. Returns false if the user declines or the account is not known.
+ * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
+ * not known.
  */
 export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
   const { host, output, prompts, store } = parts;

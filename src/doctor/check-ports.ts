@@ -17,7 +17,7 @@ export interface CallbackPort {
  */
 export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
-/** Creates one finding for each callback URL. A login needs one callback URL whose addresses are all free. */
+/** Creates one doctor finding for each callback URL. A login needs one callback URL whose addresses are all free. */
 export function checkPorts(
   callbacks: readonly CallbackPort[],
   bindings: ReadonlyMap<string, PortProbeResult>,

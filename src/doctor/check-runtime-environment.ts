@@ -14,7 +14,10 @@ export interface RuntimeFacts {
   readonly profile: ProfileReference;
 }
 
-/** Checks how a login opens the sign-in page. This check never fails, because a login always prints the authorization URL. */
+/**
+ * Checks how a login opens the sign-in page. The check of the browser never fails, because a login always prints the
+ * authorization URL.
+ */
 export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;

@@ -50,7 +50,7 @@ function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: numb
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
-  // The authorize endpoint without parameters responds with an error page; 404 means that this is another server.
+  // The authorize endpoint without parameters responds with an error page; a 404 means that the origin is another server.
   if (status === 404 && id === 'auth-url')
     return { id, status: 'failed', observed, hint: 'check auth_url: `cloudctl config get auth_url`' };
   return { id, status: 'ok', observed };

@@ -52,7 +52,7 @@ export interface LoopbackServer<Accepted> {
    * closed before a response is accepted.
    */
   readonly taken: Promise<Accepted>;
-  /** Settles with the result of `finish`. */
+  /** Settles with the result of the function `finish`. */
   readonly finished: Promise<BrowserTabOutcome>;
   /** Accepts a response that the user pasted; returns false when another response was accepted before or the server is closed. */
   take(accepted: Accepted): boolean;

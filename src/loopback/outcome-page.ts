@@ -14,7 +14,7 @@ export type LoginOutcome =
   | { readonly kind: 'state_mismatch' }
   /** The reason is one sentence of this program without the full stop. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The login continues in the terminal. */
+  /** The login is not finished and continues in the terminal. */
   | { readonly kind: 'unfinished' };
 
 /** What the browser tab receives: the page with the outcome, or a redirect to the URL at which the login continues. */

@@ -19,10 +19,10 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
   // A connection that could not be accepted has no effect on the other connections.
   server.on('error', () => undefined);
   server.on('request', listener);
-  // Without this listener, Node would respond with 100 or 417 itself.
+  // Without a listener for this event, Node would respond with 100 or 417 itself.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  // Without this listener, Node would close the connection without a response.
+  // Without a listener for the event `connect`, Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
     socket.end(serializeResponse(refusalResponse(refuseHttpMethod('GET'))), () => socket.destroy());

@@ -1,4 +1,4 @@
-/** Called when an AbortSignal is aborted. */
+/** An object whose method is called when an AbortSignal is aborted. */
 export interface AbortObserver {
   onAbort(): void;
 }

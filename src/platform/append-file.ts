@@ -10,7 +10,10 @@ export interface AppendFile {
   close(): void;
 }
 
-/** Opens or creates the file. @param keep selects the lines to keep; the others are removed before any line is appended */
+/**
+ * Opens or creates a file to append lines. @param keep selects the lines to keep; the others are removed before any line is
+ * appended
+ */
 export function openAppendFile(path: string, keep: (lines: readonly string[]) => readonly string[]): AppendFile {
   // Text after the last line break is a line that a crash has cut off, so it is removed.
   const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);

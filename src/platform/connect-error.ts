@@ -38,7 +38,7 @@ export const connectErrorCodes = {
   maxClients: 'MAXCLIENTS',
   timeout: 'ETIMEDOUT',
   closed: 'ECONNRESET',
-  /** The caller aborted the operation with its signal. */
+  /** The caller aborted the database operation with its signal. */
   aborted: 'ABORTED',
 } as const;
 
@@ -63,7 +63,7 @@ export class ConnectError extends Error {
 export class DatabaseError extends Error {
   /** An error code of the server or the operating system, or one of `connectErrorCodes`. */
   readonly code: string;
-  /** Whether the session can no longer be used. */
+  /** Whether the database session can no longer be used. */
   readonly lost: boolean;
 
   constructor(code: string, message: string, lost: boolean) {

@@ -132,8 +132,8 @@ function targetOf(url: URL): Target {
 }
 
 /**
- * Refuses requests that `fetch` refuses, but that a dispatcher would send incompletely or unsafely. The message of this error
- * is replaced in undici-sender.ts.
+ * Refuses requests that `fetch` refuses, but that a dispatcher would send incompletely or unsafely. The message of the thrown
+ * error is replaced in undici-sender.ts.
  */
 function requireSendable({ username, password }: URL, { method, body }: HttpRequestInit): void {
   if (username !== '' || password !== '') throw new TypeError('the URL contains a user name');

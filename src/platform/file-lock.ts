@@ -61,7 +61,7 @@ export function tryAcquireLock(path: string, kinds = availableLockKinds()): Held
       closeSync(descriptor);
       throw lockError(path, error);
     }
-    // If the lock file was removed or is locked with another kind of lock, this lock excludes no other process.
+    // If the lock file was removed or is locked with another kind of lock, the acquired lock excludes no other process.
     closeSync(descriptor);
   }
 }

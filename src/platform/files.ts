@@ -93,8 +93,8 @@ export interface PreallocatedFile {
 }
 
 /**
- * Creates a new file with the text `head` and `room` zero bytes; file and folder are synced before the function returns. Throws
- * when the file already exists.
+ * Creates a new file with the text `head` and `room` zero bytes; file and folder are synced before the function returns. The
+ * function throws when the file already exists.
  */
 export function createPreallocatedFile(path: string, head: string, room: number): PreallocatedFile {
   const start = Buffer.from(head, 'utf8');
@@ -132,7 +132,7 @@ export function isSameFile(path: string, descriptor: number): boolean {
   return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
 }
 
-/** Removes the file durably: the folder is synced before the function returns. A missing file is not an error. */
+/** Removes the file durably: the folder is synced before the function returns. Removing a missing file is not an error. */
 export function removeDurably(path: string): void {
   const removed = unlessMissing(() => {
     unlinkSync(path);
@@ -190,7 +190,7 @@ export function createTemporary(
     try {
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {
-      // A file of this name was left by a killed process with the same process ID.
+      // An existing temporary file was left by a killed process with the same process ID.
       if (fileErrorCode(error) !== 'EEXIST') throw error;
     }
   }

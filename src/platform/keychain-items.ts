@@ -66,7 +66,7 @@ export async function removeKeychainItem(
   return failure ?? unverified(stored, 'the keychain still contains the removed item');
 }
 
-/** After these failures the item is not read back, because a read would only show the same unlock prompt again. */
+/** When the keychain is locked or missing, the item is not read back, because a read would only show the same unlock prompt again. */
 const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['locked', 'missing']);
 
 /**

@@ -7,7 +7,7 @@ export type KeychainRequest =
 
 export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
 
-/** The helper prints this line before it calls the keychain; the time limit of the operation starts with this line. */
+/** The line that the helper prints before it calls the keychain, and with which the time limit of the operation starts. */
 export const operationStartedLine = 'begun';
 
 /** Decodes one output line of the helper; returns undefined when the line is not a reply. */

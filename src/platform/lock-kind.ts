@@ -33,7 +33,7 @@ export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): 
 
 /**
  * The first process records its kind of lock in the lock file, which must be locked. Returns false when another process has
- * recorded another kind before, so that this lock does not exclude that process.
+ * recorded another kind before, so that the lock of this process does not exclude that process.
  */
 export function writeLockKindToFile(descriptor: number, { name }: LockKind): boolean {
   // Windows has one kind only, and cannot read a locked file.

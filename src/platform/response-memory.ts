@@ -15,8 +15,8 @@ interface ResponseMemoryUse {
 }
 
 /**
- * The memory limit in bytes for all sessions together. The responses for a database of 100,000 tables need half of this limit,
- * and the program's own data about the same amount.
+ * The memory limit in bytes for all sessions together. The responses for a database of 100,000 tables need half of this memory
+ * limit, and the program's own data about the same amount.
  */
 const maxMemory = 64 * 2 ** 20;
 

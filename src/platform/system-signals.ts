@@ -5,7 +5,7 @@ export interface SystemSignals extends Signals {
   whenNoListeners(callback: () => void): void;
 }
 
-/** The signals of the operating system. The process catches signals only while it has a listener. */
+/** Delivers the signals of the operating system to listeners. The process catches signals only while it has a listener. */
 export function systemSignals(): SystemSignals {
   const listeners = new Set<Listener>();
   const waiting: (() => void)[] = [];
@@ -20,7 +20,7 @@ export function systemSignals(): SystemSignals {
       listeners.add(listener);
       return () => {
         if (!listeners.delete(listener) || listeners.size > 0) return;
-        // After the last listener is removed, a signal ends the program as usual.
+        // After the last signal listener is removed, a signal ends the program as usual.
         for (const signal of caught) process.off(signal, forward);
         for (const callback of waiting.splice(0)) callback();
       };

@@ -28,8 +28,8 @@ export function collectGarbageEarly(): void {
 }
 
 /**
- * Reduces inlining to a sixth of V8's default of 920 bytes. Without this limit, compiling took a third of the CPU time of a
- * batch of 10,000 names; with it, the code is not slower at 100,000 names (docs/decisions/012-batches.md).
+ * Reduces inlining to a sixth of V8's default of 920 bytes. Without a lower inlining limit, compiling took a third of the CPU
+ * time of a batch of 10,000 names; with it, the code is not slower at 100,000 names (docs/decisions/012-batches.md).
  */
 export function reduceInlining(): void {
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=150');

@@ -16,7 +16,7 @@ export type RecordedMigrationStatus = 'running' | 'canceled' | SandboxMigrationE
 /** The status of a migration at an instant of the virtual clock. */
 export interface MigrationOutcome {
   readonly status: RecordedMigrationStatus;
-  /** How the migration ended; absent while it runs. `at` is in milliseconds of the virtual clock. */
+  /** How the migration ended; absent while it runs. The time `at` is in milliseconds of the virtual clock. */
   readonly stop?: { readonly at: number; readonly reason?: string };
 }
 

@@ -76,7 +76,7 @@ export interface TokenPair extends SandboxGrant {
   /** Expiry of the access token, in milliseconds of the virtual clock. */
   readonly expiresAt: number;
   readonly end?: 'revoked' | 'refreshed';
-  /** The access token that replaced this one in a refresh. */
+  /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
 }
 
@@ -131,7 +131,7 @@ export interface SandboxMigrationSource {
 
 export interface SandboxMigration {
   readonly id: string;
-  /** UUID of the target cluster. */
+  /** The UUID of the target cluster of a migration. */
   readonly cluster: string;
   readonly source: SandboxMigrationSource;
   readonly startedAt: number;

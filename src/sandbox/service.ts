@@ -26,6 +26,6 @@ export interface SandboxSettings {
   readonly dropletLimit: number;
   readonly revokeOnReplay: boolean;
   readonly unknownTokenStatus: 404 | 401;
-  /** Lists of droplets contain only droplets of at least this age, in milliseconds of the virtual clock. */
+  /** The minimum age of a droplet in a list, in milliseconds of the virtual clock. */
   readonly listLagMs: number;
 }

@@ -69,12 +69,12 @@ export class World {
     return this.#state;
   }
 
-  /** Registers the function that is called synchronously at every change of the state. A new listener replaces the previous one. */
+  /** Registers the function that is called synchronously at every change of the state, in place of the previous one. */
   onChange(listener: ChangeListener): void {
     this.#notify = listener;
   }
 
-  /** Replaces the whole state. After the replacement the virtual clock continues from `takenAt`, in milliseconds. */
+  /** Replaces the whole state of the sandbox. After the replacement the virtual clock continues from `takenAt`, in milliseconds. */
   restore(seed: SeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
     this.#registry = createRegistry(seed);

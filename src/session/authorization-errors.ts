@@ -78,7 +78,7 @@ function authorizationHint(
 ): string {
   const { sameRequest, otherFlow } = loginCommands;
   switch (error) {
-    // Some servers return these error codes when a person declined or did not sign in.
+    // Some servers return consent_required or login_required when a person declined or did not sign in.
     case 'consent_required':
     case 'login_required':
       return request.prompt === 'none'

@@ -52,7 +52,7 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
 }
 
 /**
- * Returns the scope to store for a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
+ * Returns the scope that is stored with a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
  * `scope_mismatch` when the granted scope differs from the requested one and is not accepted.
  */
 export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {

@@ -21,7 +21,7 @@ export interface CredentialRecord {
   /** The scope of the session; empty when it is not known. */
   readonly scope: string;
   readonly accountUuid?: string;
-  /** UUID of the team, or `personal`; absent when no response has named the account since this field exists. */
+  /** UUID of the team, or `personal`; absent when no response has named the account since records have the field `team`. */
   readonly team?: string;
   /**
    * True if the access token was given to `auth login --with-token`: its scope and lifetime were in no response, and it cannot

@@ -18,7 +18,10 @@ export interface JournalHeader {
 
 /** The content of a write-ahead file. */
 export type DecryptedJournal =
-  /** The body is neither zero bytes nor encrypted with this key, so it is partly written, damaged, or belongs to another session. */
+  /**
+   * The body is neither zero bytes nor encrypted with the key of the session, so it is partly written, damaged, or belongs to
+   * another session.
+   */
   | { readonly kind: 'torn'; readonly head: JournalHeader | undefined }
   | { readonly kind: 'zeros'; readonly head: JournalHeader }
   | { readonly kind: 'opens'; readonly head: JournalHeader; readonly body: Secret };

@@ -28,7 +28,7 @@ export const failpoints = {
 export type Failpoint = keyof typeof failpoints;
 
 export interface FailpointObserver {
-  /** Called each time that a failpoint is reached. The release build does not contain calls of failpoints. */
+  /** Called each time a failpoint is reached. The release build does not contain calls of failpoints. */
   readonly onFailpoint?: ((point: Failpoint) => void) | undefined;
 }
 

@@ -61,7 +61,7 @@ type TemporaryContent =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
   /** The file has zero bytes that no response has filled completely. */
   | { readonly kind: 'reserved' }
-  /** The file cannot be read, and may contain the newest record. */
+  /** The temporary file cannot be read, and may contain the newest session record. */
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'other' };
 

@@ -30,7 +30,7 @@ export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ReachabilityChe
   readonly onOtherScope: ScopeMismatchPolicy;
   /**
    * Whether a login with `prompt=none` that requires user input continues in the same browser tab with the sign-in page. If
-   * false, such a login fails.
+   * `canContinue` is false, a login that requires user input fails.
    */
   readonly canContinue: boolean;
   /** Reports the stored session in the terminal. */

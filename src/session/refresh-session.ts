@@ -183,7 +183,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   throw tokenError(result, sessionEndedContext(deps, ended, errorContext));
 }
 
-/** Text for the detail of an error. */
+/** Text for the detail of the error of a refresh. */
 const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
 
 /** Without a refresh token, the session is stored as ended when the API refuses the access token. */
@@ -210,7 +210,7 @@ function probeAccessToken(
   return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
 }
 
-/** Returns the record in the store, which may be a newer one of another process. Throws if the grant could not be stored. */
+/** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
   const { deps, items, found, reservation, isKept } = ongoing;
   const written = await reservation.commit(next, () => writeUnlessSuperseded(deps.store, items, next, found.record));

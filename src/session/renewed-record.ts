@@ -18,9 +18,9 @@ export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowM
 }
 
 /**
- * Creates the record of the next generation. `sentAt` (seconds) is the time before the request was sent, so that the computed
- * expiry is never too late. A grant of another account or team creates a record that is marked as ended but contains the
- * tokens, so that they can be revoked even after a crash.
+ * Creates the session record of the next generation. `sentAt` (seconds) is the time before the request was sent, so that the
+ * computed expiry is never too late. A grant of another account or team creates a record that is marked as ended but contains
+ * the tokens, so that they can be revoked even after a crash.
  */
 export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: number): CredentialRecord {
   const answered = accountContextOf(grant.info);

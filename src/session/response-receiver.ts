@@ -7,7 +7,7 @@ import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
 
-/** The URLs of a login for the user. */
+/** The URLs of a login that the user may need. */
 export interface LoginAddresses {
   readonly authorizationUrl: string;
   /** A one-time URL for the command that opens the browser, whose arguments other users can see; absent without a listener. */

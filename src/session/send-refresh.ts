@@ -33,10 +33,10 @@ export type SendRefreshResult =
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
 /**
- * Sends a refresh up to three times as long as the server certainly did not process it (the request was not sent, or the
- * response is a complete 429). When it is not known whether the server processed the request, the same refresh token is sent
- * once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command left
- * a refresh with an unknown result, only one request is sent.
+ * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
+ * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
+ * sent once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command
+ * left a refresh with an unknown result, only one request is sent.
  */
 export async function sendRefresh(
   deps: SendRefreshDeps,
@@ -124,7 +124,7 @@ async function* observeBody(
 /** The maximum length of a body that sendTokenRequest reads, in bytes. */
 const bodyLimit = 1024 * 1024;
 
-/** Text for the detail of an error. */
+/** Text for the detail of the error of a refresh. */
 export const sessionKeptMessage = 'the session was kept';
 const outcomeUnknown =
   'it is not known whether the server processed the request; the session was kept, and the next command checks it';

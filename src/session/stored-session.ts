@@ -40,7 +40,7 @@ export interface FoundSession {
   readonly kind: 'found';
   /** The newest record in the store item and its journal. */
   readonly record: CredentialRecord;
-  /** Whether the record is in the journal only. */
+  /** Whether only the journal contains the record. */
   readonly pending: boolean;
   /** Whether a refresh of the record was prepared, but has no known result. */
   readonly inDoubt: boolean;
@@ -113,7 +113,7 @@ export function requireRecord(stored: StoredSession, profile: ProfileReference, 
   return requireStoredSession(stored, profile, location).record;
 }
 
-/** Writes the record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
+/** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
   items: CredentialItems,
@@ -237,7 +237,7 @@ export function accountHint(uuid: string | undefined): string | undefined {
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
-/** The command that logs in. `scope` is the requested scope, which the command contains only if it differs from the default. */
+/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
 export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
   return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
 }

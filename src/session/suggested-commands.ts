@@ -15,7 +15,7 @@ export function otherTokenParamsCommand(profile: ProfileReference, tokenParams: 
   return profileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
-/** The options that request this scope; empty if the scope contains characters that a shell could interpret. */
+/** The command-line options that request the scope; empty if the scope contains characters that a shell could interpret. */
 export function scopeOption(scope: string): readonly string[] {
   if (!/^[\w.: -]+$/.test(scope)) return [];
   const any = isKnownScope(scope) ? [] : ['--any-scope'];

@@ -56,13 +56,15 @@ const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenO
       hint: 'sendCredentials',
     },
   },
-  // Some servers return this error for missing or unknown client credentials, for which RFC 6749 §5.2 specifies invalid_client.
+  // Some servers return unauthorized_client for missing or unknown client credentials, for which RFC 6749 §5.2 specifies
+  // invalid_client.
   unauthorized_client: {
     code: 'api_error',
     reason: 'the authorization server does not allow this application to use this grant type',
     hint: 'checkClient',
   },
-  // A server that expects form parameters but receives an empty body returns one of these two errors (RFC 6749 §4.1.3).
+  // A server that expects form parameters but receives an empty body returns invalid_request or unsupported_grant_type (RFC
+  // 6749 §4.1.3).
   invalid_request: {
     code: 'api_error',
     reason: 'the authorization server rejected the parameters of the request',

@@ -3,8 +3,8 @@ import type { ProfileSession } from './profile-session.ts';
 
 /**
  * Wraps a session so that, after it has ended, the user at the terminal can log in and the command continues. `reauthenticate`
- * asks the user and logs in; it resolves with false if the user declines. All callers in this process wait for the answer to
- * the same question.
+ * asks the user and logs in; it resolves with false if the user declines. All callers in this process wait for the same
+ * question and login.
  */
 export function withReauthentication(session: ProfileSession, reauthenticate: () => Promise<boolean>): ProfileSession {
   let login: Promise<boolean> | undefined;

@@ -148,7 +148,7 @@ function isObsolete(
   nowMs: number,
 ): boolean {
   if (wal.sid === stored.sid) return wal.gen <= stored.gen;
-  // The key of this write-ahead file may be in another keychain, because several keychains may use the same folder.
+  // The key of a write-ahead file may be in another keychain, because several keychains may use the same folder.
   const { head } = readWriteAheadFile(disk, wal, stored);
   return head !== undefined && nowMs / 1000 - head.sentAt > keepDays * 86_400;
 }

@@ -13,7 +13,7 @@ import { isLedgerStarted } from './ledger-file.ts';
 export interface LedgerChoice {
   /** The path of an existing ledger: from `--resume`, or from `--ledger` if that file is a ledger. */
   readonly resumed: string | undefined;
-  /** Where `--ledger` creates the ledger. */
+  /** The path at which `--ledger` creates the ledger. */
   readonly created: string | undefined;
 }
 

@@ -93,7 +93,7 @@ export interface CreatedEvent {
   readonly rows: readonly CreatedDropletRow[];
 }
 
-/** The server did not create the droplets. */
+/** The server did not create the droplets of the group. */
 export interface FailedEvent {
   readonly event: 'failed';
   readonly at: string;
@@ -102,7 +102,7 @@ export interface FailedEvent {
   readonly error: string;
 }
 
-/** The command `droplets batches delete` deleted the droplets. */
+/** The command `droplets batches delete` deleted the listed droplets. */
 export interface DeletedEvent {
   readonly event: 'deleted';
   readonly at: string;
@@ -112,7 +112,7 @@ export interface DeletedEvent {
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
 export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
-/** It is not known whether droplets exist. `resend`: a later run may send the names again after proving that none exists. */
+/** It is not known whether the droplets exist. `resend`: a later run may send the names after proving that none exists. */
 export interface UnknownOutcomeEvent {
   readonly event: 'unknown';
   readonly at: string;
@@ -137,7 +137,7 @@ export function ledgerTimestamp(clock: Clock): string {
   return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
-/** Parses a time of a ledger to milliseconds. */
+/** Converts a time in a ledger to milliseconds. */
 export function parseLedgerTime(date: string | undefined): number | undefined {
   const time = date === undefined ? Number.NaN : Date.parse(date);
   return Number.isNaN(time) ? undefined : time;

@@ -11,7 +11,7 @@ export interface LedgerFile {
    * which halves the number of writes.
    */
   append(line: string, canWait: boolean): void;
-  /** Writes the lines that were delayed. Throws also when the ledger file was deleted or replaced. */
+  /** Writes the delayed lines of the ledger. Throws also when the ledger file was deleted or replaced. */
   flush(): void;
   /** Resolves when all written lines are synced to the disk. Rejects also when the ledger file was deleted or replaced. */
   sync(): Promise<void>;
@@ -67,7 +67,7 @@ export function openLedgerFile(path: string): LedgerFile {
     try {
       flush();
     } catch {
-      // The next write or flush reports the error.
+      // The next write or flush of the ledger reports the error.
     }
   };
   const close = (): Promise<void> => {

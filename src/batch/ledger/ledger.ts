@@ -34,7 +34,7 @@ export interface Ledger {
   record(event: LedgerEvent): void;
   /** Adds the event to the file and to the state, and resolves when the event is synced to the disk. */
   commit(event: LedgerEvent): Promise<void>;
-  /** Writes the events that were delayed. Throws when the events could not be written. */
+  /** Writes the delayed events to the ledger file. Throws when the delayed events could not be written. */
   flush(): void;
   close(): Promise<void>;
   /** Deletes the ledger file of a batch for which no request was sent, or of a single droplet that was created. */
@@ -119,7 +119,7 @@ function restorePrevious(path: string, { batch, baseline }: BatchState): boolean
   return true;
 }
 
-/** Opens the ledger that an earlier process wrote. An incomplete last line is removed. */
+/** Opens the ledger that an earlier process wrote. An incomplete last line of the ledger is removed. */
 export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
   // The path is made absolute, because the resume command may be run in another folder.
   const path = resolve(named);

@@ -107,7 +107,7 @@ function isDeleted(state: BatchState): boolean {
   return deleted > 0;
 }
 
-/** Whether a process runs the batch. */
+/** Whether a process is currently running the batch. */
 function isLocked(path: string): boolean {
   let lock: HeldLock | undefined;
   try {

@@ -34,7 +34,7 @@ export interface UncertainNames {
 export type UncertainResolution =
   /** The result of the names is recorded, or the run has ended. */
   | { readonly kind: 'over' }
-  /** The late response arrived. */
+  /** The late response to the creation request arrived. */
   | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
   /** Lookups proved that no droplet with the names exists. */
   | { readonly kind: 'absent' };

@@ -40,7 +40,7 @@ export interface TaggedBatch {
   readonly lastLookupAt: () => number;
 }
 
-/** A droplet younger than this, in milliseconds of the server's clock, shows that another run may just have ended. */
+/** A droplet that was created within the last ten minutes, by the server's clock, shows that another run may just have ended. */
 const recentMs = 600_000;
 
 export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {

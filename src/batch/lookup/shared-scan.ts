@@ -7,7 +7,7 @@ import { scanDropletPages } from './scan-droplets.ts';
 export interface DropletLookupResult {
   /** Whether the lookup read every droplet, so that a name without a result certainly has no droplet. */
   readonly conclusive: boolean;
-  /** Whether the server returned `meta.total`. Without a total, no lookup is conclusive. */
+  /** Whether the list response has the member `meta.total`. Without a total, no lookup is conclusive. */
   readonly hasTotal: boolean;
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }

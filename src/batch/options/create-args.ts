@@ -119,7 +119,7 @@ function readTypedAttributes(args: ParsedArgs) {
 
 function parseImageId(image: string): number {
   const id = Number(image);
-  // A double cannot represent this number exactly, so another image could be selected.
+  // A double cannot represent an image id above 2^53 exactly, so another image could be selected.
   if (!Number.isSafeInteger(id)) throw usageError(`--image is not an image id: ${image}`, 'use the slug of the image');
   return id;
 }

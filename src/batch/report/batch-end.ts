@@ -14,7 +14,7 @@ export interface BatchEnd {
   /** The error that prevented rows from being printed. */
   readonly outputError: CliError | undefined;
   readonly signal: SignalName | undefined;
-  /** The command that resumes the batch. */
+  /** The shell command that resumes the batch. */
   readonly resume: string;
   /** Whether the run used `--wait`, and so also waited until the droplets were active. */
   readonly wait: boolean;

@@ -7,7 +7,7 @@ import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lo
 import { findConclusiveLookup } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** What the batch would do for one name. */
+/** The action that a batch would take for one name. */
 export interface BatchPlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';

@@ -38,8 +38,8 @@ export interface DropletGroup {
 type GroupNames = Pick<DropletGroup, 'id' | 'names'>;
 
 /**
- * Creates the droplets of a group. Resolves when the result of every name is recorded or the run has ended; the value is the
- * error that stops the batch, if any.
+ * Creates the droplets of a group of names. Resolves when the result of every name is recorded or the run has ended; the value
+ * is the error that stops the batch, if any.
  */
 export async function createDropletGroup(group: DropletGroup, deps: DropletGroupDeps): Promise<CliError | undefined> {
   const { clock, ledger, lane, ending, abortScope } = deps;
@@ -116,7 +116,7 @@ function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroup
   return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
 }
 
-/** Sends the request of a group. The caller must record the `sending` event of the group before. */
+/** Sends the creation request of a group of names. The caller must record the `sending` event of the group before. */
 function sendGroup(
   { names }: DropletGroup,
   { lane, ledger, loginHints, abortScope, userData }: DropletGroupDeps,

@@ -68,8 +68,8 @@ export function createGroupQueue({
 }
 
 /**
- * Records that announced groups were never sent. Without this event, the result of these names would count as unknown after a
- * reboot.
+ * Records in the ledger that announced groups were never sent. Without this event, the result of these names would count as
+ * unknown after a reboot.
  */
 export function recordUnsentGroups({ ledger, clock }: Pick<GroupQueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.state.announced().map(({ sending }) => sending))

@@ -17,7 +17,7 @@ export type RequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
   /** Not processed because of the rate limit: it is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
-  /** The server created no droplet. If `stop` is present, every other request would fail with this error, too. */
+  /** The server created no droplet. If `stop` is present, every other request would fail with the same error. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
   /** It is not known whether the request was processed. If `isDone` is true, at least a part was, so it must not be sent again. */
   | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };

@@ -39,7 +39,10 @@ const likelyMany = Number.POSITIVE_INFINITY;
 export function createDropletPoller(lane: SendLane, tag: string | undefined): DropletPoller {
   // A server that ignores the filter returns additional droplets, which are skipped.
   let filter = tag === undefined ? '' : `tag_name=${encodeURIComponent(tag)}&`;
-  /** The number of page requests in the last poll that read pages. If fewer droplets than this are left, they are read by id. */
+  /**
+   * The number of page requests in the last poll that read pages. If fewer droplets than this number of pages are left, the
+   * droplets are read by id.
+   */
   let pageCost = 1;
   /** The number of the last page, if the droplets were found at the end of the list. */
   let lastPage: number | undefined;

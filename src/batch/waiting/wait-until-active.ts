@@ -19,7 +19,7 @@ export interface WaitUntilActiveOptions {
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly results: WaitResults;
-  /** Called after each poll. @param ended names of droplets that are active or cannot become active */
+  /** Called after each poll for the state of the droplets. @param ended names of droplets that are active or cannot become active */
   readonly onPoll: (active: number, total: number, ended: readonly string[]) => Promise<void>;
 }
 

@@ -54,7 +54,7 @@ function columnsThatFit(
   }
 }
 
-// A cell longer than this is a mistake or an attack, so it is cut.
+// The maximum length of a cell: longer text is a mistake or an attack, so it is cut.
 const maxCellLength = 10_000;
 const gap = '  ';
 /** On a narrow terminal, only columns wider than this number of characters are shortened. */

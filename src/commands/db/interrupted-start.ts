@@ -26,7 +26,7 @@ export async function resolveInterruptedStart(
 
 /**
  * Reads the recorded migration from the service. Rejects when the profile belongs to another service or account than the
- * record, because the same UUID would be another cluster there.
+ * record, because the same UUID would identify another cluster there.
  */
 export function createRecordedStatusFetcher(
   context: Context,

@@ -62,7 +62,7 @@ async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: 
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
   socket.once('close', onClose);
-  // Without this option, the kernel would collect small writes and send them together.
+  // Without TCP_NODELAY, the kernel would collect small writes and send them together.
   socket.setNoDelay(true);
   try {
     for (let at = 0; at < bytes.length; at += 1) {

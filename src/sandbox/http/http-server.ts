@@ -32,8 +32,8 @@ export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit
 }
 
 /**
- * Resolves with the port number. Rejects with an Error that has the members `code` (error code of the operating system) and
- * `port`.
+ * Resolves with the number of the port on which the server listens. Rejects with an Error that has the members `code` (error
+ * code of the operating system) and `port`.
  */
 export function startListening(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -124,7 +124,7 @@ function deliver(response: ServerResponse, reply: HttpReply, closesConnection: b
 
 /** Rejects a request and closes the connection, so that no byte after the request is read as another request. */
 async function rejectFraming(response: ServerResponse, status: number): Promise<void> {
-  // Node's HTTP parser rejects some of these requests itself, one turn of the event loop later.
+  // Node's HTTP parser rejects some requests with invalid framing itself, one turn of the event loop later.
   await new Promise(setImmediate);
   if (response.socket?.writable !== true) return;
   response.writeHead(status, { connection: 'close', 'content-length': '0' }).end();

@@ -53,7 +53,10 @@ export function isCrossOriginForm(request: HttpRequest): boolean {
   return request.header('origin').some((origin) => origin.toLowerCase() !== own.toLowerCase());
 }
 
-/** Whether the form was submitted from its own page, with an unused CSRF token of that form. The call invalidates the CSRF token. */
+/**
+ * Whether the form was submitted from its own page, with an unused CSRF token of that form. Checking the CSRF token also
+ * invalidates it.
+ */
 export function consumeFormToken(
   request: HttpRequest,
   session: PanelSession,

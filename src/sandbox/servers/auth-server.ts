@@ -39,7 +39,7 @@ function respond(
   return session === undefined ? redirectToSignIn(request) : route.handle(request, service, session);
 }
 
-/** Each of the three parts of this origin has its own error format. */
+/** The authorization server, the control panel and the admin API each have their own error format. */
 function errorReply(request: HttpRequest, status: number, message: string): HttpReply {
   if (request.method === 'HEAD') return emptyReply(status);
   if (request.path.startsWith('/_sandbox/')) return adminError(status, message);

@@ -11,7 +11,7 @@ import { toWorldImage } from './world-state.ts';
 export interface StateWriter {
   /**
    * Resolves when every change made before the call is synced to the disk; returns undefined when all changes are already
-   * synced. Rejects after a write has failed.
+   * synced. The promise rejects after a write has failed.
    */
   readonly whenSaved: () => Promise<void> | undefined;
   /** Resolves with the error of the first write that failed. After a failed write, nothing more is written. */
@@ -26,8 +26,8 @@ export interface StateWriterOptions {
   /** The end of the journal when the folder was read; absent for an empty folder. */
   readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
   /**
-   * The size of the journal in bytes above which a new snapshot replaces the journal. If the snapshot is larger than this
-   * limit, the limit is the size of the snapshot.
+   * The size of the journal in bytes above which a new snapshot replaces the journal. If the snapshot is larger than the limit
+   * of the journal, the limit is the size of the snapshot.
    */
   readonly compactAt: number;
   /** Whether a value has changed that only a snapshot stores. */
@@ -84,8 +84,8 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
   /** The write that includes the latest change; undefined when the write has ended. */
   let pending: Promise<void> | undefined;
   /**
-   * Whether the write `pending` has not begun, so that it will include further changes. After a failed write, the value stays
-   * true.
+   * Whether the write `pending` has not begun, so that it will include further changes. After a failed write, `isScheduled`
+   * stays true.
    */
   let isScheduled = false;
 

@@ -5,7 +5,7 @@ import { type ApiReply, apiReply } from './api-reply.ts';
 
 /**
  * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
- * service use it.
+ * service use GET /v2/account.
  */
 export function getAccount(_request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
   const pair = world.pair(caller.accessToken);

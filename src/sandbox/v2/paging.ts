@@ -63,7 +63,7 @@ export function listReply(
   key: string,
   { page, perPage }: PageRequest,
   { total }: PageSlice<unknown>,
-  /** The JSON text of each item. */
+  /** The JSON text of each list item. */
   views: readonly string[],
 ): ApiReply {
   const last = Math.max(1, Math.ceil(total / perPage));
