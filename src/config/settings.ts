@@ -107,7 +107,7 @@ export function requireKnownProfile(settings: ProfileSettings, config: ConfigFil
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
-    hint: `create it: \`cloudctl auth setup --profile ${settings.profileName}\``,
+    hint: `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 
@@ -118,7 +118,9 @@ export function requireStoredProfile(config: ConfigFile, name: string): void {
   throw new CliError('profile_unknown', `unknown profile "${name}"`, {
     detail: known === '' ? 'config.json has no profile' : `known profiles: ${known}`,
     hint:
-      known === '' ? `create it: \`cloudctl auth setup --profile ${name}\`` : 'list the profiles: `cloudctl auth list`',
+      known === ''
+        ? `create the profile: \`cloudctl auth setup --profile ${name}\``
+        : 'list the profiles: `cloudctl auth list`',
   });
 }
 

@@ -34,7 +34,7 @@ export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile
   if (!canOpenUrl)
     return warn(
       'no program that opens a browser was found',
-      'install one (on Debian: `apt-get install xdg-utils`), or set BROWSER',
+      'install such a program (on Debian: `apt-get install xdg-utils`), or set BROWSER',
     );
   return { id, status: 'ok', observed: 'a login opens the default browser' };
 }

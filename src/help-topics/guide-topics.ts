@@ -3,7 +3,7 @@ import type { HelpTopicPage } from '../cli/help-topic.ts';
 export const outputTopic: HelpTopicPage = {
   text: [
     'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
-    'A table on a terminal fits its width: columns of low priority are left out, and times are relative. Elsewhere a table has every column and ISO 8601 times.',
+    'A table on a terminal fits its width: columns of low priority are left out, and times are relative. In a file or a pipe, a table has every column and ISO 8601 times.',
   ].join('\n\n'),
   sections: [
     {

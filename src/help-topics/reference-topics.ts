@@ -6,7 +6,7 @@ import { type ErrorCode, exitCodes } from '../errors.ts';
 import { errorMeanings } from './error-meanings.ts';
 
 export const optionsTopic: HelpTopicPage = {
-  text: 'Every command has these options. They may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
+  text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
   sections: [{ title: 'Options', entries: optionEntries([...globalOptions, ...helpOptions]) }],
 };
 

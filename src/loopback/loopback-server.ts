@@ -203,7 +203,7 @@ function startedTwiceError(): CliError {
   return new CliError('state_mismatch', 'could not log in: the one-time start URL was opened twice', {
     detail:
       'other users of this machine can read the URL in the list of processes, so one of the two requests may not be yours',
-    hint: 'start the login again, with `--paste` if it happens again',
+    hint: 'start the login again, with `--paste` if the error occurs again',
   });
 }
 

@@ -91,7 +91,7 @@ const fileStoreHint = (command: string): string => `store sessions in files of m
 const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>> = {
   locked: {
     message: 'could not use the keychain: it is locked',
-    hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`), then run the command again',
+    hint: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`), then run the command again',
   },
   missing: { message: 'could not use the keychain: this machine has none', hint: fileStoreHint },
   hung: {

@@ -17,7 +17,7 @@ import { statusView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<Context> = {
   description:
-    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN the resource API is asked for the account of that token.',
+    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API.',
   options: [
     {
       name: 'check',

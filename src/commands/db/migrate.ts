@@ -145,7 +145,7 @@ async function finish(
   const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
   await output.object<Migrated>(result, view);
   await output.note([
-    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest.`,
+    `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
     ...migrationRules(source.engine),
   ]);
   if (args.has('watch')) {

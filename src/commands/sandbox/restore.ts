@@ -38,7 +38,7 @@ async function recordRestoredSandbox(context: Context, ready: unknown): Promise<
   if (now === undefined || place?.admin_token !== now.admin_token || place.client_id === now.client_id) return;
   recordSandbox(state, now);
   await context.output.note(
-    'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints them.',
+    'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints the new values.',
   );
 }
 
