@@ -31,7 +31,7 @@ import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
 
-/** What a command works with. Each service is created on first use. This file is the only place where services are wired. */
+/** The services, settings and output that a command uses. Each service is created on first use. Only context.ts creates services. */
 export interface Context {
   readonly host: Host;
   readonly globals: ParsedArgs;
@@ -43,7 +43,7 @@ export interface Context {
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
   readonly settings: (options?: SettingOverrides) => ProfileSettings;
-  /** The settings of a stored profile, without the options of this run; for commands that list profiles. */
+  /** The settings of a stored profile without the options of this run, for commands that list profiles. */
   readonly storedSettings: (profile: string) => ProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
@@ -108,7 +108,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
   const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {
     const sending = await host.createSender({ env: host.env, trace, ...options });
-    // Requests to the token endpoint have their own time limit, which --timeout shortens. API requests carry theirs.
+    // Requests to the token endpoint have a fixed time limit, which --timeout can only shorten.
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
@@ -137,7 +137,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
     color: isColored(host.stderr),
-    // The progress text would be drawn over the prompt.
+    // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
   const store = (current: ProfileSettings, limit?: number): CredentialStore =>
@@ -178,7 +178,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
         adminUrl === undefined
           ? undefined
           : '--admin-url also requires the admin token in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
-      hint: 'start one: `cloudctl sandbox start`',
+      hint: 'start a sandbox: `cloudctl sandbox start`',
     });
   };
   return {
@@ -204,7 +204,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   };
 }
 
-/** The client secret of the environment belongs to the application of the settings, and is sent to no other server. */
+/** The client secret in the environment is sent only to the server for which the profile is configured. */
 function environmentClientSecret(
   { clientSecret, values }: ProfileSettings,
   { authOrigin, clientId }: SessionBinding,

@@ -4,7 +4,10 @@ import type { BatchIo } from './batch-io.ts';
 import type { BatchResultRow } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
-/** A plain creation of one name: its ledger is deleted once the result is proven, and its path is printed only if it stays. */
+/**
+ * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
+ * only if the file stays.
+ */
 export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {
   const named = ['resume', 'ledger', 'batch-id', 'mark'];
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
@@ -23,7 +26,7 @@ export async function printLedgerPath(
   if (existsSync(path)) await output.show(`ledger: ${path}`);
 }
 
-/** @param hasSucceeded nothing stopped the run, and its row was printed */
+/** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
 export async function endSingleCreation(
   io: Pick<BatchIo, 'output'>,
   ledger: Ledger,

@@ -34,17 +34,20 @@ export interface OutputOptions extends PrintOptions {
 
 export interface Output {
   readonly format: OutputFormat;
-  /** Prints rows. ndjson and csv stream; the other formats wait for the last row, so that an error leaves stdout empty. */
+  /**
+   * Prints rows. In ndjson and csv each row is printed at once; the other formats wait for the last row, so that stdout stays
+   * empty after an error.
+   */
   list<T>(rows: RowSource<T>, view: ListView<T>): Promise<void>;
-  /** Prints rows that arrive in pages. */
+  /** Prints rows that the server returns in pages. */
   pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
-  /** Throws a usage error for an unknown column of `--format`, for commands that do work before the first row. */
+  /** Throws a usage error for an unknown column of `--format`; for commands that work before they print the first row. */
   checkColumns<T>(view: ListView<T>): void;
   /** The table of these rows, as `list` prints it. */
   tableText<T>(rows: readonly T[], view: ListView<T>): Promise<string>;
   /** Prints one object. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
-  /** Prints data of unknown shape: as JSON instead of a table, unless a query or columns define its shape. */
+  /** Prints data whose columns are not known: the table format prints it as JSON, unless a query or `--format` names columns. */
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
@@ -52,15 +55,18 @@ export interface Output {
   report(text: string): Promise<void>;
   /** Prints to stderr even with `--quiet`: text that the user needs to continue. Each text is cut at `max` characters (default: 4000). */
   show(text: Notice, max?: number): Promise<void>;
-  /** Prints a notice to stderr, unless `--quiet`. Each text is cut at `max` characters (default: 4000). */
+  /** Prints a notice to stderr, unless `--quiet` is set. Each text of a notice is cut at `max` characters (default: 4000). */
   note(text: Notice, max?: number): Promise<void>;
   /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;
-  /** Prints an error to stderr: three parts, or one JSON object in the JSON formats. */
+  /** Prints an error to stderr: as three lines of text, or in the JSON formats as one JSON object. */
   error(error: CliError): Promise<void>;
 }
 
-/** One text, or one text for each line. Only a line of the program begins at the margin: a line break inside a text is followed by a space. */
+/**
+ * A notice is one text, or a list with one text for each line. Only a text that the program itself starts begins in the first
+ * column: a line break inside a text is followed by a space.
+ */
 export type Notice = string | readonly string[];
 
 export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
@@ -80,7 +86,7 @@ export function createOutput(options: OutputOptions): Output {
       const all = await collectRows(rows);
       return printPaged(presentResult(query(all), view, all, wanted), view);
     }
-    // Throws for unknown columns before the first row is requested.
+    // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
     switch (format) {
       case 'ndjson':
@@ -105,7 +111,7 @@ export function createOutput(options: OutputOptions): Output {
     list: (rows, view) => pages(toRowPages(rows), view),
     pages,
     checkColumns(view) {
-      // The columns of a query's result are not known before it has run.
+      // The columns of a query result are known only after the query has run.
       if (query === undefined) pickColumns(view.columns, wanted);
     },
     tableText: (rows, view) => renderDataTable(presentRows(rows, view, wanted), options, view.untruncated),
@@ -143,7 +149,7 @@ function noticeLines(notice: Notice, max?: number): string {
   return texts.map((text) => `${indentLines(sanitizeLines(text, max))}\n`).join('');
 }
 
-/** One page for each row of an asynchronous source, one page for all rows of an array. */
+/** An asynchronous source becomes one page for each row, an array becomes one page with all rows. */
 async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
@@ -151,7 +157,7 @@ async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
 
 async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
-  // Pushed one at a time, because a call cannot have 100,000 arguments.
+  // Rows are pushed one at a time, because a function call cannot have 100,000 arguments.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }

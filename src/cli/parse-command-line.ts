@@ -39,7 +39,8 @@ export async function parseCommandLine<C>(
   try {
     await command.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander throws for a group without a subcommand. This file does the same when the outcome is known early.
+    // Commander throws for a group without a subcommand, and this parser throws when the outcome is known before all arguments
+    // are parsed.
     if (!(error instanceof CommanderError)) throw error;
   }
   const { outcome, occurrences } = state;
@@ -64,7 +65,7 @@ function configureGroup<C>(
   state: ParseState<C>,
 ): void {
   const names = Object.keys(group.children);
-  // An option that the group does not know belongs to the command below it, if there is one.
+  // An option that the group does not know belongs to the subcommand, if the command line has one.
   const passesOn = (operands: readonly string[]) => operands.length > 0 || group.defaultCommand !== undefined;
   command.enablePositionalOptions();
   configureOptions(command, globalOptions, path, state, passesOn);
@@ -96,7 +97,7 @@ function configureCommand<C>(
   defaultedFrom: DefaultedGroup<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
-  // The arguments are checked below, where a misspelled command can be recognized.
+  // Excess arguments are checked in `action`, where a misspelled command can be recognized.
   command.allowExcessArguments();
   command.action(() => {
     const args = command.args;
@@ -151,7 +152,7 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
   state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);
 }
 
-// Commander takes any next word as the value, so an option without a value is the last word.
+// Commander takes any next word as the value of an option, so an option lacks its value only when it is the last word.
 function withMissingValueError<T>(read: () => T, words: readonly string[], specs: readonly OptionSpec[]): T {
   try {
     return read();
@@ -166,7 +167,8 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
   }
 }
 
-// The default command was selected because no subcommand was typed; its first argument may be a misspelled one.
+// The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
+// subcommand.
 function defaultCommandError<C>(
   from: DefaultedGroup<C>,
   spec: CommandSpec<C>,

@@ -10,37 +10,40 @@ import type { ParsedCommand } from './parsed-command.ts';
 import type { ProgramGroup } from './program-group.ts';
 
 export interface Program<C> {
-  /** The name of the executable. */
+  /** The name of the program's executable file. */
   readonly name: string;
   readonly version: string;
   /** The first paragraph of the program's help. */
   readonly summary: string;
-  /** Examples for the program's help. */
+  /** Examples that the program's help shows. */
   readonly examples?: readonly ExampleSpec[];
   readonly tree: CommandTree<C>;
-  /** The arguments, without the program's name. */
+  /** The command-line arguments without the program's name. */
   readonly argv: readonly string[];
   readonly stdout: OutputSink;
   /** Prints help, which may be longer than the screen (default: to `stdout`). */
   readonly paged?: (noPager: boolean) => PagedPrint;
   readonly env: Environment;
-  /** Commands of similar tools, each with the command that replaces it. */
+  /** Commands of similar tools, each with the command of this program that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The pages of `help NAME`. */
+  /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
   /** The values that completion suggests for a profile's name. */
   readonly profileNames: () => readonly string[];
-  /** Called after the arguments were checked. `path` is the command without the program's name: `['droplets', 'list']`. */
+  /**
+   * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
+   * `['droplets', 'list']`.
+   */
   readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
 }
 
 /**
- * Runs the command that the arguments name. Wrong arguments are a CliError `usage`; errors of the command are thrown.
- * Two commands are for programs and absent from help: `__complete -- WORDS…` answers the scripts of `completion`, and
- * `__commands` prints the command table as JSON.
+ * Runs the command that the arguments select. Wrong arguments throw a CliError with code `usage`, and errors of the command are
+ * thrown unchanged. Two commands are meant for programs and absent from help: `__complete -- WORDS…` prints suggestions for the
+ * scripts of `completion`, and `__commands` prints the command table as JSON.
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
@@ -103,7 +106,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   }
 }
 
-// Help alone is answered without the parser, whose loading takes a quarter of the start-up time.
+// `help` without further words is printed without the parser, because loading the parser takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
   root: ProgramGroup<C>,

@@ -1,4 +1,4 @@
-/** The known word that `word` is probably a misspelling or an abbreviation of, or undefined. */
+/** The known word of which `word` is probably a misspelling or an abbreviation; undefined if there is none. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   let best: string | undefined;

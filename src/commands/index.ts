@@ -2,7 +2,10 @@ import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli
 import { replacementsOf } from '../cli/replacements-of.ts';
 import type { Context } from '../context.ts';
 
-/** The registry of commands: their words, their summaries and their files. A file is read only when its command is typed. */
+/**
+ * The command tree: the words, the summary and the file of each command. The file of a command is loaded only when the command
+ * is typed.
+ */
 export const commandTree: CommandTree<Context> = {
   auth: commandGroup(
     'log in, log out and manage profiles',

@@ -11,7 +11,7 @@ import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
 import { readWatchInterval, watchList } from './watch-list.ts';
 
-/** What every command has that lists resources. */
+/** The `--limit` option of every command that lists resources. */
 export const limitOption: OptionSpec = {
   name: 'limit',
   valueName: 'N',
@@ -20,16 +20,19 @@ export const limitOption: OptionSpec = {
 
 export interface PrintListOptions<T> {
   readonly view: ListView<JsonRecord>;
-  /** In the plural, for the progress line: `droplets`. */
+  /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
-  /** The options that select items, for the notice about an empty list. */
+  /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
   /** For a list with `--watch`: the present state of an object that is not in the list any more. */
   readonly reread?: (api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }
 
-/** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
+/**
+ * Prints the objects of the API as their pages arrive, at most `--limit` of them. Invalid option values are refused before any
+ * request is sent.
+ */
 export async function printList<T extends { readonly raw: JsonRecord }>(
   context: Context,
   args: ParsedArgs,
@@ -70,7 +73,7 @@ async function* rowPages<T extends { readonly raw: JsonRecord }>(
   }
 }
 
-/** What was looked for and not found. */
+/** The notice about an empty list: the filters that matched no item. */
 function emptyListText(args: ParsedArgs, resource: string, filters: readonly string[]): string {
   const wanted = [
     ...args.positionals.map((word) => `"${word}"`),

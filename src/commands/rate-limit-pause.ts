@@ -2,7 +2,7 @@ import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
-/** Shows that the program waits `ms` milliseconds for the rate limit of the server. */
+/** Shows on stderr that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
   return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }

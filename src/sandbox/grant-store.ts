@@ -3,15 +3,18 @@ import { type Random, randomString } from './random.ts';
 import type { Authorization, AuthorizationCode, SandboxGrant, TokenIssue, TokenPair } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** Authorizations, and the codes and tokens issued under them. */
+/** Stores authorizations, and the codes and tokens that were issued under them. */
 export interface GrantStore {
   readonly authorizations: StateTable<Authorization>;
-  /** Authorization ids by `authorizationKey`: a person approves an application for each context. */
+  /**
+   * Authorization ids by the key of `authorizationKey`, because a person approves an application separately for each context
+   * (personal or team).
+   */
   readonly authorizationIds: Map<string, string>;
   readonly codes: StateTable<AuthorizationCode>;
-  /** By access token. */
+  /** The token pairs, by their access token. */
   readonly pairs: StateTable<TokenPair>;
-  /** Access tokens by the refresh token issued with them. */
+  /** Access tokens by the refresh token that was issued with them. */
   readonly refreshTokens: Map<string, string>;
 }
 
@@ -33,14 +36,14 @@ export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'co
   return store;
 }
 
-/** The approval in the context that the person approved last, which prompt=none repeats. */
+/** The authorization in the context that the person approved last; a request with prompt=none uses this authorization. */
 export function latestAuthorization(store: GrantStore, person: string, clientId: string): Authorization | undefined {
   return authorizationsOfPerson(store, person)
     .filter((one) => one.clientId === clientId)
     .at(-1);
 }
 
-/** In the order of their last approvals. */
+/** The authorizations of a person, in the order in which the person last approved them. */
 export function authorizationsOfPerson(store: GrantStore, person: string): readonly Authorization[] {
   return [...store.authorizations.rows()].filter((one) => one.person === person);
 }
@@ -49,7 +52,10 @@ function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person
   return `${person} ${clientId} ${team ?? ''}`;
 }
 
-/** Stores an approval. Within the same context, approving `read` does not reduce an earlier `read write`. */
+/**
+ * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of `read
+ * write`.
+ */
 export function saveAuthorization(
   store: GrantStore,
   random: Random,
@@ -67,14 +73,17 @@ export function saveAuthorization(
     ...(team === undefined ? {} : { team }),
     since: known?.since ?? now,
   };
-  // A new row at the end, because the order is that of the last approvals.
+  // The authorization is moved to the end of the table, because the table is sorted by the last approval.
   store.authorizations.drop(authorization.id);
   store.authorizations.put(authorization);
   store.authorizationIds.set(authorizationKey(authorization), authorization.id);
   return authorization;
 }
 
-/** Revokes every code and token issued under the authorization: they are valid only while it exists. */
+/**
+ * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
+ * exists.
+ */
 export function deleteAuthorization(store: GrantStore, authorization: Authorization): void {
   store.authorizations.drop(authorization.id);
   store.authorizationIds.delete(authorizationKey(authorization));

@@ -1,8 +1,8 @@
 import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
 
-/** The steps of one person with one application, from the authorization request to the last API call. */
+/** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
-  /** ISO 8601, on the virtual clock. */
+  /** The time of the login in ISO 8601, by the virtual clock. */
   readonly at: string;
   /** false: the log has no authorization request for its tokens. */
   readonly hasAuthorizationRequest: boolean;
@@ -16,7 +16,7 @@ export interface LoginTimeline {
 export interface TimelineStep {
   readonly at: string;
   readonly description: string;
-  /** The request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
+  /** The logged request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
   readonly entry?: LoggedRequest;
   readonly count: number;
 }
@@ -76,7 +76,7 @@ function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: L
   return login;
 }
 
-/** Consecutive equal API calls are one step with a count, because a script can send hundreds. */
+/** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
 function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);

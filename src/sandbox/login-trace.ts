@@ -9,7 +9,7 @@ import type { AuthorizationCode, TokenPair } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
 
-/** The trace of a request whose query is an authorization request. */
+/** Creates the login trace of a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
@@ -33,7 +33,7 @@ export function loginTraceOfPair(pair: TokenPair | undefined): LoginTrace | unde
   return pair === undefined ? undefined : { clientId: pair.clientId, person: pair.person, chain: chainOfPair(pair) };
 }
 
-/** Adds the redirect of the reply to the trace of a login. */
+/** Adds the redirect in the reply to the trace of the login. */
 export function traceRedirect(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,

@@ -39,19 +39,19 @@ import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts'
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `{…}` matches one segment. */
+  /** A placeholder `{…}` in a route path matches one path segment. */
   readonly path: string;
 }
 
-/** The scope defines who may send the request, and so the arguments of the handler. */
+/** The scope of a route determines who may send the request, and therefore the arguments of the handler. */
 export type AuthRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
         readonly handle: (request: HttpRequest, service: SandboxService) => HttpReply | Promise<HttpReply>;
-        /** Fields for the request log that are known before the reply. */
+        /** Fields for the request log that are known before the reply exists. */
         readonly logFields?: (request: HttpRequest) => LogFields;
-        /** The application and login that the request belongs to. */
+        /** The application and the login to which the request belongs. */
         readonly trace?: (request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
       }
     | {
@@ -72,7 +72,7 @@ export type Route = AuthRoute | ApiRoute;
 const AUTHORIZATION_LOGGING = { logFields: authorizeLogFields, trace: loginTraceOfAuthorize };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
-/** Every endpoint of the sandbox, by origin. A GET route also replies to HEAD. */
+/** Lists every endpoint of the sandbox, by origin. A route for GET also replies to HEAD requests. */
 export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readonly ApiRoute[] } = {
   auth: [
     { method: 'GET', path: '/v1/oauth/authorize', scope: 'public', handle: handleAuthorize, ...AUTHORIZATION_LOGGING },

@@ -40,14 +40,14 @@ import type { SandboxState } from './state/sandbox-state.ts';
 import { type ChangeListener, createWorldState, initialSandboxState, type WorldState } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
-/** The state of the sandbox and all its transitions. Every method is synchronous, so no request sees half a transition. */
+/** The state of the sandbox and all changes of the state. Every method is synchronous, so no request can see a partial change. */
 export class World {
   readonly #systemTime: () => number;
   readonly #random: Random;
   #seed: SeedData;
   #registry: Registry;
   #state: WorldState;
-  /** The consent script after a reset. */
+  /** The consent script that applies after a reset. */
   firstConsent: ConsentScript = { mode: 'ask' };
   #notify: ChangeListener = () => {};
 
@@ -67,17 +67,17 @@ export class World {
     return this.#registry;
   }
 
-  /** For reading. Only the methods of this class and of the stores change it. */
+  /** The state, for reading: only the methods of this class and of the stores change it. */
   get state(): Readonly<WorldState> {
     return this.#state;
   }
 
-  /** Calls the listener synchronously at every change. There is one listener at a time. */
+  /** Registers the function that is called synchronously at every change of the state, in place of the previous one. */
   onChange(listener: ChangeListener): void {
     this.#notify = listener;
   }
 
-  /** Replaces the whole state. The virtual clock continues from `takenAt`, in milliseconds. */
+  /** Replaces the whole state of the sandbox. After the replacement the virtual clock continues from `takenAt`, in milliseconds. */
   restore(seed: SeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
     this.#registry = createRegistry(seed);
@@ -102,7 +102,7 @@ export class World {
     return this.#state.clock;
   }
 
-  /** Moves, freezes or resumes the clock. */
+  /** Advances, freezes or resumes the virtual clock. */
   setClock(change: (clock: VirtualClock, systemTime: number) => VirtualClock): void {
     this.#state.clock = change(this.#state.clock, this.#systemTime());
     this.#notify('clock');
@@ -131,7 +131,7 @@ export class World {
     this.#state.tables.sessions.drop(id);
   }
 
-  /** A CSRF token for one submission of the form. */
+  /** Creates a CSRF token for one submission of the form. */
   issueCsrfToken({ id }: BrowserSession, form: string): string {
     const token = randomString(this.#random, 32);
     const session = this.session(id);
@@ -139,7 +139,7 @@ export class World {
     return token;
   }
 
-  /** Whether the token is unused and was issued for this form. Uses it up. */
+  /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. */
   consumeCsrfToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.session(id);
     const updated = session === undefined ? undefined : consumeCsrfToken(session, form, token);

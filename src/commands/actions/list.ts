@@ -12,7 +12,7 @@ import { isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
 import { watchOptions } from '../watch-list.ts';
 
-/** The columns of an action. */
+/** The columns of a table of actions. */
 export const actionView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
@@ -101,7 +101,8 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   if (text === undefined) return undefined;
   const [, day = '', clock = '00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? [];
-  // Times without a zone are UTC, as in the list itself. Date.parse would read them in this machine's zone.
+  // Times without a time zone are interpreted as UTC, as in the list of actions. Without the added `Z`, Date.parse would use
+  // the time zone of this machine.
   const time = isCalendarDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
     throw usageError(
@@ -111,7 +112,7 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   return time;
 }
 
-/** Refuses 30 February, which Date.parse reads as 2 March. */
+/** Refuses a date such as 30 February, which Date.parse reads as 2 March. */
 function isCalendarDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -46,7 +46,7 @@ export const dbPreflightCommand: CommandSpec<Context> = {
   },
 };
 
-/** Prints the report: as text where the output format is table, as one row per finding in csv and ndjson. */
+/** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: Context,
   { report, changes }: PreflightOutcome,

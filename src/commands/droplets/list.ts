@@ -11,7 +11,7 @@ import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../
 import { limitOption, printList } from '../print-list.ts';
 import { watchOptions } from '../watch-list.ts';
 
-/** The column names are those of `doctl`. */
+/** The table of droplets has the column names of `doctl`. */
 export const dropletView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
@@ -91,17 +91,20 @@ function serverFilter(glob: string | undefined, tag: string | undefined): Drople
   return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };
 }
 
-/** A server without the tag filter returns all droplets, and a script may delete what is listed. */
+/**
+ * The tags are compared again, because a server that does not support the tag filter returns all droplets, and a script may
+ * delete the listed droplets.
+ */
 function mayHaveTag(row: JsonRecord, wanted: string): boolean {
   return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
-  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove it to list all droplets');
+  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove GLOB to list all droplets');
   try {
     return createGlobMatcher(glob);
   } catch {
-    throw usageError('GLOB is not a valid shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+    throw usageError('GLOB is not a valid shell pattern', "write the pattern as in `cloudctl droplets list 'web-*'`");
   }
 }
 
@@ -109,7 +112,7 @@ function slugOf(value: unknown): string | undefined {
   return isRecord(value) ? stringField(value, 'slug') : undefined;
 }
 
-/** Distribution and name, or the slug without them. */
+/** Distribution and name of the image, or its slug if both are missing. */
 function imageOf(value: unknown): Cell {
   if (!isRecord(value)) return undefined;
   const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);

@@ -9,7 +9,7 @@ import { exchangeRefreshToken } from './exchange-refresh-token.ts';
 import { invalidRequest, oauthError } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
-/** The token endpoint (RFC 6749 §3.2). Checks client credentials before the other parameters. */
+/** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
 export function handleTokenRequest(request: HttpRequest, service: SandboxService): HttpReply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;

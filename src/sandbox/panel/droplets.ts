@@ -8,7 +8,7 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** The droplets of the person, or of one of the person's teams. */
+/** Shows the droplets of the person, or of one of the person's teams. */
 export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const selected = new URLSearchParams(request.query).get('account');

@@ -8,11 +8,11 @@ export const ROWS_PER_PAGE = 50;
 export interface PageWindow {
   readonly page: number;
   readonly last: number;
-  /** Index of the first row, from 0. */
+  /** The index of the first row on the page, counted from 0. */
   readonly start: number;
 }
 
-/** The page of a list selected by `?page=`: the first page if the number is not valid, the last page if it is too large. */
+/** Selects the page of a list by `?page=`: the first page if the number is invalid, the last page if it is too large. */
 export function computePageWindow(request: HttpRequest, total: number): PageWindow {
   const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
   const text = new URLSearchParams(request.query).get('page') ?? '';
@@ -20,7 +20,7 @@ export function computePageWindow(request: HttpRequest, total: number): PageWind
   return { page, last, start: (page - 1) * ROWS_PER_PAGE };
 }
 
-/** Links to the previous and next page that keep the other parameters; empty for a single page. */
+/** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
 export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): Markup | string {
   if (last === 1) return '';
   const link = (number: number): string => {

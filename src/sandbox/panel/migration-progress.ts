@@ -11,7 +11,7 @@ import type { Markup } from '../http/http-reply.ts';
 import { renderTable } from './listing.ts';
 import { renderBar } from './migration-picture.ts';
 
-/** The state of every database and table, warnings, and objects that could not be removed. */
+/** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
 export function renderMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}

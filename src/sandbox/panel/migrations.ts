@@ -12,7 +12,10 @@ import { renderMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** The latest online migration of every cluster of the person and the person's teams, with a button that stops it. */
+/**
+ * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
+ * migration.
+ */
 export function showMigrationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>

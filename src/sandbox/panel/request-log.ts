@@ -7,7 +7,7 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** The requests to the sandbox, newest first, without secrets. */
+/** Shows the requests to the sandbox without their secrets, newest first. */
 export function showRequestLogPage(
   request: HttpRequest,
   { log, world }: SandboxService,
@@ -36,7 +36,7 @@ ${renderPageLinks(request, window, 'the request log')}`;
   return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 }
 
-/** What a fault did to a request; empty for a request without a fault. */
+/** Describes the effect of a fault on a request; empty for a request without a fault. */
 export function describeFault({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The style sheet of every page. Contrast meets WCAG AA in both colour schemes. */
+/** The style sheet of every panel page. The contrast of the colours meets WCAG AA in both colour schemes. */
 export const STYLE = `
 :root{color-scheme:light dark;--background:#f4f6f8;--card:#fff;--ink:#1c2733;--soft:#526070;--line:#d5dce3;--accent:#0b5cad;--on-accent:#fff;--bad:#a4161a;--good:#1a6b3c;--wash:#eef3f8}
 @media (prefers-color-scheme:dark){:root{--background:#12181f;--card:#1a222b;--ink:#e6ebf0;--soft:#a3b0bd;--line:#33404d;--accent:#7cb8f5;--on-accent:#0c1620;--bad:#ff9a9a;--good:#7fd6a0;--wash:#212c37}}

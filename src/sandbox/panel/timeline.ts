@@ -8,7 +8,7 @@ import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 import { describeFault } from './request-log.ts';
 
-/** The logins of one application with their steps, times and status. */
+/** Shows the logins of one application with their steps, times and status. */
 export function showTimelinePage(
   request: HttpRequest,
   { log, world }: SandboxService,

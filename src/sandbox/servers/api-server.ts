@@ -12,10 +12,13 @@ import { apiErrorReply, forbiddenReply, noSuchPathReply } from '../v2/api-errors
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
-/** Older clients of the API add a slash to every path. */
+/** Older clients of the API append a slash to every path. */
 const routeWithoutSlash = createRouter(ROUTES.api);
 
-/** The origin of the resource API. Authenticates the caller before it looks at the path, so that only callers learn which paths exist. */
+/**
+ * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
+ * callers learn which paths exist.
+ */
 export const apiServer: OriginServer<ApiRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {

@@ -8,8 +8,8 @@ import { StateFolderError } from './state-error.ts';
 export type TryLockFile = (descriptor: number) => boolean;
 
 /**
- * Locks the empty file `path`, which is never removed; returns the function that releases the lock. The kernel releases it
- * when the process ends for any reason, so there are no stale locks. Throws a StateError.
+ * Locks the empty file `path`, which is never removed, and returns the function that releases the lock. The kernel releases the
+ * lock of a file when the process ends for any reason, so no lock remains after a crash. Throws a StateError.
  */
 export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): () => void {
   let descriptor: number | undefined = openSync(path, 'a', 0o600);
@@ -59,7 +59,7 @@ function systemLock(): TryLockFile {
   }
 }
 
-/** False when the path was removed after it was opened: a lock on a removed file excludes no other process. */
+/** Returns false when the file was removed after it was opened, because a lock on a removed file excludes no other process. */
 function isSameFile(path: string, descriptor: number): boolean {
   const locked = fstatSync(descriptor, { bigint: true });
   const named = statSync(path, { bigint: true, throwIfNoEntry: false });

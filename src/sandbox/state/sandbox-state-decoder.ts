@@ -166,7 +166,7 @@ const decodeKeys = arrayDecoder<RowKey>((value, path) =>
   typeof value === 'number' ? asInteger(value, path) : asString(value, path),
 );
 
-/** Tables that did not change are absent from a journal record. */
+/** A journal record contains only the tables that have changed. */
 export const decodeJournalPatch = objectOf<StatePatch>({
   put: (value, path) => decodePut({ ...EMPTY_STATE_ROWS, ...asObject(value, path) }, path),
   drop: (value, path) => {

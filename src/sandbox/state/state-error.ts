@@ -2,7 +2,7 @@
 export class StateFolderError extends Error {
   override readonly name = 'StateError';
   readonly reason: 'unusable' | 'busy' | 'damaged';
-  /** For instance a path and a line. */
+  /** The location of the error, for example a path and a line. */
   readonly detail: string | undefined;
   readonly hint: string | undefined;
 
