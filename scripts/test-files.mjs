@@ -15,16 +15,19 @@ const serverModules = new Set([
   'test/platform/certificates.ts',
 ]);
 
+/** Packages that start such a program themselves. */
+const serverPackages = new Set(['playwright-core']);
+
 /**
- * The test files that need a program beside Node: those that import one of `serverModules`, directly or through other
- * modules of test/. `npm test` leaves them out; `npm run test:all` runs them. Paths are relative to `root`, the project's folder.
+ * The test files that need a program beside Node: those that import one of `serverModules` or `serverPackages`, directly or
+ * through other modules of test/. `npm test` leaves them out; `npm run test:all` runs them. Paths are relative to `root`, the project's folder.
  */
 export function serverTests(root) {
   const files = scriptsBelow(root, 'test');
   const imports = new Map(files.map((path) => [path, importsOf(root, path)]));
   const known = new Map();
   const needsServer = (path) => {
-    if (serverModules.has(path)) return true;
+    if (serverModules.has(path) || serverPackages.has(path)) return true;
     if (!known.has(path)) {
       // Cyclic imports end here.
       known.set(path, false);
@@ -37,8 +40,10 @@ export function serverTests(root) {
 
 function importsOf(root, path) {
   const text = readFileSync(join(root, path), 'utf8');
-  const found = [...text.matchAll(/\b(?:from|import\()\s*'(\.[^']+)'/g)];
-  return found.map(([, specifier]) => posix.join(posix.dirname(path), specifier));
+  const found = [...text.matchAll(/\b(?:from|import\()\s*'([^']+)'/g)];
+  return found.map(([, specifier]) =>
+    specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
+  );
 }
 
 function scriptsBelow(root, folder) {

@@ -16,8 +16,8 @@ export interface TableProgress {
   readonly rows: number;
 }
 
-/** Phases in which nothing is transferred until the cause, the `reason` of the database, is removed. */
-export type ImpededPhase =
+/** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
+export type OutagePhase =
   | 'source_unreachable'
   | 'target_unreachable'
   | 'server_busy'
@@ -30,7 +30,7 @@ export type DatabaseMigrationPhase =
   | 'connecting'
   | 'copying'
   | 'streaming'
-  | ImpededPhase
+  | OutagePhase
   | 'finishing'
   | 'done'
   | 'stopped'
@@ -143,8 +143,8 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): b
   return endedPhases.includes(phase);
 }
 
-/** Records why no data is transferred at present. */
-export function impede(progress: DatabaseProgress, phase: ImpededPhase, reason: string): void {
+/** Records why nothing is transferred at the moment. */
+export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePhase, reason: string): void {
   progress.phase = phase;
   progress.reason = reason;
   progress.idleSince = undefined;

@@ -19,7 +19,7 @@ export interface ReconnectingSessionOptions<S> {
   readonly outageTimeout: number;
 }
 
-export function keepSession<S>(options: ReconnectingSessionOptions<S>): ReconnectingSession<S> {
+export function createReconnectingSession<S>(options: ReconnectingSessionOptions<S>): ReconnectingSession<S> {
   let session: S | undefined;
   let outageSince: number | undefined;
   let outage: unknown;

@@ -3,19 +3,16 @@ import {
   type EffectInDatabase,
   type EvaluatedEffects,
   findingKey,
-  type Harm,
   type SimulatedFix,
+  type SimulationProblem,
 } from './simulated-fix.ts';
 
-/**
- * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
- * findings, or else the first.
- */
-export function withoutConflicts(
+/** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
+export function withoutConflictingFixes(
   fixes: readonly SimulatedFix[],
   isOptional: (fix: SimulatedFix) => boolean,
   evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-  harms: Map<Finding, Harm>,
+  harms: Map<Finding, SimulationProblem>,
 ): readonly SimulatedFix[] {
   const kept = new Set<SimulatedFix>();
   const byName = new Map<string, { readonly fix: SimulatedFix; readonly value: string }>();

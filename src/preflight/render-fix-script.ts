@@ -1,4 +1,9 @@
-import { limitLockWait, psqlConnectCommand, psqlSessionStatements, psqlStatement } from '../postgresql/psql-script.ts';
+import {
+  lockTimeoutStatement,
+  psqlConnectCommand,
+  psqlSessionStatements,
+  psqlStatement,
+} from '../postgresql/psql-script.ts';
 import { maxTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
@@ -93,7 +98,7 @@ const psqlLanguage: ScriptLanguage = {
     if (database !== undefined && connect === undefined) return [unquotable];
     return [
       ...(connect === undefined ? [] : [connect, encoding]),
-      ...psqlSessionStatements.filter((line) => kind !== 'reload' || line !== limitLockWait),
+      ...psqlSessionStatements.filter((line) => kind !== 'reload' || line !== lockTimeoutStatement),
       ...lines.flatMap((line) => withLockTimeout(psqlStatement(line) ?? unquotable)),
     ];
   },
@@ -106,7 +111,7 @@ const unquotable = '-- A statement was left out here, because it contains unexpe
  */
 function withLockTimeout(statement: string): readonly string[] {
   return /^(CREATE|DROP|REINDEX)\b[^"']* CONCURRENTLY /.test(statement)
-    ? ['SET lock_timeout = 0;', statement, limitLockWait]
+    ? ['SET lock_timeout = 0;', statement, lockTimeoutStatement]
     : [statement];
 }
 

@@ -7,7 +7,7 @@ import { readInputFile } from '../cli/input-file.ts';
 import { nearestWord } from '../cli/suggest.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
-import { untilSignal } from '../platform/until-signal.ts';
+import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxTextLength } from '../sanitize/terminal-text.ts';
 import { version } from '../version.ts';
@@ -19,6 +19,7 @@ import {
   type SchemaFingerprints,
 } from './baseline.ts';
 import { fixSections } from './fix-sections.ts';
+import { readSarifUri } from './formats/read-sarif-uri.ts';
 import { renderReport, reportFileExtensions } from './formats/render-report.ts';
 import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
 import { queryEachDatabase } from './postgresql/query-each-database.ts';
@@ -37,6 +38,11 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
     multiple: 'repeat',
     description: `Write the report; the file name selects the format: ${reportFileExtensions.join(' ')}`,
     completion: 'file',
+  },
+  {
+    name: 'sarif-uri',
+    valueName: 'PATH',
+    description: 'File of the repository that SARIF results refer to; code scanning requires it',
   },
   {
     name: 'fix-sql',
@@ -81,6 +87,7 @@ export async function runPreflightWithFiles(
       `the report format of ${odd} is unknown`,
       `use a file name that ends in one of ${reportFileExtensions.join(' ')}`,
     );
+  const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
   for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritable(file);
   const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
@@ -95,7 +102,7 @@ export async function runPreflightWithFiles(
   if (baselineFile !== undefined && baseline === undefined) {
     write(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
-  for (const file of files) write(file, renderReport(file, report, version) ?? '');
+  for (const file of files) write(file, renderReport(file, report, version, sarifUri) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
   await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
   return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
@@ -149,7 +156,7 @@ async function runWithProgress(
   };
   try {
     await progress.show('querying the source');
-    return await untilSignal(
+    return await runUntilSignal(
       host.signals,
       'the preflight was cancelled',
       (signal): Promise<PreflightReport> =>

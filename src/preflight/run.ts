@@ -8,8 +8,8 @@ import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
 import { simulateFixes } from './simulate-fixes.ts';
 import type { EffectInDatabase, EvaluatedEffects } from './simulated-fix.ts';
-import { type FindNearest, rejectUnknownCheckIds } from './unknown-check-ids.ts';
-import { type Conclusion, deriveVerdict } from './verdict.ts';
+import { type FindNearestWord, rejectUnknownCheckIds } from './unknown-check-ids.ts';
+import { deriveVerdict, type ReportConclusion } from './verdict.ts';
 import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
 
 /** The input of a preflight of either engine. */
@@ -20,9 +20,9 @@ export interface PreflightInput<Source> {
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly clock: Clock;
-  /** Finds the closest known word to a misspelt database or check id. */
-  readonly nearest: FindNearest;
-  /** Called with the number of databases or steps done, and the total number. */
+  /** The closest known word, for a misspelt database or check id. */
+  readonly nearest: FindNearestWord;
+  /** Databases or steps done, and how many there are. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
@@ -34,7 +34,7 @@ export interface EngineRun<Source> {
   readonly options: PreflightOptions;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  readonly nearest: FindNearest;
+  readonly nearest: FindNearestWord;
   readonly onProgress: (done: number, total: number) => void;
   /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
   readonly onSend: (place: string, text: string, statements?: number) => void;
@@ -91,11 +91,11 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
    */
   readonly advise?: (
     facts: Facts,
-    conclusion: Conclusion,
-    conclude: (ignored: readonly string[]) => Conclusion,
+    conclusion: ReportConclusion,
+    conclude: (ignored: readonly string[]) => ReportConclusion,
     method: MigrationMethod,
   ) => IgnoreAdvice | undefined;
-  readonly describe: (facts: Facts, conclusion: Conclusion, run: EngineRun<Source>) => EngineReport<Extra>;
+  readonly describe: (facts: Facts, conclusion: ReportConclusion, run: EngineRun<Source>) => EngineReport<Extra>;
 }
 
 /**
@@ -179,7 +179,7 @@ function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
   { checks, methods }: PreflightEngine<Source, Opened, Facts, Extra>,
   evaluated: EvaluatedChecks,
   options: PreflightOptions,
-): Conclusion {
+): ReportConclusion {
   const blockable = new Map(checks.map(({ id, mayBlock }) => [id, mayBlock]));
   return deriveVerdict({
     ...evaluated,

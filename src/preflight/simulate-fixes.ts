@@ -1,13 +1,13 @@
 import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts';
-import { withoutConflicts } from './fix-conflicts.ts';
+import { withoutConflictingFixes } from './fix-conflicts.ts';
 import type { FixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import {
   type EffectInDatabase,
   type EvaluatedEffects,
   findingKey,
-  type Harm,
   type SimulatedFix,
+  type SimulationProblem,
 } from './simulated-fix.ts';
 
 export interface FixSimulation {
@@ -30,7 +30,7 @@ export function simulateFixes(
 ): FixSimulation {
   const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
-  const harms = new Map<Finding, Harm>();
+  const harms = new Map<Finding, SimulationProblem>();
   const candidates = firstOfEachFix(written);
   const expected = new Map(observed);
   for (const { finding, effects } of candidates) {
@@ -43,7 +43,7 @@ export function simulateFixes(
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
   // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
-  const offered = withoutConflicts(ordered, isOptional, evaluate, harms);
+  const offered = withoutConflictingFixes(ordered, isOptional, evaluate, harms);
   const required = offered.filter((one) => !isOptional(one));
   const ofRequired = evaluate(effectsOf(required));
   const isSafe =
@@ -98,7 +98,7 @@ function harmOfAll(
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
   evaluated: EvaluatedEffects,
-): Harm | undefined {
+): SimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
   const keys = fixes.map(({ finding }) => findingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
@@ -139,7 +139,7 @@ function dropHarmfulAdditions(
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
   evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-  harms: Map<Finding, Harm>,
+  harms: Map<Finding, SimulationProblem>,
 ): void {
   const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
   let added: readonly SimulatedFix[] = [];
@@ -167,8 +167,8 @@ function dropHarmfulAdditions(
   add(fixes);
 }
 
-/** The fix as it is written to the report. */
-function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
+/** The fix as the report has it. */
+function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
@@ -176,7 +176,7 @@ function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
   return { ...(fix.by === undefined ? {} : { by: fix.by }), ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }
 
-function harmText(harm: Harm): string {
+function harmText(harm: SimulationProblem): string {
   switch (harm.kind) {
     case 'worse':
       return `Not written to the fix script, because it would make another finding worse: ${harm.findings

@@ -16,7 +16,7 @@ export interface EvaluatedEffects {
   readonly cannotStart?: string | undefined;
 }
 
-export type Harm =
+export type SimulationProblem =
   | { readonly kind: 'worse'; readonly findings: readonly Finding[] }
   | { readonly kind: 'start'; readonly why: string }
   /** Another fix sets the same name to another value, which corrects this finding too, or does not. */

@@ -1,9 +1,9 @@
 import type { PreflightReport, VerdictAfterFixes } from './report.ts';
-import type { Conclusion } from './verdict.ts';
+import type { ReportConclusion } from './verdict.ts';
 
 /** The verdict after a run of the fix script. Findings whose fix was not simulated count as not fixed. */
 export function describeVerdictAfterFixes(
-  { verdict, ok, proven, findings }: Conclusion,
+  { verdict, ok, proven, findings }: ReportConclusion,
   notSimulated: readonly string[],
 ): VerdictAfterFixes {
   const blockers = findings.filter(

@@ -19,13 +19,13 @@ export interface VerdictInput {
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
 }
 
-export type Conclusion = Pick<
+export type ReportConclusion = Pick<
   PreflightReport,
   'verdict' | 'methods' | 'ok' | 'proven' | 'premises' | 'data_loss' | 'summary' | 'findings' | 'databases'
 >;
 
 /** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
-export function deriveVerdict(weighing: VerdictInput): Conclusion {
+export function deriveVerdict(weighing: VerdictInput): ReportConclusion {
   const { databases, methods, method, strict, accept } = weighing;
   const findings = weighing.findings.map((finding) => markAccepted(finding, accept));
   const blockers = findings.filter(({ status, accepted }) => status === 'fail' && accepted !== true);

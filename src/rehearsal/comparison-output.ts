@@ -15,7 +15,7 @@ export async function showComparison({ output, globals, host }: CommandIo, repor
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.text(comparisonText(report, ink));
+    return output.report(comparisonText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0)
     return output.list(rowsOf(report), view);

@@ -52,8 +52,8 @@ export interface ComparisonReport {
   readonly seconds: number;
 }
 
-/** Kinds of data that no comparison reads, as nouns. */
-export const neverCompared: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
+/** What no comparison reads, as nouns. */
+export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
   postgresql: [
     'roles, privileges and settings',
     'definitions of tables, indexes, constraints, views, functions and types',

@@ -58,8 +58,13 @@ export async function runRehearsalPreflight(
   source: DbSource,
   options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
-  // In `db rehearse`, --report names the file of the rehearsal report, not of the preflight report.
-  const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
+  // --report names the file of the rehearsal's own report here.
+  const { report } = await runPreflightWithFiles(
+    io,
+    withoutOptions(args, ['report', 'sarif-uri', 'baseline']),
+    source,
+    options,
+  );
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
   await io.output.note(textReport(report, styles).trimEnd().split('\n'), maxTextLength);

@@ -16,7 +16,7 @@ export interface CreatedObject {
   readonly oid?: string;
 }
 
-export interface FilledDatabase extends EmptyDatabaseState {
+export interface FormerlyEmptyDatabase extends EmptyDatabaseState {
   readonly name: string;
 }
 
@@ -42,9 +42,9 @@ export interface RehearsalRecord {
   readonly system: string;
   readonly databases: readonly CreatedObject[];
   readonly roles: readonly CreatedObject[];
-  /** Databases that existed on the target before the rehearsal and were empty. */
-  readonly filled: readonly FilledDatabase[];
-  /** Names shared by a publication, its slot and its subscription, each with the name of the database. */
+  /** Databases that existed on the target and were empty. */
+  readonly filled: readonly FormerlyEmptyDatabase[];
+  /** Names that publication, slot and subscription share, each with its database. */
   readonly objects: readonly MigrationObjects[];
   /** The settings that a Redis target had before it became a replica of the source. */
   readonly settings?: Readonly<Record<string, string>>;

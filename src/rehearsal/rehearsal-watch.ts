@@ -5,7 +5,7 @@ import { createTextMeasurer } from '../cli/text-width.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceNameOf } from '../watch/follow-migration.ts';
 import type { StatusSample } from '../watch/status-sample.ts';
-import { type LoggedState, nextLogLines } from '../watch/view/log-lines.ts';
+import { type LastLoggedState, nextLogLines } from '../watch/view/log-lines.ts';
 import { drawStatusScreen } from '../watch/view/status-screen.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import { watchSource } from '../watch/watch-source.ts';
@@ -96,7 +96,7 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
 }
 
 function createLineScreen(output: CommandIo['output']): RehearsalScreen {
-  let logged: LoggedState | undefined;
+  let logged: LastLoggedState | undefined;
   return {
     async show(sample) {
       const next = nextLogLines(logged, sample);

@@ -5,7 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import { neverCompared } from './comparison-report.ts';
+import { excludedFromComparison } from './comparison-report.ts';
 import {
   type RehearsalFailure,
   type RehearsalReport,
@@ -42,7 +42,10 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
     target: servers.target,
     databases,
     failures,
-    not_compared: [...(preflight.engine === 'postgresql' ? derivedData : []), ...neverCompared[preflight.engine]],
+    not_compared: [
+      ...(preflight.engine === 'postgresql' ? derivedData : []),
+      ...excludedFromComparison[preflight.engine],
+    ],
     violations,
     warnings,
     left: leftovers,
@@ -91,7 +94,7 @@ export async function showRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.text(rehearsalText(report, ink));
+    return output.report(rehearsalText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

@@ -32,11 +32,8 @@ export interface WatchMigrationOptions {
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
-  /**
-   * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
-   * account started.
-   */
-  readonly fetchStatus?: (started: RecordedStart) => Promise<OnlineMigration | undefined>;
+  /** The migration into a cluster as the service reports it; rejects when this run may not ask about a start of that identity. */
+  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
 }
 
 /**
@@ -74,7 +71,7 @@ export async function watchMigration(
     fetchStatus === undefined || started === undefined
       ? undefined
       : createServerStatusPoller(
-          () => fetchStatus(started),
+          () => fetchStatus(started, stopping.signal),
           () => host.clock.now(),
         );
   try {
@@ -105,6 +102,8 @@ export async function watchMigration(
     }
   } finally {
     stopListening();
+    // A request for the status that is still pending would keep the process running.
+    stopping.abort();
     await screen.close();
   }
   if (isIdle) {

@@ -9,13 +9,13 @@ import type { StatusSample, Violation } from './status-sample.ts';
 export type ServerStatus =
   | { readonly kind: 'known'; readonly migration: OnlineMigration }
   | { readonly kind: 'none' }
-  /** The service could not be asked; a clause without a secret. */
+  /** The request for the status failed; `reason` is a clause without a secret. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 export interface ServerStatusPoller {
   /**
-   * The last known status at the service. Queries the service again if the last response is older than 10 s, without
-   * waiting for the response.
+   * The status known now. Requests the status again when the last request is older than 10 s, and does not wait for the response.
+   * Throws an unexpected error of the last request, which is no CliError.
    */
   latest(): ServerStatus | undefined;
 }
@@ -31,9 +31,10 @@ export function createServerStatusPoller(
   now: () => number,
 ): ServerStatusPoller {
   let known: ServerStatus | undefined;
-  let asked = Number.NEGATIVE_INFINITY;
-  let isAsking = false;
-  const ask = async (): Promise<ServerStatus> => {
+  let lastRequestAt = Number.NEGATIVE_INFINITY;
+  let isPending = false;
+  let failure: { readonly error: unknown } | undefined;
+  const request = async (): Promise<ServerStatus> => {
     try {
       const migration = await fetchStatus();
       return migration === undefined ? { kind: 'none' } : { kind: 'known', migration };
@@ -44,18 +45,22 @@ export function createServerStatusPoller(
   };
   return {
     latest() {
-      if (!isAsking && now() - asked >= pollIntervalMs) {
-        isAsking = true;
-        asked = now();
-        void ask().then(
-          (status) => {
-            known = status;
-            isAsking = false;
-          },
-          () => {
-            isAsking = false;
-          },
-        );
+      if (failure !== undefined) throw failure.error;
+      if (!isPending && now() - lastRequestAt >= pollIntervalMs) {
+        isPending = true;
+        lastRequestAt = now();
+        void request()
+          .then(
+            (status) => {
+              known = status;
+            },
+            (error: unknown) => {
+              failure = { error };
+            },
+          )
+          .finally(() => {
+            isPending = false;
+          });
       }
       return known;
     },
@@ -78,7 +83,10 @@ export function withServerStatus(
 ): StatusSample {
   if (status === undefined) return sample;
   if (status.kind === 'unavailable')
-    return { ...sample, notes: [...(sample.notes ?? []), `the service could not be asked: ${status.reason}`] };
+    return {
+      ...sample,
+      notes: [...(sample.notes ?? []), `the status could not be read from the service: ${status.reason}`],
+    };
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   return {

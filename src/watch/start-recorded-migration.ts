@@ -8,7 +8,7 @@ import {
 } from '../api/databases.ts';
 import { CliError } from '../errors.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
-import { type SentStart, settleSentStart, writeSentStart } from './sent-start.ts';
+import { type SentMigrationStart, settleSentMigrationStart, writeSentMigrationStart } from './sent-start.ts';
 
 export interface StartMigrationDeps {
   readonly api: Api;
@@ -29,13 +29,13 @@ export interface StartMigrationDeps {
  */
 export async function startRecordedMigration(
   deps: StartMigrationDeps,
-  sent: Omit<SentStart, 'at'>,
+  sent: Omit<SentMigrationStart, 'at'>,
   request: MigrationRequest,
 ): Promise<StartedMigration> {
   const { api, stateFolder, now, loginHints, commandOf } = deps;
-  const start: SentStart = { ...sent, at: now() };
+  const start: SentMigrationStart = { ...sent, at: now() };
   try {
-    writeSentStart(stateFolder, start);
+    writeSentMigrationStart(stateFolder, start);
   } catch (error) {
     throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
       detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
@@ -64,11 +64,11 @@ export function migrationStartTime(createdAt: string | undefined, now: number): 
 
 async function settle(
   { stateFolder, onUnsaved }: StartMigrationDeps,
-  start: SentStart,
-  started: Parameters<typeof settleSentStart>[2],
+  start: SentMigrationStart,
+  started: Parameters<typeof settleSentMigrationStart>[2],
 ): Promise<void> {
   try {
-    settleSentStart(stateFolder, start, started);
+    settleSentMigrationStart(stateFolder, start, started);
   } catch (error) {
     await onUnsaved(reasonOf(error));
   }

@@ -1,7 +1,7 @@
 import type { BaselineEvent } from '../ledger/ledger-event.ts';
 
 /** The row of a name that `--if-exists skip` leaves out. `difference`: how its droplet differs from the batch. */
-export interface SkippedRow {
+export interface SkippedDropletRow {
   readonly name: string;
   readonly status: 'skipped';
   readonly id?: number;
@@ -9,7 +9,7 @@ export interface SkippedRow {
 }
 
 /** @param id 0 when it is not known */
-export function skippedRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedRow {
+export function skippedDropletRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedDropletRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
   return {
@@ -21,9 +21,9 @@ export function skippedRow(name: string, id: number, baseline: BaselineEvent | u
 }
 
 /** A sentence with the differences of skipped droplets; undefined when there are none. */
-export function skippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
+export function describeSkippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
   const found = [...rows].filter(
-    (row): row is SkippedRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
+    (row): row is SkippedDropletRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
   );
   if (found.length === 0) return undefined;
   const listed = found.slice(0, 20).map(({ name, id, difference }) => `${name} (${id}): ${difference}`);

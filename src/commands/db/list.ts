@@ -6,7 +6,7 @@ import { limitOption, printList } from '../print-list.ts';
 
 export const dbListCommand: CommandSpec<Context> = {
   description:
-    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define this list. A server without it is an error; the UUID of a cluster is then in the control panel.',
+    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
   examples: [
     { text: 'The UUID of every cluster', command: 'cloudctl db list --format ID,Name' },

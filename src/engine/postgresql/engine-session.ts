@@ -4,7 +4,7 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { EngineDependencies } from '../migration-job.ts';
-import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
+import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
 import { applySettingsQuery } from '../session-settings.ts';
 
 /**
@@ -94,7 +94,7 @@ export function openReconnectingSession(
   deps: EngineDependencies,
   opening: EngineSessionOptions,
 ): ReconnectingSession<PinnedSession> {
-  return keepSession({
+  return createReconnectingSession({
     open: () => openEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),
     isTransient: isTransientError,

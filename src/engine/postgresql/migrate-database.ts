@@ -10,7 +10,7 @@ import { withEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import { engineApplicationName, replicationObjectName } from './object-names.ts';
-import { copyDatabaseSchema, createLastObjects, loginForTarget, prepareTargetDatabase } from './prepare-target.ts';
+import { copyDatabaseSchema, createLateObjects, prepareTargetDatabase, prepareTargetLogin } from './prepare-target.ts';
 import { releaseMigrationTarget, removeReplicationObjects } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
@@ -43,7 +43,7 @@ export async function migrateDatabase(
       if (former !== undefined) entry = { ...entry, former };
       stop.throwIfAborted();
       removal.begin(entry);
-      progress.targetLogin = await loginForTarget(run, entry);
+      progress.targetLogin = await prepareTargetLogin(run, entry);
       lastObjects = await copyDatabaseSchema(run, entry, progress);
       stop.throwIfAborted();
       progress.phase = 'connecting';
@@ -68,7 +68,7 @@ export async function migrateDatabase(
     failure = redactedReason(error, job.source.password, job.target.password);
   }
   await removal.finish();
-  if (failure === undefined && !isStoppedByInterrupt(stop)) await createLastObjects(run, entry, lastObjects, progress);
+  if (failure === undefined && !isStoppedByInterrupt(stop)) await createLateObjects(run, entry, lastObjects, progress);
   progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';

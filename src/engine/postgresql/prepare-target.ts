@@ -33,11 +33,8 @@ export async function prepareTargetDatabase(
   });
 }
 
-/**
- * The login that writes to the target: a new role that owns the database, or, without a superuser, the role that was
- * given.
- */
-export async function loginForTarget(
+/** The login that writes to the target: a role that owns the database, or without a superuser the role that was given. */
+export async function prepareTargetLogin(
   { deps, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
 ): Promise<PostgresqlSource> {
@@ -66,8 +63,8 @@ export async function copyDatabaseSchema(
   return copied.lastStatements ?? [];
 }
 
-/** Event triggers are created last, because they would fire for statements of the migration. */
-export async function createLastObjects(
+/** Event triggers would fire for statements of the migration, so they come after everything else. */
+export async function createLateObjects(
   { deps }: PostgresMigrationContext,
   { target }: PostgresJournalEntry,
   statements: readonly string[],

@@ -1,7 +1,7 @@
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';
-import { type DatabaseProgress, impede } from '../migration-state.ts';
+import { type DatabaseProgress, recordDatabaseOutage } from '../migration-state.ts';
 import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { createPublicationCheck } from './publication-check.ts';
@@ -43,12 +43,21 @@ export async function replicateDatabase(
         );
       }
       if (source === undefined || slot === undefined) {
-        impede(progress, 'source_unreachable', `could not reach the source: ${describe(poller.outage())}`);
+        recordDatabaseOutage(
+          progress,
+          'source_unreachable',
+          `could not reach the source: ${describe(poller.outage())}`,
+        );
       } else if (status === undefined) {
-        impede(progress, 'target_unreachable', `could not reach the target: ${describe(target.outage())}`);
+        recordDatabaseOutage(
+          progress,
+          'target_unreachable',
+          `could not reach the target: ${describe(target.outage())}`,
+        );
       } else {
         recordPoll(source, slot, status);
-        if (await isPublicationMissing(slot)) impede(progress, 'publication_missing', publicationMissing(entry.name));
+        if (await isPublicationMissing(slot))
+          recordDatabaseOutage(progress, 'publication_missing', publicationMissing(entry.name));
       }
       await deps.sleep(deps.limits.pollInterval, signal);
     }

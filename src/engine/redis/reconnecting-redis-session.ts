@@ -3,7 +3,7 @@ import { CommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { EngineDependencies } from '../migration-job.ts';
-import { keepSession, type ReconnectingSession } from '../reconnecting-session.ts';
+import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
 
 /** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
 export function openRedisSession(
@@ -11,7 +11,7 @@ export function openRedisSession(
   deps: EngineDependencies,
   signal: AbortSignal,
 ): ReconnectingSession<RedisSession> {
-  return keepSession({
+  return createReconnectingSession({
     open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
     close: (session) => session.end(),
     isTransient: (error) => isBusy(error) || isLost(error),

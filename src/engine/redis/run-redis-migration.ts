@@ -9,7 +9,7 @@ import type { MigrationProgress } from '../migration-progress.ts';
 import type { ReconnectingSession } from '../reconnecting-session.ts';
 import { detachTarget } from './detach-target.ts';
 import { openRedisSession, retryWhileBusy } from './reconnecting-redis-session.ts';
-import { impedeDatabases, updateProgress } from './redis-progress.ts';
+import { recordOutageOfDatabases, updateProgress } from './redis-progress.ts';
 import { type RedisReplicationStatus, readReplicationStatus } from './redis-replication-status.ts';
 import {
   readDatabaseLimit,
@@ -36,7 +36,7 @@ export async function runRedisMigration(
   let failure: string | undefined;
   const showBusy = (error: unknown) => {
     const reason = `a server is busy: ${redactedReason(error, job.source.password, job.target.password)}`;
-    impedeDatabases(migrationProgress, 'server_busy', reason);
+    recordOutageOfDatabases(migrationProgress, 'server_busy', reason);
   };
   try {
     const settings = await retryWhileBusy(() => prepareTarget(job, deps, stop), deps, stop, showBusy);
@@ -173,11 +173,11 @@ async function replicateUntilStopped({
       const describe = (error: unknown) => redactedReason(error, job.source.password, job.target.password);
       if (sourceInfo === undefined) {
         const reason = `could not reach the source: ${describe(source.outage())}`;
-        impedeDatabases(migrationProgress, 'source_unreachable', reason);
+        recordOutageOfDatabases(migrationProgress, 'source_unreachable', reason);
         idleSince = undefined;
       } else if (targetInfo === undefined) {
         const reason = `could not reach the target: ${describe(target.outage())}`;
-        impedeDatabases(migrationProgress, 'target_unreachable', reason);
+        recordOutageOfDatabases(migrationProgress, 'target_unreachable', reason);
         idleSince = undefined;
       }
       if (sourceInfo !== undefined && targetInfo !== undefined) {
@@ -191,9 +191,8 @@ async function replicateUntilStopped({
         // A replication link that was never up may still be connecting.
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
-        if (isDown) impedeDatabases(migrationProgress, 'link_down', linkDown);
-        // The offset of the target is compared with the offset of the source in the previous poll, because pings
-        // advance the offset like writes.
+        if (isDown) recordOutageOfDatabases(migrationProgress, 'link_down', linkDown);
+        // Pings advance the same offset as writes, so the comparison is with the previous poll.
         const isQuiet =
           status.isUp &&
           previous !== undefined &&

@@ -8,7 +8,7 @@ export interface SchemaTransaction {
   readonly end: string;
 }
 
-export const plainTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMIT' };
+export const defaultSchemaTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMIT' };
 
 /**
  * Creates all parts of the schema in one transaction, or none.
@@ -54,7 +54,7 @@ async function createAll(
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const text of [...texts, end]) {
-    const error = await tryStatement(session, text);
+    const error = await trySchemaStatement(session, text);
     if (error !== undefined) return error;
   }
   return undefined;
@@ -68,7 +68,7 @@ async function findFailingPart(
   await session.query(begin);
   for (const { name, statements } of parts) {
     for (const statement of statements) {
-      const error = await tryStatement(session, statement);
+      const error = await trySchemaStatement(session, statement);
       if (error !== undefined) return `${name} (${error})`;
     }
   }
@@ -76,8 +76,8 @@ async function findFailingPart(
   return undefined;
 }
 
-/** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
-export async function tryStatement(session: PinnedSession, text: string): Promise<string | undefined> {
+/** Runs a statement and returns the error message of the server after a rollback; undefined: it succeeded. */
+export async function trySchemaStatement(session: PinnedSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, schemaStatementTimeout);
     return undefined;

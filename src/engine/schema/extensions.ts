@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { tryStatement } from './create-schema-parts.ts';
+import { trySchemaStatement } from './create-schema-parts.ts';
 import { queryColumn, type SchemaSession, schemaStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';
 
@@ -60,7 +60,7 @@ export async function installExtensions(
   const create = async ({ name, schema, hasUserSchema }: SourceExtension): Promise<string | undefined> => {
     const quoted = quoteIdentifier(schema);
     const schemaStatement = hasUserSchema ? `CREATE SCHEMA IF NOT EXISTS ${quoted} AUTHORIZATION ${owner}; ` : '';
-    return tryStatement(
+    return trySchemaStatement(
       session,
       `${schemaStatement}CREATE EXTENSION IF NOT EXISTS ${quoteIdentifier(name)} WITH SCHEMA ${quoted}`,
     );

@@ -2,10 +2,10 @@ import type { RunExternalProgram } from '../../platform/external-program.ts';
 import type { Environment } from '../../platform/host.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { DatabaseEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { tryStatement } from './create-schema-parts.ts';
+import { trySchemaStatement } from './create-schema-parts.ts';
 import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
-import { omissionsQuery } from './omissions-query.ts';
+import { omittedPropertiesQuery } from './omissions-query.ts';
 import { queryColumn } from './schema-session.ts';
 import type { SchemaWriter, SourceAndTargetSchema } from './schema-writer.ts';
 import { removeStatements } from './script-statements.ts';
@@ -34,14 +34,15 @@ export async function copySchemaByPgDump(
     ...writer.obstacles,
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
-  const warnings = await queryColumn(source.session, omissionsQuery, 'note');
+  const warnings = await queryColumn(source.session, omittedPropertiesQuery, 'note');
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
   const script = removeStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
-    (await tryStatement(session, `${transaction.begin};\n${script}`)) ?? (await tryStatement(session, transaction.end));
+    (await trySchemaStatement(session, `${transaction.begin};\n${script}`)) ??
+    (await trySchemaStatement(session, transaction.end));
   if (error !== undefined) return { kind: 'refused', objects: [`the script of pg_dump (${error})`] };
   return {
     kind: 'copied',

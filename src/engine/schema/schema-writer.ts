@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
-import { plainTransaction, type SchemaTransaction } from './create-schema-parts.ts';
+import { defaultSchemaTransaction, type SchemaTransaction } from './create-schema-parts.ts';
 import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
-import { type LastObject, readLastObjects } from './last-objects.ts';
+import { type LateCreatedObject, readLateCreatedObjects } from './last-objects.ts';
 import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
 import { superuserObjectsQuery } from './superuser-objects.ts';
@@ -28,7 +28,7 @@ export interface SchemaWriter {
 export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
   return {
     session,
-    transaction: plainTransaction,
+    transaction: defaultSchemaTransaction,
     obstacles: [],
     warnings: [],
     lastStatements: [],
@@ -56,7 +56,7 @@ export function withSchemaWriter(
     const extensions = await readExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
     const special = (await queryColumn(source.session, superuserObjectsQuery, 'name')).map(unquoteName);
-    const last = await readLastObjects(source);
+    const last = await readLateCreatedObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -64,7 +64,7 @@ export function withSchemaWriter(
     const asSuperuser = allowObjects && special.length > 0;
     return copy({
       session: asSuperuser ? admin.session : target.session,
-      transaction: asSuperuser ? superuserTransaction(owner) : plainTransaction,
+      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaTransaction,
       obstacles:
         allowObjects || refused.length === 0
           ? []
@@ -95,7 +95,7 @@ function superuserTransaction(owner: string): SchemaTransaction {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly LastObject[],
+  last: readonly LateCreatedObject[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

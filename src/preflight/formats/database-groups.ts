@@ -11,8 +11,8 @@ export function groupDatabases({ databases }: PreflightReport): readonly (readon
   return [...groups.values()];
 }
 
-/** The ids of the findings that block some of the databases, but not all. */
-export function ownReasons({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
+/** The reasons that not every database has. */
+export function reasonsNotShared({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
   return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
 }
 

@@ -10,20 +10,20 @@ export interface FindingGroup {
   readonly title: string;
   /** The databases in which the findings were made; empty for a finding of the server. */
   readonly databases: readonly string[];
-  readonly observations: readonly Observation[];
-  readonly detail: SharedText | undefined;
-  readonly fixText: SharedText | undefined;
+  readonly observations: readonly GroupedObservation[];
+  readonly detail: FindingGroupText | undefined;
+  readonly fixText: FindingGroupText | undefined;
 }
 
-/** An observed value, with the databases in which it was observed. */
-export interface Observation {
+/** What was observed in these databases. */
+export interface GroupedObservation {
   readonly observed: string;
   readonly objects: readonly string[];
   readonly databases: readonly string[];
 }
 
-/** A text of the first finding of a group. */
-export interface SharedText {
+/** A text of the first finding. */
+export interface FindingGroupText {
   readonly text: string;
   /** The database of the first finding, set if other findings of the group have another text. */
   readonly exampleOf: string | undefined;
@@ -128,7 +128,7 @@ function databasesOf(findings: readonly Finding[]): readonly string[] {
 function sharedText(
   group: NonEmpty<Finding>,
   textOf: (finding: Finding) => string | undefined,
-): SharedText | undefined {
+): FindingGroupText | undefined {
   const text = textOf(group[0]);
   if (text === undefined) return undefined;
   const isShared = group.every((finding) => textOf(finding) === text);

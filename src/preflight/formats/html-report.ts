@@ -3,7 +3,7 @@ import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
 import type { DatabaseVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
   blockingGroups,
   createRepetitionFilter,
@@ -126,7 +126,7 @@ function listItem(text: string): string {
 function databases(report: PreflightReport): string {
   if (report.databases.length === 0) return '';
   const groups = groupDatabases(report).map((group) => {
-    const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+    const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
     const name = group.length === 1 ? `<code>${escapeHtml(group[0]?.name ?? '')}</code>` : `${group.length} databases`;
     return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(databaseFacts(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
   });

@@ -93,8 +93,9 @@ export function findingTitle({ status, title, headline, premise = title }: Findi
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** A clause as a sentence. The name of a setting or a file at its beginning keeps its spelling. */
+export function capitalize(text: string): string {
+  return /^[a-z]+[_.]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The last sentence of a report: what a preflight cannot prove. */
@@ -103,9 +104,13 @@ export const scopeNote =
 
 /** `db.example.com:5432/shop as mover`. */
 export function sourceLabel(report: PreflightReport): string {
-  const { host, port, dbname, username } = report.source;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `${name}:${port}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+  const { dbname, username } = report.source;
+  return `${hostAndPort(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+}
+
+/** `db.example.com:5432`, `[2001:db8::5]:5432`. */
+export function hostAndPort({ source: { host, port } }: PreflightReport): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 export function findingLocation({ database, only }: Finding): string {

@@ -4,18 +4,18 @@ import type { BaselineChange } from '../baseline.ts';
 import type { FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
   blockingGroups,
   createRepetitionFilter,
   dataLossLines,
   describeDatabases,
   type FindingGroup,
+  type FindingGroupText,
+  type GroupedObservation,
   groupFindings,
   listNames,
-  type Observation,
   type RepetitionFilter,
-  type SharedText,
 } from './finding-groups.ts';
 import { fixSteps } from './fix-steps.ts';
 import {
@@ -50,14 +50,17 @@ export interface TextReportOptions {
  */
 export function textReport(report: PreflightReport, ink: TextStyles, options: TextReportOptions = {}): string {
   const groups = groupFindings(report.findings);
-  const blockers = blockingGroups(report, groups).slice(0, shownBlockers);
+  const blocking = blockingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
-  // The titles of these findings are already on the first screen of the report.
-  const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
+  // The first screen has these titles.
+  const titled = new Set([
+    ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
+    ...report.premises.map(({ id }) => id),
+  ]);
   const isNew = createRepetitionFilter();
   const parts = [
     [ink.bold(line(verdictSentence(report))), sanitizeReportLine(sourceLine(report), 160), ...totals(report)],
-    blockedBy(report, blockingGroups(report, groups)),
+    blockedBy(report, blocking),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
     databases(report),
@@ -171,8 +174,8 @@ function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): rea
   ];
 }
 
-/** The observed value, or the first few different values with their databases. */
-function observed(observations: readonly Observation[], required: string | undefined): readonly string[] {
+/** The value, or the first values with their databases. */
+function observed(observations: readonly GroupedObservation[], required: string | undefined): readonly string[] {
   const [first] = observations;
   if (first === undefined) return [];
   const needed = required === undefined ? '' : `; required: ${required}`;
@@ -191,7 +194,7 @@ function observed(observations: readonly Observation[], required: string | undef
 
 const shownObservations = 6;
 
-function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
@@ -209,7 +212,7 @@ function databases(report: PreflightReport): readonly string[] {
         group.map(({ name }) => name),
         5,
       );
-      const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+      const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
       const facts = databaseFacts(group).join(', ');
       return indented(`${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`);
     }),

@@ -1,4 +1,4 @@
-import { requoteName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/requote.ts';
 
 export interface NamedConstraint {
   /** Quoted where needed. */
@@ -12,11 +12,11 @@ export interface NamedConstraint {
 
 /** The beginning of a statement that alters the constraint: `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
 export function alterOwner({ owner, ofDomain }: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
-  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteName(owner)}`;
+  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteQualifiedName(owner)}`;
 }
 
 export function dropConstraint(constraint: Omit<NamedConstraint, 'definition'>): string {
-  return `${alterOwner(constraint)} DROP CONSTRAINT IF EXISTS ${requoteName(constraint.name)}`;
+  return `${alterOwner(constraint)} DROP CONSTRAINT IF EXISTS ${requoteQualifiedName(constraint.name)}`;
 }
 
 /**
@@ -25,7 +25,7 @@ export function dropConstraint(constraint: Omit<NamedConstraint, 'definition'>):
  */
 export function addConstraintNotValid(constraint: NamedConstraint): string {
   const definition = constraint.definition.replace(/ NOT VALID$/, '');
-  return `${alterOwner(constraint)} ADD CONSTRAINT ${requoteName(constraint.name)} ${definition} NOT VALID`;
+  return `${alterOwner(constraint)} ADD CONSTRAINT ${requoteQualifiedName(constraint.name)} ${definition} NOT VALID`;
 }
 
 /** Puts the name in double quotes, as error messages of PostgreSQL do. */

@@ -3,27 +3,24 @@ import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
 import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
-export interface AddressShares {
-  /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
-  readonly byRule: readonly RuleShare[];
-  /** The share of the public addresses that no pg_hba.conf rule matches. */
+/** Which rules apply to clients with an unknown public IPv4 address. */
+export interface HbaAddressShares {
+  /** The rules that match some addresses, in order, each with its share of all public addresses. */
+  readonly byRule: readonly HbaRuleShare[];
+  /** The share of the public addresses that no rule matches. */
   readonly unmatched: number;
 }
 
-export interface RuleShare {
+export interface HbaRuleShare {
   readonly rule: HbaRule;
   /** A number from 0 to 1: the part of the public addresses that the rule matches. */
   readonly share: number;
 }
 
-/**
- * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
- * File".
- */
-export function addressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): AddressShares {
+/** Applies the first matching rule to each address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
+export function hbaAddressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaAddressShares {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
-  const parts: RuleShare[] = [];
+  const parts: HbaRuleShare[] = [];
   for (const rule of rules) {
     if (open.length === 0) break;
     const range = rangeOf(rule);

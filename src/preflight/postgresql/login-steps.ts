@@ -4,7 +4,7 @@ import { explainCatalogLocks } from './queries/catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /** A login failure blocks both methods. */
-export const bothMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
+export const continuousAndDump: readonly MigrationMethod[] = ['continuous', 'dump'];
 
 /**
  * The checks of the login, in the order in which a login passes them. Each connection error belongs to exactly one of
@@ -21,7 +21,7 @@ export type LoginStep =
   | 'not-postgres'
   | 'pooler-detected';
 
-export type RefusedEntry = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
+export type RefusedConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
  * The outcome of the check of one login step: `refused` returns the outcome of an error in this step. The check is
@@ -32,7 +32,7 @@ export function evaluateLoginStep(
   facts: PostgresqlSourceFacts,
   gate: LoginStep,
   passed: () => CheckOutcome,
-  refused: (why: RefusedEntry) => CheckOutcome,
+  refused: (why: RefusedConnection) => CheckOutcome,
 ): CheckOutcome {
   const { connection } = facts;
   if (connection.kind === 'entered') return passed();
@@ -41,15 +41,18 @@ export function evaluateLoginStep(
   return loginSteps.indexOf(at) < loginSteps.indexOf(gate) ? skip(`${at} failed: ${connection.message}`) : passed();
 }
 
-export function failLogin(why: RefusedEntry, more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>): CheckOutcome {
-  return fail(bothMethods, why.message, more);
+export function failedLoginOutcome(
+  why: RefusedConnection,
+  more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>,
+): CheckOutcome {
+  return fail(continuousAndDump, why.message, more);
 }
 
 /** Why the fix of a failed login is not simulated. */
-export const loginFailed = 'without a login nothing else was checked';
+export const loginFailedReason = 'without a login nothing else was checked';
 
-/** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
-export function explainSilence(why: RefusedEntry): ReturnType<typeof explainRefusal> | undefined {
+/** Why a login did not end, from what further connections showed; undefined: nothing was found out. */
+export function explainSilence(why: RefusedConnection): ReturnType<typeof explainRefusal> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
   const lock = explainCatalogLocks(silence.locks);
@@ -148,7 +151,7 @@ const loginSteps: readonly LoginStep[] = [
   'pooler-detected',
 ];
 
-function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedEntry): LoginStep {
+function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedConnection): LoginStep {
   if (connection.kind === 'unreachable') return 'tcp-connect';
   if (connection.pooler !== undefined) return 'pooler-detected';
   const { code } = connection;

@@ -14,7 +14,7 @@ import { decodeServerInstance, type ServerInstance, serverInstanceSql } from './
 import type { ConnectTimeouts, SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConnectionResult } from './source-facts.ts';
 
-export interface OpenSourceOptions {
+export interface OpenPostgresqlSourceOptions {
   readonly signal: AbortSignal;
   /** Time limits (default: 5 s for the address, 10 s to connect, 15 s for a statement). */
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
@@ -41,7 +41,13 @@ export interface OpenedPostgresqlSource {
  */
 export async function openPostgresqlSource(
   source: PostgresqlSource,
-  { signal, names, timeouts: given, memory = createResponseMemory('session'), onSend = () => {} }: OpenSourceOptions,
+  {
+    signal,
+    names,
+    timeouts: given,
+    memory = createResponseMemory('session'),
+    onSend = () => {},
+  }: OpenPostgresqlSourceOptions,
 ): Promise<OpenedPostgresqlSource> {
   const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];

@@ -1,5 +1,5 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
-import { requoteName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-text.ts';
 import { firstListedObjects } from './object-list.ts';
 import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
@@ -10,7 +10,8 @@ import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.
  */
 export function ownerValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
   const queries = firstListedObjects(columns).map(
-    ({ table, column }) => `SELECT DISTINCT ${requoteName(column)}::text FROM ONLY ${requoteName(table)}`,
+    ({ table, column }) =>
+      `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
   );
   return ` The owner of the tables can run: ${queries.join('; ')}.`;
 }
@@ -34,10 +35,9 @@ export function ownerQueries(constraints: readonly NamedConstraint[], setting: s
 function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
   const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
   if (ofDomain || expression === undefined) return undefined;
-  return psqlStatement(`SELECT EXISTS (SELECT FROM ONLY ${requoteName(owner)} WHERE NOT (${expression}))`)?.slice(
-    0,
-    -1,
-  );
+  return psqlStatement(
+    `SELECT EXISTS (SELECT FROM ONLY ${requoteQualifiedName(owner)} WHERE NOT (${expression}))`,
+  )?.slice(0, -1);
 }
 
 /**
@@ -47,11 +47,13 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
 export function ownerLengthQueries(large: readonly TableWithLargeValues[]): string {
   const queries = firstListedObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
-      ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
-      ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),
+      ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
+      ...texts.map((name) => `octet_length(${requoteQualifiedName(name)}::text)::bigint`),
     ];
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
-    return psqlStatement(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? [];
+    return (
+      psqlStatement(`SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? []
+    );
   });
   return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
 }

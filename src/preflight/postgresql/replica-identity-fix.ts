@@ -1,9 +1,9 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { requoteName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { Fix } from '../finding.ts';
 import type { FixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
-import { countText } from './units.ts';
+import { pluralize } from './units.ts';
 
 /** Columns whose type has no equality operator, by table. */
 export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
@@ -45,7 +45,7 @@ export function usableReplicaIdentity(
   version: number,
 ): string | undefined {
   if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
-  if (table.usableIndex !== undefined) return `USING INDEX ${requoteName(table.usableIndex)}`;
+  if (table.usableIndex !== undefined) return `USING INDEX ${requoteQualifiedName(table.usableIndex)}`;
   const isSent = !(table.generatedKey || (version >= generatedIdentityRejectedSince && table.generated));
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
@@ -72,7 +72,7 @@ export function replicaIdentityFix(
       effects.push(replicaIdentityEffect(table, replacement));
       undo.push(replicaIdentityStatement(table, currentReplicaIdentity(table)));
       if (replacement === 'FULL') full += 1;
-      if (needsOwner(table, replacement)) owned += 1;
+      if (mustRunAsTableOwner(table, replacement)) owned += 1;
     }
   }
   const sentences = [
@@ -94,15 +94,13 @@ export function replicaIdentityFix(
   };
 }
 
-/**
- * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
- */
-export function needsOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
+/** A superuser does not run the statement on a table of another role. */
+export function mustRunAsTableOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
 
 export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
-  const statement = `ALTER TABLE ${requoteName(name)} REPLICA IDENTITY ${identity}`;
+  const statement = `ALTER TABLE ${requoteQualifiedName(name)} REPLICA IDENTITY ${identity}`;
   return identity.startsWith('USING INDEX') ? unlessUntrusted(name, statement) : statement;
 }
 
@@ -112,7 +110,7 @@ export function replicaIdentityStatement({ name }: TableReplicaIdentity, identit
  * tables of superusers with this statement; other roles run it without that condition.
  */
 function unlessUntrusted(name: string, statement: string): string {
-  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteName(name))})`;
+  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteQualifiedName(name))})`;
   const owners =
     'SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database() JOIN pg_catalog.pg_roles r ON r.oid IN (c.relowner, n.nspowner, d.datdba)';
   const untrusted = `${owners} WHERE c.oid = ${table} AND NOT r.rolsuper AND r.rolname <> 'pg_database_owner'`;
@@ -132,11 +130,11 @@ export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: 
 export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
-  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteName(index)}` : 'NOTHING';
+  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteQualifiedName(index)}` : 'NOTHING';
 }
 
 function costOfFull(tables: number): string {
-  return `${countText(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

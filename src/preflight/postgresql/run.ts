@@ -11,7 +11,7 @@ import {
   type PreflightInput,
   runPreflight,
 } from '../run.ts';
-import type { Conclusion } from '../verdict.ts';
+import type { ReportConclusion } from '../verdict.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-facts.ts';
@@ -124,7 +124,7 @@ function sourceFacts(
 
 function describeSource(
   collected: CollectedPostgresqlFacts,
-  { databases }: Conclusion,
+  { databases }: ReportConclusion,
   { host, port, dbname, username, ssl }: PostgresqlSource,
 ): EngineReport<LargestTables> {
   const { sizes, results } = collected;

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { type FindNearest, quoteDouble, suggestionHint } from '../unknown-check-ids.ts';
+import { type FindNearestWord, quoteDouble, suggestionHint } from '../unknown-check-ids.ts';
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { PostgresqlDatabase } from './queries/databases.ts';
 export function selectDatabases(
   databases: readonly PostgresqlDatabase[],
   ignored: readonly string[],
-  nearest: FindNearest,
+  nearest: FindNearestWord,
 ): readonly string[] {
   const names = databases.map(({ name }) => name);
   const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
@@ -28,7 +28,7 @@ export function selectDatabases(
 /** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
-function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearest): Error {
+function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearestWord): Error {
   const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
   return usageError(
     `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(quoteDouble).join(', ')}`,

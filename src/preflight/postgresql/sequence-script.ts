@@ -1,6 +1,6 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { requoteName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { SourceSequence } from './queries/sequences.ts';
 
 /** The SQL that sets the sequences of one database to their values on the target. */
@@ -26,7 +26,9 @@ export function sequenceScript(states: readonly SourceSequence[]): SequenceScrip
       .flatMap(({ name, value, called, start }) =>
         value === undefined || (!called && value === start)
           ? []
-          : (psqlStatement(`SELECT pg_catalog.setval(${quoteLiteral(requoteName(name))}, ${value}, ${called})`) ?? []),
+          : (psqlStatement(
+              `SELECT pg_catalog.setval(${quoteLiteral(requoteQualifiedName(name))}, ${value}, ${called})`,
+            ) ?? []),
       ),
     hidden: states.filter((state) => !isReadable(state)).map(({ name }) => name),
     unused: states.filter(({ isUnused }) => isUnused).map(({ name }) => name),

@@ -1,8 +1,8 @@
 import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
-/** The number of bytes and commands that this program sent to the server. */
-export interface SentTraffic {
+/** What this program sent. */
+export interface OwnTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
@@ -15,7 +15,7 @@ export function activityRateOf(
   before: RedisInfo,
   after: RedisInfo,
   seconds: number,
-  own: SentTraffic,
+  own: OwnTraffic,
 ): RedisActivityRate {
   const perSecond = (field: RedisInfoField, ours = 0) => {
     const [first, last] = [infoNumber(before, field), infoNumber(after, field)];

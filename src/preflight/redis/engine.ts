@@ -4,7 +4,7 @@ import { parseServerVersion, redisProductNames } from '../../redis/version.ts';
 import { knownQueryValue } from '../query.ts';
 import type { DatabaseVerdict } from '../report.ts';
 import { connectedAddress, type EngineReport, type PreflightEngine } from '../run.ts';
-import type { Conclusion } from '../verdict.ts';
+import type { ReportConclusion } from '../verdict.ts';
 import { type RedisCheck, redisMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
 import {
@@ -69,7 +69,7 @@ export function redisEngine({
 
 function describeRedis(
   { facts, results }: CollectedRedisFacts,
-  { databases }: Conclusion,
+  { databases }: ReportConclusion,
   source: RedisSource,
 ): EngineReport<object> {
   const info = knownQueryValue(results, infoQuery);

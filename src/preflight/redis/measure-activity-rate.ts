@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/host.ts';
 import { CommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisInfo } from '../../redis/info.ts';
-import { activityRateOf, type SentTraffic } from './activity-rate.ts';
+import { activityRateOf, type OwnTraffic } from './activity-rate.ts';
 import { infoQuery } from './queries/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
@@ -17,8 +17,8 @@ export interface RateMeasurementOptions {
   /** Milliseconds between the two replies to INFO. */
   readonly interval: number;
   readonly signal: AbortSignal;
-  /** Returns the bytes and commands that this program has sent so far. */
-  readonly sent: () => SentTraffic;
+  /** What this program has sent so far. */
+  readonly sent: () => OwnTraffic;
 }
 
 /** Reads INFO twice, and runs `work` between the two readings. */
@@ -60,5 +60,5 @@ interface InfoReading {
   readonly info: RedisInfo;
   /** Time of the reading in milliseconds since the epoch. */
   readonly at: number;
-  readonly sent: SentTraffic;
+  readonly sent: OwnTraffic;
 }

@@ -19,18 +19,15 @@ export interface OpenedRedisSource {
   readonly memory: ResponseMemory;
 }
 
-export interface OpenRedisOptions extends Omit<RedisConnectOptions, 'limit'> {
+export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
   readonly signal: AbortSignal;
 }
 
 /** Time limits in milliseconds: for the host name, for TCP, and for TLS with AUTH and PING. */
 const connectTimeout = 5000;
 
-/**
- * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
- * not throw.
- */
-export async function openRedisSource(given: RedisSource, options: OpenRedisOptions): Promise<OpenedRedisSource> {
+/** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
+export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
   const memory = createResponseMemory('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });

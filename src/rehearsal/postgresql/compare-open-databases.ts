@@ -4,7 +4,6 @@ import { compareSequences, unreadableSequence } from '../compare-counts.ts';
 import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
-
 import { compareTables } from './compare-tables.ts';
 import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
 
@@ -43,12 +42,10 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
       ...(await compareLargeObjects(source, target)),
       ...others.map(
         (one): TableCount => ({
-          ...{
-            name: one.name,
-            rows_source: null,
-            rows_target: targetOnly.get(one.name)?.rows ?? null,
-            state: 'differs',
-          },
+          name: one.name,
+          rows_source: null,
+          rows_target: targetOnly.get(one.name)?.rows ?? null,
+          state: 'differs',
         }),
       ),
     ],

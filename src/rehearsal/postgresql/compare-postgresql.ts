@@ -13,7 +13,7 @@ import {
   type ComparedDatabase,
   type ComparisonReport,
   comparedDatabase,
-  neverCompared,
+  excludedFromComparison,
   worstComparison,
 } from '../comparison-report.ts';
 import { compareOpenDatabases } from './compare-open-databases.ts';
@@ -58,7 +58,7 @@ export async function comparePostgresql(
     target: serverOf(target, to.version),
     databases,
     not_compared: [
-      ...neverCompared.postgresql,
+      ...excludedFromComparison.postgresql,
       ...(templates.length === 0 ? [] : [`template databases: ${namesOf(templates)}`]),
       ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],

@@ -1,6 +1,6 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import type { TableContent } from '../../postgresql/table-digest.ts';
-import { type ContentRound, compareContents, isUnsettled } from '../compare-counts.ts';
+import { type ContentRound, compareContents, mayBecomeEqual } from '../compare-counts.ts';
 import type { TableCount } from '../rehearsal-report.ts';
 import { type ContentSession, type CountedTable, readTableContents } from './count-rows.ts';
 
@@ -52,14 +52,14 @@ export async function compareTables(options: CompareTablesOptions): Promise<Comp
     const after = await read(source, 'source', open);
     const round = { before, target: there, after };
     const isConfirmed = behind === undefined && options.isConfirmed !== false;
-    const unequal = compareContents(round, isConfirmed).filter(isUnsettled);
+    const unequal = compareContents(round, isConfirmed).filter(mayBecomeEqual);
     const suspects = open.filter(({ name }) => unequal.some((one) => one.name === name));
     const again = isConfirmed ? there : await read(target, 'target', suspects);
     for (const table of open)
       found.set(table.name, tableResult(table, round, { again, behind, isConfirmed, failures }));
     open = open.filter(({ name }) => {
       const one = found.get(name);
-      return one !== undefined && isUnsettled(one) && !failures.has(name);
+      return one !== undefined && mayBecomeEqual(one) && !failures.has(name);
     });
     if (behind !== undefined) break;
   }

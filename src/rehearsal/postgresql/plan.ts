@@ -8,7 +8,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { FilledDatabase } from '../rehearsal-record.ts';
+import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';
 
 /** The target before the rehearsal. */
@@ -62,7 +62,7 @@ export interface RehearsalPlan {
   /** Databases that do not exist on the target. */
   readonly missing: readonly DatabaseDefinition[];
   /** Databases that exist on the target and are empty. */
-  readonly filled: readonly FilledDatabase[];
+  readonly filled: readonly FormerlyEmptyDatabase[];
 }
 
 /** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
@@ -88,7 +88,7 @@ export async function planRehearsal(
   if (databases.length === 0)
     throw usageError('--ignore-dbs contains every database of the source', 'remove one of them from `--ignore-dbs`');
   const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
-  const filled: FilledDatabase[] = [];
+  const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
     await withEngineSession(

@@ -12,7 +12,7 @@ import {
   type ComparisonLimits,
   type ComparisonReport,
   comparedDatabase,
-  neverCompared,
+  excludedFromComparison,
   worstComparison,
 } from '../comparison-report.ts';
 import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
@@ -50,7 +50,7 @@ export async function compareRedis(
         target: serverOf(target, there),
         databases,
         not_compared: [
-          ...neverCompared.redis,
+          ...excludedFromComparison.redis,
           ...(hasExpiryTimes ? [] : ['times of expiry, because a server is older than Redis 7.0']),
         ],
       };

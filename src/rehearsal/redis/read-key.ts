@@ -31,7 +31,8 @@ export async function readKey(
   ]);
   const name = String(type);
   if (name === 'none') return undefined;
-  const readValue = readers[name];
+  // The name comes from the server: `constructor` is no type.
+  const readValue = Object.hasOwn(readers, name) ? readers[name] : undefined;
   const digest = createHash('sha256');
   if (readValue === undefined) addPart(digest, await session.sendRaw(['DUMP', key], valueTimeout));
   else await readValue(session, key, digest);

@@ -11,7 +11,7 @@ import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseServerVersion } from '../../redis/version.ts';
 import { waitForCatchUp } from '../catch-up.ts';
-import { compareCounts, isUnsettled } from '../compare-counts.ts';
+import { compareCounts, mayBecomeEqual } from '../compare-counts.ts';
 import { createRecordJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, Leftover, TableCount } from '../rehearsal-report.ts';
@@ -128,7 +128,7 @@ async function compareKeys(
     });
     const after = await withRehearsalSession(source, readServerInfo);
     found = compareCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
-    if (!found.some(isUnsettled)) break;
+    if (!found.some(mayBecomeEqual)) break;
   }
   const contents = await compareKeyContents({ source, target }, found, { clock, signal });
   return new Map(found.map((one) => [one.name, { ...(contents.get(one.name) ?? one), name: 'keys' }]));

@@ -4,13 +4,16 @@ import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.t
 import type { Fault } from './fault.ts';
 
 /** What a handler gets. */
-export interface HandlerInput {
+export interface RequestHandlerInput {
   readonly request: HttpRequest;
   readonly service: SandboxService;
 }
 
 /** The input of the handler with a change of the handling; unchanged for the other actions. */
-export function changeHandling(input: HandlerInput, { action, delay = 0 }: Fault): HandlerInput {
+export function applyRequestHandlingFault(
+  input: RequestHandlerInput,
+  { action, delay = 0 }: Fault,
+): RequestHandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
     return { service, request: { ...request, body: normalizeDropletAttributes(request.body) } };

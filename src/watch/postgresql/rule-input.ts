@@ -8,14 +8,14 @@ export interface WatchRuleInput {
   readonly first: ServerFacts;
   /** The samples, oldest first; the last sample is `now`. */
   readonly window: readonly ServerFacts[];
-  readonly slots: readonly SeenSlot[];
-  readonly databases: readonly SeenDatabase[];
+  readonly slots: readonly SlotWithSender[];
+  readonly databases: readonly DatabaseForRules[];
   readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
 }
 
-export interface SeenSlot {
+export interface SlotWithSender {
   readonly name: string;
   readonly database: string;
   /** The replication slot; undefined if it no longer exists. */
@@ -26,7 +26,7 @@ export interface SeenSlot {
   readonly wasActive: boolean;
 }
 
-export interface SeenDatabase {
+export interface DatabaseForRules {
   readonly name: string;
   readonly now: DatabaseFacts | undefined;
   /** Content of the publications at the first poll. */

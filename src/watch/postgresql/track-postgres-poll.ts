@@ -1,5 +1,5 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
+import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
 import type { Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
@@ -16,7 +16,7 @@ import {
   sumNumbers,
 } from './migration-totals.ts';
 import { postgresStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
-import type { SeenSlot, WatchRuleInput } from './rule-input.ts';
+import type { SlotWithSender, WatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
 import type { PostgresPoll, ServerFacts, SourceOutage } from './server-facts.ts';
 import { databasePercent, databasePhase, trackDatabase } from './track-database.ts';
@@ -69,7 +69,7 @@ function trackFacts(
       }),
     ]),
   );
-  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetention(limits)), server];
+  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetentionMs(limits)), server];
   const first = previous.first ?? server;
   const shared = { now: server, first, window, limits, warned: tracking.preflightWarnings };
   const broken = runPostgresRules({
@@ -168,7 +168,10 @@ function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
   return postgresWatchRules.flatMap((rule) => rule(all));
 }
 
-function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server: ServerFacts): readonly SeenSlot[] {
+function seenSlots(
+  databases: ReadonlyMap<string, DatabaseTrackingState>,
+  server: ServerFacts,
+): readonly SlotWithSender[] {
   return [...databases.values()].flatMap(({ name, slot, missedPolls, firstActiveAt }) =>
     slot === undefined
       ? []

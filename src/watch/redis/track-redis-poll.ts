@@ -1,5 +1,5 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
+import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
 import type { TrackingResult } from '../tracking-result.ts';
@@ -108,8 +108,8 @@ function trackFacts(
   // replica.
   const isLeap = at < previous.lastPollAt || at - previous.lastPollAt >= limits.unreachable + limits.maxBackoff;
   const lastConnectedAt = replica === undefined && !isLeap ? previous.lastConnectedAt : at;
-  const window = [...previous.window.filter((one) => one.at >= at - sampleRetention(limits)), facts];
-  // When the first replica connects, the server creates a new replication id, which must not change afterwards.
+  const window = [...previous.window.filter((one) => one.at >= at - sampleRetentionMs(limits)), facts];
+  // With the first replica the server chooses a new replication id, which must not change afterwards.
   const first =
     previous.first === undefined || earlier !== undefined
       ? (previous.first ?? facts)

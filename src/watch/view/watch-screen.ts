@@ -4,7 +4,7 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-width.ts';
 import type { StatusSample } from '../status-sample.ts';
-import { type LoggedState, nextLogLines } from './log-lines.ts';
+import { type LastLoggedState, nextLogLines } from './log-lines.ts';
 import { drawStatusScreen } from './status-screen.ts';
 
 /** Shows the samples of a watch. */
@@ -53,7 +53,7 @@ const view: ListView<StatusSample> = {
 };
 
 function createLineScreen({ output }: CommandIo): WatchScreen {
-  let logged: LoggedState | undefined;
+  let logged: LastLoggedState | undefined;
   return {
     async show(sample) {
       const next = nextLogLines(logged, sample);

@@ -339,3 +339,9 @@ describe('an empty list', () => {
     expectGolden('actions', ran.err);
   });
 });
+
+it('a table that another program reads has no colour, with FORCE_COLOR either', async () => {
+  const host = testHost({ env: { FORCE_COLOR: '1' } });
+  await seedSession(host, await sandboxFor());
+  expect((await runCloudctl(host, ['droplets', 'list'])).out).not.toContain('\u001b');
+});

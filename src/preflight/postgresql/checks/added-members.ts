@@ -1,10 +1,10 @@
-import { requoteName, requoteSignature } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type AddedMember, addedMembersQuery } from '../queries/added-members.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const addedMembersCheck = databaseCheck({
   id: 'added-members',
@@ -31,7 +31,7 @@ export const addedMembersCheck = databaseCheck({
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
-    const observed = countText(named.length, 'function');
+    const observed = pluralize(named.length, 'function');
     return needed.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
@@ -39,4 +39,4 @@ export const addedMembersCheck = databaseCheck({
 const statement =
   (verb: 'ADD' | 'DROP') =>
   ({ extension, signature }: AddedMember): string =>
-    `ALTER EXTENSION ${requoteName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;
+    `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { applyTriggersQuery } from '../queries/triggers.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const alwaysTriggersCheck = databaseCheck({
   id: 'always-triggers',
@@ -18,7 +18,7 @@ export const alwaysTriggersCheck = databaseCheck({
     // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
     // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
-      `ALTER TABLE ${requoteName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
+      `ALTER TABLE ${requoteQualifiedName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
     const later = applyTriggers.some(({ unlogged }) => unlogged)
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
@@ -42,7 +42,7 @@ export const alwaysTriggersCheck = databaseCheck({
     };
     // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
-      ? warn(countText(applyTriggers.length, 'trigger'), more)
-      : fail(['continuous'], `${countText(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
+      ? warn(pluralize(applyTriggers.length, 'trigger'), more)
+      : fail(['continuous'], `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
   },
 });

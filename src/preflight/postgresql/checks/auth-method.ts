@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { type CheckOutcome, pass, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const authMethodCheck = serverCheck({
@@ -17,7 +17,7 @@ export const authMethodCheck = serverCheck({
       facts,
       'auth-method',
       () => acceptedMethod(facts),
-      (why) => failLogin(why, refusals[why.code] ?? cleartextRefused),
+      (why) => failedLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
     );
   },
 });

@@ -1,11 +1,11 @@
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, unknown } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const callableNamesCheck = databaseCheck({
   id: 'callable-names',
@@ -18,7 +18,7 @@ export const callableNamesCheck = databaseCheck({
     const ambiguous = callableColumns.filter(({ rows }) => rows === 'violate');
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
-    const observed = countText(named.length, 'column');
+    const observed = pluralize(named.length, 'column');
     const objects = firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
@@ -58,5 +58,5 @@ function preciseType(type: string): string {
 
 function alterType({ table, column, type }: RegprocColumn, newType: string): string {
   const oids = type.endsWith('[]') ? 'oid[]' : 'oid';
-  return `ALTER TABLE ${requoteName(table)} ALTER COLUMN ${requoteName(column)} TYPE ${newType} USING ${requoteName(column)}::${oids}::${newType}`;
+  return `ALTER TABLE ${requoteQualifiedName(table)} ALTER COLUMN ${requoteQualifiedName(column)} TYPE ${newType} USING ${requoteQualifiedName(column)}::${oids}::${newType}`;
 }

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, info, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findDatabase } from '../find-database.ts';
@@ -7,7 +7,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { collationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { type RestrictedFunction, restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const collationCheck = databaseCheck({
   id: 'collation',
@@ -37,7 +37,7 @@ export const collationCheck = databaseCheck({
         fix: {
           sql: [
             ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
-            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteName(name)} REFRESH VERSION`),
+            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteQualifiedName(name)} REFRESH VERSION`),
           ],
           notSimulated: 'whether the indexes are rebuilt before the new version is recorded is not known',
           database,
@@ -68,7 +68,7 @@ function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
   const [name, value] = setting.split('=');
   return {
     ...unknown(
-      `${countText(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
+      `${pluralize(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',

@@ -6,7 +6,7 @@ import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { slotDemand } from '../slot-demand.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const connHeadroomCheck = serverCheck({
   id: 'conn-headroom',
@@ -22,7 +22,7 @@ export const connHeadroomCheck = serverCheck({
     const databases = facts.databases.length;
     // Before PostgreSQL 12, WAL senders counted towards max_connections.
     const needed = serverVersionOf(facts) < 120_000 ? slotDemand(databases).full + 4 : 4;
-    const observed = `${countText(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
+    const observed = `${pluralize(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return pass(observed, { required: String(needed) });
     return warn(observed, {
       required: String(needed),

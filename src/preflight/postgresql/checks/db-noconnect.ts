@@ -5,7 +5,7 @@ import { explainRefusal } from '../login-steps.ts';
 import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccess } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const dbNoconnectCheck = databaseCheck({
   id: 'db-noconnect',
@@ -82,7 +82,7 @@ export const dbNoconnectCheck = databaseCheck({
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
       return fail(['continuous', 'dump'], `could not connect: ${reach.message}`, {
         required: 'a connection',
-        detail: `The database allows ${countText(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
+        detail: `The database allows ${pluralize(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
         fix: {
           sql: [`ALTER DATABASE ${name} CONNECTION LIMIT -1`],
           undo: [`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`],

@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { extensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const ddlActivityCheck = databaseCheck({
   id: 'ddl-activity',
@@ -17,7 +17,7 @@ export const ddlActivityCheck = databaseCheck({
     const parts = [
       ...(recentDdl.length === 0
         ? []
-        : [`${countText(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
+        : [`${pluralize(recentDdl.length, 'table')} created or altered in the last 24 hours`]),
       ...(makers.length === 0 ? [] : [makers.join(', ')]),
     ];
     const observed = parts.join('; ');

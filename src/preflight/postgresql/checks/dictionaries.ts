@@ -2,7 +2,7 @@ import { fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const dictionariesCheck = databaseCheck({
   id: 'dictionaries',
@@ -17,9 +17,9 @@ export const dictionariesCheck = databaseCheck({
     });
     const [first] = found;
     if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
-    return fail(['continuous', 'dump'], countText(found.length, 'dictionary', 'dictionaries'), {
-      required: 'dictionary files that every server provides, such as english.stop',
-      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+    return fail(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
+      required: 'files that every server provides, such as english.stop',
+      detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),

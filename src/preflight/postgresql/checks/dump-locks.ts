@@ -2,7 +2,7 @@ import { fail, pass, warn } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 /** Number of additional locks that fit into the unused shared memory outside the lock table. */
 const spare = 1000;
@@ -21,7 +21,7 @@ export const dumpLocksCheck = serverCheck({
     const processes = lockSlotsOf(settings);
     const room = processes * numericSettingOf(settings, 'max_locks_per_transaction', 64);
     const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
-    const observed = `${countText(room, 'lock')} available`;
+    const observed = `${pluralize(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
     if (most === undefined) return pass(observed);
     const [database, { tables }] = most;

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
 import { changesQueryResult, changesRole, removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -7,7 +7,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const dumpPrivsCheck = databaseCheck({
   id: 'dump-privs',
@@ -28,7 +28,7 @@ export const dumpPrivsCheck = databaseCheck({
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = connection.kind === 'entered' ? connection.version : 0;
-    return fail(['dump'], `no access to ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
+    return fail(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
       detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
       objects: firstListedObjects(names),
@@ -72,11 +72,14 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
       ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
       : [
           ...new Set(
-            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteName(schema)}`),
+            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteQualifiedName(schema)}`),
           ),
           ...closed
             .filter(({ select }) => !select)
-            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteName(name)}`),
+            .map(
+              ({ kind, name }) =>
+                `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteQualifiedName(name)}`,
+            ),
           ...opened,
         ];
   return {

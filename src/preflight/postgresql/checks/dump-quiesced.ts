@@ -1,7 +1,7 @@
 import { info, pass, skip, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { binarySizeText, countText, timeSpanText } from '../units.ts';
+import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = serverCheck({
   id: 'dump-quiesced',
@@ -18,7 +18,7 @@ export const dumpQuiescedCheck = serverCheck({
       if (facts.walRate === undefined) return skip('the WAL position could not be read');
       return pass(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
     }
-    const observed = `${binarySizeText(written)} of WAL in ${span}, ${countText(transactions.length, 'open transaction')}`;
+    const observed = `${binarySizeText(written)} of WAL in ${span}, ${pluralize(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return info(observed, { detail: snapshotText });
     return warn(observed, {
       required: 'no writes',

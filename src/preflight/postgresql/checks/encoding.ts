@@ -5,7 +5,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { databaseOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 /** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
@@ -24,7 +24,7 @@ export const encodingCheck = databaseCheck({
       text: `Correct the text that is not valid UTF-8, then move the data into a database created with ENCODING 'UTF8'.`,
     };
     if (rawTexts.length > 0) {
-      return fail(['continuous', 'dump'], `${observed}; ${countText(rawTexts.length, 'schema text')} not valid UTF-8`, {
+      return fail(['continuous', 'dump'], `${observed}; ${pluralize(rawTexts.length, 'schema text')} not valid UTF-8`, {
         required: 'a schema in valid UTF-8',
         detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${unlistedNote(rawTexts)}`,
         objects: firstListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),

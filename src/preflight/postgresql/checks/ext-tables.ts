@@ -2,7 +2,7 @@ import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const extensionTablesCheck = databaseCheck({
   id: 'ext-tables',
@@ -13,7 +13,7 @@ export const extensionTablesCheck = databaseCheck({
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return pass('none');
     const objects = firstListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
-    const observed = countText(filledTables.length, 'table');
+    const observed = pluralize(filledTables.length, 'table');
     if (method === 'dump')
       return info(observed, {
         detail: 'A dump does not contain the rows of such tables; CREATE EXTENSION inserts them on the target.',

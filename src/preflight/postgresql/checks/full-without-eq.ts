@@ -10,7 +10,7 @@ import {
 } from '../queries/replica-identities.ts';
 import { type IncomparableColumns, incomparableColumnsByTable, replicaIdentityFix } from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const fullWithoutEqCheck = databaseCheck({
   id: 'full-without-eq',
@@ -33,8 +33,8 @@ export const fullWithoutEqCheck = databaseCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
-    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : countText(full.length, 'table'));
-    return fail(['continuous'], countText(found.length, 'table'), {
+    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : pluralize(full.length, 'table'));
+    return fail(['continuous'], pluralize(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
@@ -62,7 +62,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
         .join('; ')}.`,
     },
   };
-  const observed = countText(named.length, 'table');
+  const observed = pluralize(named.length, 'table');
   return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
 }
 

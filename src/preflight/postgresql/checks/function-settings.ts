@@ -2,7 +2,7 @@ import { fail, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const functionSettingsCheck = databaseCheck({
   id: 'function-settings',
@@ -14,9 +14,9 @@ export const functionSettingsCheck = databaseCheck({
     const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
     const [first] = found;
     if (first === undefined) return pass('none');
-    return fail(['continuous'], countText(found.length, 'function'), {
-      required: 'function settings that every user may change',
-      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${unlistedNote(found)}`,
+    return fail(['continuous'], pluralize(found.length, 'function'), {
+      required: 'settings that every user may change',
+      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without these functions and the objects that depend on them.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
       ),

@@ -5,7 +5,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const generatedColumnsCheck = databaseCheck({
   id: 'generated-columns',
@@ -46,7 +46,7 @@ function volatileColumns(uses: readonly FunctionUse[], bodies: readonly Function
 function differingValues(volatile: readonly VolatileColumn[], database: string): CheckOutcome {
   const certain = volatile.filter(({ how }) => how === 'surely');
   const named = certain.length > 0 ? certain : volatile;
-  const observed = `${countText(named.length, 'column')} computed by a function that uses the current time or a random value`;
+  const observed = `${pluralize(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',

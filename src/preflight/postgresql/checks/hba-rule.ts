@@ -1,7 +1,7 @@
 import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
 import { allowRuleFix } from '../allow-rule-fix.ts';
 import { serverCheck } from '../check.ts';
-import { addressShares } from '../hba-address-shares.ts';
+import { hbaAddressShares } from '../hba-address-shares.ts';
 import {
   firstMatchingHbaRule,
   type HbaClient,
@@ -14,7 +14,7 @@ import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { type PostgresqlSourceFacts, serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const hbaRuleCheck = serverCheck({
   id: 'hba-rule',
@@ -118,7 +118,7 @@ function evaluateClient(
   const observed =
     rejected.length === 0
       ? `allowed by ${by}`
-      : `not allowed for ${rejected.length} of ${countText(databases.length, 'database')}`;
+      : `not allowed for ${rejected.length} of ${pluralize(databases.length, 'database')}`;
   return { observed, rejected, partly };
 }
 
@@ -134,7 +134,7 @@ function fromAnywhere(
   caller: HbaClient,
   database: string,
 ): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
-  const { byRule: parts, unmatched: left } = addressShares(rules, caller, database);
+  const { byRule: parts, unmatched: left } = hbaAddressShares(rules, caller, database);
   const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
@@ -204,7 +204,7 @@ function rejectionDetails(
 }
 
 function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(broken.length, 'line')} of pg_hba.conf invalid`, {
+  return fail(['continuous', 'dump'], `${pluralize(broken.length, 'line')} of pg_hba.conf invalid`, {
     headline: 'pg_hba.conf contains invalid lines',
     required: 'a pg_hba.conf file without errors',
     detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload of the configuration keeps the previous rules, and after a shutdown the server does not start again: "could not load pg_hba.conf".`,

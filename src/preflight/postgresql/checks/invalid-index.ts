@@ -1,11 +1,11 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const invalidIndexCheck = databaseCheck({
   id: 'invalid-index',
@@ -19,7 +19,7 @@ export const invalidIndexCheck = databaseCheck({
     const busy = invalidIndexes.filter((index) => index.busy);
     const uniques = invalidIndexes.filter((index) => index.unique && !index.busy && !isRemains(index));
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
-    return warn(countText(invalidIndexes.length, 'index', 'indexes'), {
+    return warn(pluralize(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
       detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
       objects: firstListedObjects(invalidIndexes).map(
@@ -48,7 +48,7 @@ export const invalidIndexCheck = databaseCheck({
 function fixStatement(index: InvalidIndex, isOld: boolean): string {
   const { name, exclusion } = index;
   if (isRemains(index)) return dropRemains(name);
-  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${requoteName(name)}`;
+  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${requoteQualifiedName(name)}`;
 }
 
 /**
@@ -59,8 +59,8 @@ function fixStatement(index: InvalidIndex, isOld: boolean): string {
 function dropRemains(name: string): string {
   const held =
     "SELECT FROM pg_locks l WHERE l.relation = i.indexrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())";
-  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
-  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteName(name)}; END IF; END`)}`;
+  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteQualifiedName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
+  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteQualifiedName(name)}; END IF; END`)}`;
 }
 
 function isRemains({ name }: InvalidIndex): boolean {

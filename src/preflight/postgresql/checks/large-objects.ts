@@ -1,7 +1,7 @@
 import { info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const largeObjectsCheck = databaseCheck({
   id: 'large-objects',
@@ -14,8 +14,8 @@ export const largeObjectsCheck = databaseCheck({
     const observed =
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
-        : countText(largeObjects, 'large object');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains large objects.' });
+        : pluralize(largeObjects, 'large object');
+    if (method === 'dump') return info(observed, { detail: 'A dump contains them.' });
     return warn(observed, {
       required: 'none',
       detail:

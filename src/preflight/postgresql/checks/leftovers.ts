@@ -10,7 +10,7 @@ import {
   type ReplicationSlot,
   slotsQuery,
 } from '../queries/replication-slots.ts';
-import { binarySizeText, countText } from '../units.ts';
+import { binarySizeText, pluralize } from '../units.ts';
 
 export const leftoversCheck = databaseCheck({
   id: 'leftovers',
@@ -32,7 +32,7 @@ export const leftoversCheck = databaseCheck({
       const busy = oldSlots.filter(({ active }) => active);
       return fail(
         ['continuous'],
-        `${countText(oldSlots.length, 'slot')}, ${countText(oldPublications.length, 'publication')}`,
+        `${pluralize(oldSlots.length, 'slot')}, ${pluralize(oldPublications.length, 'publication')}`,
         {
           required: 'none',
           detail: `An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running, or that a target is still connected.'}`,
@@ -47,8 +47,8 @@ export const leftoversCheck = databaseCheck({
     }
     if (idle.length === 0) return pass('none');
     const headline = 'Inactive replication slots exist';
-    const observed = countText(idle.length, 'inactive slot');
-    const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
+    const observed = pluralize(idle.length, 'inactive slot');
+    const detail = `They have no consumer.${retainedText(idle)} They count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3

@@ -4,7 +4,7 @@ import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { maxTransactionAge } from '../open-transactions.ts';
 import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
-import { countText, timeSpanText } from '../units.ts';
+import { pluralize, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = databaseCheck({
   id: 'locked-tables',
@@ -25,7 +25,7 @@ export const lockedTablesCheck = databaseCheck({
         text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
-    const observed = countText(tables.length, 'table');
+    const observed = pluralize(tables.length, 'table');
     return lasting.length === 0 ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
   },
 });

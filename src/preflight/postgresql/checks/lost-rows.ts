@@ -2,7 +2,7 @@ import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { danglingReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const lostRowsCheck = databaseCheck({
   id: 'lost-rows',
@@ -17,7 +17,7 @@ export const lostRowsCheck = databaseCheck({
       });
     if (lostRows.length === 0) return pass('none');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
-    return fail(['continuous', 'dump'], countText(lostRows.length, 'object'), {
+    return fail(['continuous', 'dump'], pluralize(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
       detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
       objects: firstListedObjects(objects),

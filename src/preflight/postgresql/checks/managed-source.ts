@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import { managedServiceMarkersQuery } from '../queries/managed-service-markers.ts';
 
 export const managedSourceCheck = serverCheck({
@@ -48,7 +48,7 @@ function otherService(names: string, seen: readonly string[]): CheckOutcome {
 }
 
 function sameService(seen: readonly string[]): CheckOutcome {
-  return fail(bothMethods, `a managed cluster of this service (${seen.join(', ')})`, {
+  return fail(continuousAndDump, `a managed cluster of this service (${seen.join(', ')})`, {
     required: 'an external database',
     detail: 'The service does not support migrations between managed clusters, even between accounts.',
     objects: seen,

@@ -2,7 +2,7 @@ import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../findin
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const partitionsCheck = databaseCheck({
   id: 'partitions',
@@ -29,7 +29,7 @@ export const partitionsCheck = databaseCheck({
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = firstListedObjects(partitions).map(described);
     if (partitions.length === 0) return pass('no partitioned table');
-    const observed = countText(partitions.length, 'partitioned table');
+    const observed = pluralize(partitions.length, 'partitioned table');
     if (growing.length === 0) {
       const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
       return pass(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
@@ -48,7 +48,7 @@ export const partitionsCheck = databaseCheck({
 });
 
 function enumHashed(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} partitioned by the hash of an enum`, {
+  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by the hash of an enum`, {
     headline: 'A table is partitioned by the hash of an enum',
     required: 'no partitioning by the hash of an enum',
     detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
@@ -61,7 +61,7 @@ function enumHashed(found: readonly PartitionedTable[], database: string): Check
 }
 
 function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} partitioned by an object identifier`, {
+  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by an object identifier`, {
     headline: 'A table is partitioned by an object identifier',
     required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
     detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
@@ -74,7 +74,7 @@ function objectIdentifierKeys(found: readonly PartitionedTable[], database: stri
 }
 
 function exclusionConstraints(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'table')} with an EXCLUDE constraint`, {
+  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} with an EXCLUDE constraint`, {
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
     detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
@@ -88,5 +88,5 @@ function exclusionConstraints(found: readonly PartitionedTable[], database: stri
 }
 
 function described({ name, strategy, partitions, hasDefault }: PartitionedTable): string {
-  return `${name} (${strategy}, ${countText(partitions, 'partition')}${hasDefault ? ', one of them DEFAULT' : ''})`;
+  return `${name} (${strategy}, ${pluralize(partitions, 'partition')}${hasDefault ? ', one of them DEFAULT' : ''})`;
 }

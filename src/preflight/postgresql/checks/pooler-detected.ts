@@ -1,6 +1,6 @@
 import { fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods, evaluateLoginStep } from '../login-steps.ts';
+import { continuousAndDump, evaluateLoginStep } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = serverCheck({
@@ -34,7 +34,7 @@ export const poolerDetectedCheck = serverCheck({
 function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
   const behind =
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
-  return fail(bothMethods, seen, {
+  return fail(continuousAndDump, seen, {
     required: 'a direct connection',
     detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). Through a pooler in transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {

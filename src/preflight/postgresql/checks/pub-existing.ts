@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../migration-publications.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { publicationsQuery } from '../queries/publications.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const pubExistingCheck = databaseCheck({
   id: 'pub-existing',
@@ -16,8 +16,8 @@ export const pubExistingCheck = databaseCheck({
     const own = publications.filter(({ name }) => !isMigrationPublication(name));
     if (own.length === 0) return pass('none');
     const all = own.filter(({ allTables }) => allTables).length;
-    return info(countText(own.length, 'publication'), {
-      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
+    return info(pluralize(own.length, 'publication'), {
+      detail: `Other subscribers receive changes of this database and must be moved to the target. Publications are restored on the target, their replication slots are not.${all === 0 ? '' : ' With FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
       objects: firstListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },

@@ -10,7 +10,7 @@ import {
   functionCallingConstraintsQuery,
 } from '../queries/function-calling-constraints.ts';
 
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const readingChecksCheck = databaseCheck({
   id: 'reading-checks',
@@ -23,7 +23,7 @@ export const readingChecksCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass('none');
     return {
-      ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
+      ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
       detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${unlistedNote(found)}`,

@@ -5,7 +5,7 @@ import { tokenize } from '../function-body/tokenize.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const readingFunctionsCheck = databaseCheck({
   id: 'reading-functions',
@@ -71,7 +71,7 @@ function isCertainRead({ schema, name, certain }: RelationRead): boolean {
 }
 
 function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${countText(found.length, 'generated column')}, computed from rows of a table`, {
+  return fail(['continuous', 'dump'], `${pluralize(found.length, 'generated column')}, computed from rows of a table`, {
     headline: 'A generated column is computed by a function that reads a table',
     required: 'generated columns with functions that depend only on their arguments',
     detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
@@ -97,7 +97,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
           .join('; ')}.`;
   return {
     ...unknown(
-      `${countText(found.length, 'use')} of functions that read a table, and it is not known what they return`,
+      `${pluralize(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
     premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
     required: 'functions that depend only on their arguments',

@@ -1,5 +1,5 @@
 import { psqlStatement } from '../../../postgresql/psql-script.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { parseMajorVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
@@ -12,7 +12,7 @@ import type { IncompatibleObject } from '../queries/incompatible-object.ts';
 import { incompatibleOperatorsQuery } from '../queries/incompatible-operators.ts';
 import { incompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const removedTypesCheck = databaseCheck({
   id: 'removed-types',
@@ -57,8 +57,8 @@ export const removedTypesCheck = databaseCheck({
         text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
       },
     };
-    const observed = countText(objects.length, 'object');
-    // Without the version of the target it is not known which of the objects the target rejects.
+    const observed = pluralize(objects.length, 'object');
+    // Without the target version it is not known which of them are affected.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
@@ -101,13 +101,12 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   const withOids = removedUses.filter(({ column }) => column === undefined);
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
-  return fail(['continuous', 'dump'], countText(removedUses.length, 'use'), {
-    required:
-      'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
-    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
+  return fail(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
+    required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
+    detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
     objects: firstListedObjects(names),
     fix: {
-      sql: oids.map((table) => `ALTER TABLE ${requoteName(table)} SET WITHOUT OIDS`),
+      sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
       effects: [removesResultRows(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',

@@ -17,7 +17,7 @@ import {
   replicaIdentityProblem,
 } from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const replicaIdentityCheck = databaseCheck({
   id: 'replica-identity',
@@ -42,7 +42,7 @@ export const replicaIdentityCheck = databaseCheck({
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
-    const observed = `${countText(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
+    const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or not known' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
@@ -116,7 +116,7 @@ function writesOf(written: readonly TableReplicaIdentity[], all: number, { since
     .slice(0, 3);
   const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
   const quiet = all - written.length;
-  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${countText(quiet, 'table')} had none.`}`;
+  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${pluralize(quiet, 'table')} had none.`}`;
 }
 
 /** The table name as in error messages of the server: in double quotes, without the schema. */

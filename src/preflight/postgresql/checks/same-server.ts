@@ -1,6 +1,6 @@
 import { fail, pass, skip } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import { type ServerInstance, serverInstanceQuery } from '../queries/server-instances.ts';
 
 export const sameServerCheck = serverCheck({
@@ -17,8 +17,8 @@ export const sameServerCheck = serverCheck({
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return pass('the same server');
-    // A dump may use the primary or any of its standbys, because all have the same rows.
-    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : bothMethods;
+    // A primary and its standbys have the same rows, so a dump of either is one.
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDump;
     return fail(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:

@@ -9,7 +9,7 @@ import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { functionUsesQuery } from '../queries/function-uses.ts';
 import { namedObjectsQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const searchPathCheck = databaseCheck({
   id: 'search-path',
@@ -51,7 +51,7 @@ export const searchPathCheck = databaseCheck({
         text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until the other table is copied.`,
       },
     };
-    const observed = countText(functions.length, 'function');
+    const observed = pluralize(functions.length, 'function');
     if (!isCertain) return warn(observed, more);
     const isDumped = lost.every(({ fails, onlyContinuous }) => !fails || onlyContinuous);
     return fail(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);

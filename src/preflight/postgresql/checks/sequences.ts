@@ -1,7 +1,7 @@
 import { info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { databaseOverviewQuery } from '../queries/database-overview.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const sequencesCheck = databaseCheck({
   id: 'sequences',
@@ -11,8 +11,8 @@ export const sequencesCheck = databaseCheck({
   queries: { overview: databaseOverviewQuery },
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');
-    const observed = countText(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains the values of sequences.' });
+    const observed = pluralize(overview.sequences, 'sequence');
+    if (method === 'dump') return info(observed, { detail: 'A dump contains their values.' });
     return warn(observed, {
       required: 'no sequences, or sequences that are set at the cut-over',
       detail:

@@ -8,7 +8,7 @@ import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
 } from '../queries/session-dependent-constraints.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const sessionChecksCheck = databaseCheck({
   id: 'session-checks',
@@ -20,8 +20,8 @@ export const sessionChecksCheck = databaseCheck({
     const unseen = sessionChecks.filter(({ filled }) => filled);
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
     const named = broken.length > 0 ? broken : unseen;
-    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'no such constraint in tables with rows');
-    const observed = countText(named.length, 'constraint');
+    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
+    const observed = pluralize(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${unlistedNote(named)}`,

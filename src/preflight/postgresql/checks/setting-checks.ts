@@ -17,7 +17,7 @@ import {
   settingsDependentConstraintsQuery,
 } from '../queries/settings-dependent-constraints.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const settingChecksCheck = databaseCheck({
   id: 'setting-checks',
@@ -41,7 +41,7 @@ export const settingChecksCheck = databaseCheck({
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
     const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
-    const observed = `${countText(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
+    const observed = `${pluralize(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
       objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
@@ -107,7 +107,7 @@ const rowNeutralUses: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'supp
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): CheckOutcome {
   const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
-  const observed = `${countText(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
+  const observed = `${pluralize(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
     detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,

@@ -6,7 +6,7 @@ import { type ReplicationSlot, slotsQuery } from '../queries/replication-slots.t
 import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
 import { raiseSlotsFix, slotDemand } from '../slot-demand.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 /**
  * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
@@ -24,7 +24,7 @@ export const slotsFreeCheck = serverCheck({
     const max = numericSettingOf(settings, 'max_replication_slots');
     const free = Math.max(0, max - slots.length);
     const { needed, full, sum } = slotDemand(facts.databases.length);
-    const observed = `${countText(free, 'slot')} free of ${max} (${slots.length} used)`;
+    const observed = `${pluralize(free, 'slot')} free of ${max} (${slots.length} used)`;
     const detail = `${observed}; ${sum}.`;
     const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
     if (free >= full) return pass(observed, { required: more.required, detail });

@@ -2,7 +2,7 @@ import { pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const subsExistingCheck = databaseCheck({
   id: 'subs-existing',
@@ -13,7 +13,7 @@ export const subsExistingCheck = databaseCheck({
   evaluate({ subscriptions }, database) {
     const own = subscriptions.filter((subscription) => subscription.database === database);
     if (own.length === 0) return pass('none');
-    return warn(countText(own.length, 'subscription'), {
+    return warn(pluralize(own.length, 'subscription'), {
       required: 'none',
       detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${unlistedNote(own)}`,
       objects: firstListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),

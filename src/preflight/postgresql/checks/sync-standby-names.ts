@@ -5,7 +5,7 @@ import { serverCheck } from '../check.ts';
 import { type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
 import { storedCommitModesQuery } from '../queries/stored-commit-modes.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const syncStandbyNamesCheck = serverCheck({
   id: 'sync-standby-names',
@@ -50,9 +50,9 @@ function evaluateNames(observed: string, settings: ServerSettings, senders: read
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
   if (isHidden || confirming >= wanted) return pass(observed);
-  return fail(['continuous'], `${observed}; ${countText(confirming, 'standby', 'standbys')} of ${wanted} connected`, {
+  return fail(['continuous'], `${observed}; ${pluralize(confirming, 'standby', 'standbys')} of ${wanted} connected`, {
     headline: 'COMMIT waits for a standby that is not connected',
-    required: `${countText(wanted, 'standby', 'standbys')} connected`,
+    required: `${pluralize(wanted, 'standby', 'standbys')} connected`,
     detail:
       'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
     fix: alterSystemFix(

@@ -1,10 +1,10 @@
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const systemTablesCheck = databaseCheck({
   id: 'system-tables',
@@ -17,7 +17,7 @@ export const systemTablesCheck = databaseCheck({
     if (needed.length > 0) return requiredObjects(needed, database);
     if (systemTables.length === 0)
       return systemObjects.length === 0 ? pass('none') : omittedObjects(systemObjects, database);
-    const observed = countText(systemTables.length, 'table');
+    const observed = pluralize(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
     return fail(['continuous'], observed, {
       required: 'no user table in information_schema, pg_catalog or another system schema',
@@ -25,9 +25,10 @@ export const systemTablesCheck = databaseCheck({
       objects: firstListedObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
-        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteName(name)} SET SCHEMA public`),
+        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteQualifiedName(name)} SET SCHEMA public`),
         undo: systemTables.map(
-          ({ moved, schema }) => `ALTER TABLE IF EXISTS ${requoteName(moved)} SET SCHEMA ${requoteName(schema)}`,
+          ({ moved, schema }) =>
+            `ALTER TABLE IF EXISTS ${requoteQualifiedName(moved)} SET SCHEMA ${requoteQualifiedName(schema)}`,
         ),
         notSimulated: 'no other check sees tables in system schemas',
         database,
@@ -45,8 +46,8 @@ const moveFix = {
 
 function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
   const [first] = needed;
-  return fail(['continuous', 'dump'], `${countText(needed.length, 'object')} with dependent objects`, {
-    required: 'no user object in information_schema or pg_catalog',
+  return fail(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
+    required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
     objects: firstListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
@@ -54,9 +55,9 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
 }
 
 function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
-  return warn(countText(objects.length, 'object'), {
-    required: 'no user object in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${unlistedNote(objects)}`,
+  return warn(pluralize(objects.length, 'object'), {
+    required: 'none in information_schema or pg_catalog',
+    detail: `A dump omits objects in system schemas without an error: they are missing on the target, and function bodies that refer to them fail there.${unlistedNote(objects)}`,
     objects: firstListedObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });

@@ -6,7 +6,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerValueQueries } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const systemValuesCheck = databaseCheck({
   id: 'system-values',
@@ -20,7 +20,7 @@ export const systemValuesCheck = databaseCheck({
     const named = found.length > 0 ? found : unseen;
     if (named.length === 0) return pass('none');
     const money = named.filter(isMoney);
-    const observed = countText(named.length, 'column');
+    const observed = pluralize(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {

@@ -1,15 +1,15 @@
 import { fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { type TableOidUse, tableOidUsesQuery } from '../queries/table-oid-uses.ts';
-import { countText } from '../units.ts';
+import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/table-oid-uses.ts';
+import { pluralize } from '../units.ts';
 
 export const tableOidsCheck = databaseCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on tableoid',
   headline: 'A generated column or a CHECK constraint depends on tableoid',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { uses: tableOidUsesQuery },
+  queries: { uses: tableoidColumnUsesQuery },
   evaluate({ uses }, database) {
     const found = uses.filter(dependsOnNumber);
     if (found.length === 0) return pass('none');
@@ -23,15 +23,13 @@ export const tableOidsCheck = databaseCheck({
     };
     const more = { required: "no use of tableoid, or a comparison with 'table'::regclass", objects, fix };
     if (columns.length > 0) {
-      return fail(['continuous', 'dump'], countText(columns.length, 'generated column'), {
+      return fail(['continuous', 'dump'], pluralize(columns.length, 'generated column'), {
         ...more,
         detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${unlistedNote(columns)}`,
       });
     }
     return {
-      ...unknown(
-        `${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
-      ),
+      ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
       detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
@@ -39,10 +37,8 @@ export const tableOidsCheck = databaseCheck({
   },
 });
 
-/**
- * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
- */
-function dependsOnNumber({ definition }: TableOidUse): boolean {
+/** A comparison with the name of a table is dumped as that name, and has the same result everywhere. */
+function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
 }
 

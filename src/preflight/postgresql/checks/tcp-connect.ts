@@ -1,7 +1,13 @@
 import { type CheckOutcome, fail } from '../../finding.ts';
-import { evaluateConnect } from '../../network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods, evaluateLoginStep, explainRefusal, explainSilence, failLogin } from '../login-steps.ts';
+import {
+  continuousAndDump,
+  evaluateLoginStep,
+  explainRefusal,
+  explainSilence,
+  failedLoginOutcome,
+} from '../login-steps.ts';
 
 export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',
@@ -12,20 +18,20 @@ export const tcpConnectCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    const network = evaluateConnect(facts.address, bothMethods);
+    const network = evaluateTcpConnections(facts.address, continuousAndDump);
     if (network.status === 'fail' || network.status === 'skip') return network;
     return evaluateLoginStep(
       facts,
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
-      (why) => failLogin(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
+      (why) => failedLoginOutcome(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
     );
   },
 });
 
 /** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
 function connectionLost(lost: string): CheckOutcome {
-  return fail(bothMethods, `the connection was lost while queries ran: ${lost}`, {
+  return fail(continuousAndDump, `the connection was lost during the queries: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:

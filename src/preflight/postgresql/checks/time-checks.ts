@@ -4,7 +4,7 @@ import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const timeChecksCheck = databaseCheck({
   id: 'time-checks',
@@ -18,9 +18,9 @@ export const timeChecksCheck = databaseCheck({
       return pass(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    return fail(['continuous', 'dump'], countText(found.length, 'constraint'), {
-      required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
+    return fail(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
+      required: 'none in tables with rows',
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),

@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { type CheckOutcome, pass, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, loginFailed } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome, loginFailedReason } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = serverCheck({
@@ -18,7 +18,11 @@ export const tlsNegotiateCheck = serverCheck({
       facts,
       'tls-negotiate',
       () => (options.disableSsl ? unencrypted(facts) : pass(facts.tls.version ?? 'TLS')),
-      (why) => failLogin(why, why.code === connectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message)),
+      (why) =>
+        failedLoginOutcome(
+          why,
+          why.code === connectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
+        ),
     );
   },
 });
@@ -43,7 +47,7 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
     required: "ssl = 'on', or disable_ssl",
     detail: `The migration requests TLS and would fail with the same error.${open}`,
     fix: {
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",

@@ -1,4 +1,4 @@
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, warn } from '../../finding.ts';
 import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -11,13 +11,13 @@ import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/
 import {
   currentReplicaIdentity,
   incomparableColumnsByTable,
-  needsOwner,
+  mustRunAsTableOwner,
   replicaIdentityEffect,
   replicaIdentityProblem,
   replicaIdentityStatement,
   usableReplicaIdentity,
 } from '../replica-identity-fix.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const unloggedCheck = databaseCheck({
   id: 'unlogged',
@@ -39,7 +39,7 @@ export const unloggedCheck = databaseCheck({
   ) {
     const tables = relations.unlogged;
     if (tables.length === 0) return pass('none');
-    const observed = countText(tables.length, 'table');
+    const observed = pluralize(tables.length, 'table');
     if (options.method === 'dump') {
       return info(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
@@ -54,9 +54,8 @@ export const unloggedCheck = databaseCheck({
     );
     const keys = lacking.flatMap((table) => {
       const identity = usableReplicaIdentity(table, unequal, version);
-      // If a superuser skips the replica identity, SET LOGGED must be skipped too, or the table would be published
-      // without a replica identity.
-      return identity === undefined || needsOwner(table, identity) ? [] : [{ table, identity }];
+      // Where a superuser skips the statement, it would publish the table without an identity.
+      return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
     const ordered = referencedTablesFirst(tables, unloggedReferences).filter(
@@ -68,14 +67,14 @@ export const unloggedCheck = databaseCheck({
       required: 'none',
       detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
       objects: firstListedObjects(tables),
-      dataLoss: `the rows of ${countText(tables.length, 'unlogged table')}`,
+      dataLoss: `the rows of ${pluralize(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
           ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
-          ...ordered.map((table) => `ALTER TABLE ${requoteName(table)} SET LOGGED`),
+          ...ordered.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET LOGGED`),
         ],
         undo: [
-          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteName(table)} SET UNLOGGED`),
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET UNLOGGED`),
           ...keys.map(({ table }) => replicaIdentityStatement(table, currentReplicaIdentity(table))),
         ],
         effects: [

@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { restrictedFunctionsQuery, untrustedLanguagesQuery } from '../queries/restricted-functions.ts';
 import { isLibraryMissing } from '../target-libraries.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const untrustedLangCheck = databaseCheck({
   id: 'untrusted-lang',
@@ -21,7 +21,7 @@ export const untrustedLangCheck = databaseCheck({
     const lost = untrustedLanguages.filter(
       ({ name, bare }) => bare && targetExtensions?.includes(name.toLowerCase()) === false,
     );
-    const observed = `${languages.join(', ')}; ${countText(functions.length, 'function')}`;
+    const observed = `${languages.join(', ')}; ${pluralize(functions.length, 'function')}`;
     if (lost.length > 0) {
       return fail(['continuous', 'dump'], observed, {
         headline: 'The target does not provide a language',

@@ -1,7 +1,7 @@
 import { formatServerVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import { serverVersionOf } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = serverCheck({
@@ -23,7 +23,7 @@ export const postgresqlVersionMinCheck = serverCheck({
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return fail(bothMethods, versionText, {
+    return fail(continuousAndDump, versionText, {
       required: '9.6',
       detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },

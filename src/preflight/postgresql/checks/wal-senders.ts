@@ -8,7 +8,7 @@ import { walSendersQuery } from '../queries/wal-senders.ts';
 import { restartImpact } from '../restart-impact.ts';
 import { slotDemand } from '../slot-demand.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const walSendersCheck = serverCheck({
   id: 'wal-senders',
@@ -22,13 +22,11 @@ export const walSendersCheck = serverCheck({
     const used = senders.length;
     const free = Math.max(0, max - used);
     const { needed, full, sum } = slotDemand(facts.databases.length);
-    const observed = `${countText(free, 'sender')} free of ${max} (${used} used)`;
-    const required = `${needed} free WAL senders, ${full} for full speed`;
+    const observed = `${pluralize(free, 'sender')} free of ${max} (${used} used)`;
+    const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
-      away === 0
-        ? ''
-        : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one WAL sender each.`;
+      away === 0 ? '' : ` ${pluralize(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return pass(observed, { required, detail });
     const fix = alterSystemFix(settings, {

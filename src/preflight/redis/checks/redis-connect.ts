@@ -1,7 +1,7 @@
 import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { type CheckOutcome, fail, warn } from '../../finding.ts';
-import { evaluateConnect } from '../../network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
 import { optionalQuery, type QueryResult } from '../../query.ts';
 import { redisCheck, redisMethods } from '../check.ts';
 import { infoQuery } from '../queries/info.ts';
@@ -16,7 +16,7 @@ export const redisConnectCheck = redisCheck({
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: optionalQuery(infoQuery) },
   evaluate({ info }, facts) {
-    const outcome = evaluateConnect(facts.address, redisMethods);
+    const outcome = evaluateTcpConnections(facts.address, redisMethods);
     if (outcome.status === 'fail') return { ...outcome, fix: connectFix(facts) };
     return (
       brokenConnection(facts) ??

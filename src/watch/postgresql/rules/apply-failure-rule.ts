@@ -1,12 +1,12 @@
 import type { Violation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { findSlot, type SeenSlot, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
+import { findSlot, type SlotWithSender, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
 import type { ServerFacts } from '../server-facts.ts';
 
 /** The rule for a target that repeatedly fails to apply a change, applies no changes, or is not connected. */
 export const applyFailureRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
 
-function checkSlot({ name, database, slot, wasActive }: SeenSlot, input: WatchRuleInput): readonly Violation[] {
+function checkSlot({ name, database, slot, wasActive }: SlotWithSender, input: WatchRuleInput): readonly Violation[] {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return [];
   const { window, limits, now } = input;
   const stuck = samplesSince(window, limits.failingApply);

@@ -1,5 +1,5 @@
 import type { Violation } from '../../status-sample.ts';
-import type { SeenDatabase, WatchRule, WatchRuleInput } from '../rule-input.ts';
+import type { DatabaseForRules, WatchRule, WatchRuleInput } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const pollsUntilDropped = 2;
@@ -55,11 +55,8 @@ export const publicationRule: WatchRule = ({ databases }) =>
     });
   });
 
-/**
- * The publications of the migration: those that the target subscribes to, else those whose names migration engines use,
- * else all.
- */
-function publicationsToCheck({ publications: first, publicationsRead }: SeenDatabase): readonly string[] {
+/** Publications of the migration: those that the target subscribes to, else those named by a migration engine, else all. */
+function publicationsToCheck({ publications: first, publicationsRead }: DatabaseForRules): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
   if (known.length > 0) return known;
