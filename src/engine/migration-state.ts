@@ -16,7 +16,7 @@ export interface TableProgress {
   readonly rows: number;
 }
 
-/** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
+/** Phases in which nothing is transferred until the cause, the `reason` of the database, is removed. */
 export type OutagePhase =
   | 'source_unreachable'
   | 'target_unreachable'
@@ -143,7 +143,7 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): b
   return endedPhases.includes(phase);
 }
 
-/** Records why nothing is transferred at the moment. */
+/** Records why no data is transferred at present. */
 export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePhase, reason: string): void {
   progress.phase = phase;
   progress.reason = reason;

@@ -7,7 +7,10 @@ import {
   type SimulationProblem,
 } from './simulated-fix.ts';
 
-/** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
+/**
+ * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
+ * findings, or else the first.
+ */
 export function withoutConflictingFixes(
   fixes: readonly SimulatedFix[],
   isOptional: (fix: SimulatedFix) => boolean,

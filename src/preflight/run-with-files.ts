@@ -224,10 +224,7 @@ async function writeScript(
   else write(file, text);
 }
 
-/**
- * Checks each output file before the preflight, so that a preflight of a minute does not end with a file that cannot be
- * written.
- */
+/** Checks output files first, so that a preflight of a minute does not end with a file that cannot be written. */
 function requireWritable(file: string | undefined): void {
   if (file === undefined) return;
   try {

@@ -20,9 +20,9 @@ export interface PreflightInput<Source> {
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly clock: Clock;
-  /** The closest known word, for a misspelt database or check id. */
+  /** Finds the closest known word to a misspelt database or check id. */
   readonly nearest: FindNearestWord;
-  /** Databases or steps done, and how many there are. */
+  /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;

@@ -167,7 +167,7 @@ function dropHarmfulAdditions(
   add(fixes);
 }
 
-/** The fix as the report has it. */
+/** The fix as it is written to the report. */
 function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;

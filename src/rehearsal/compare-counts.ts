@@ -4,14 +4,17 @@ import type { ComparisonState, SequenceComparison, TableCount } from './rehearsa
 /** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/** Counts of the source before and after the count of the target. What the first count saw was replicated before the target was counted. */
+/**
+ * Row counts of the source, from before and after the count of the target. Whether all rows of the first count of the
+ * source were replicated before the target was counted.
+ */
 export interface RowCountRound {
   readonly before: RowCounts;
   readonly target: RowCounts;
   readonly after: RowCounts;
 }
 
-/** Whether another round may find the table equal. */
+/** Whether another comparison may find the table equal. */
 export function mayBecomeEqual({ state }: Pick<TableCount, 'state'>): boolean {
   return state === 'differs' || state === 'not_comparable';
 }

@@ -52,7 +52,7 @@ export interface ComparisonReport {
   readonly seconds: number;
 }
 
-/** What no comparison reads, as nouns. */
+/** Kinds of data that no comparison reads, as nouns. */
 export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
   postgresql: [
     'roles, privileges and settings',

@@ -3,10 +3,10 @@ import type { ComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
 
-/** One line of the checklist of a cut-over. */
+/** One step of the checklist for a cut-over. */
 export interface CutoverChecklistLine {
   readonly id: CutoverChecklistLineId;
-  /** `not_checked`: an earlier line must be done first. `unknown`: it could not be found out. */
+  /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
   readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
   /** The statement that is true when the step is done. */
   readonly title: string;
@@ -28,13 +28,15 @@ export interface CutoverFacts {
   readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
 }
 
-/** The lines in the order in which they are done. Redis has no sequences. */
+/**
+ * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
+ */
 export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
   const lines = [writesLine(facts), lagLine(facts), sequencesLine(facts), contentsLine(facts), stoppedLine(facts)];
   return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
 }
 
-/** The first line that is not done. */
+/** The first step that is not done. */
 export function firstUnfinishedLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
@@ -57,7 +59,9 @@ function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   };
 }
 
-/** After the end of a migration the source no longer shows how far the target is; the contents do. */
+/**
+ * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
+ */
 function lagLine({ lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'lag', title: 'the target has received everything' } as const;
   if (typeof migration !== 'string' && migration.hasEnded) {

@@ -58,7 +58,7 @@ export async function runRehearsalPreflight(
   source: DbSource,
   options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
-  // --report names the file of the rehearsal's own report here.
+  // In `db rehearse`, --report names the file of the rehearsal report, not of the preflight report.
   const { report } = await runPreflightWithFiles(
     io,
     withoutOptions(args, ['report', 'sarif-uri', 'baseline']),

@@ -42,9 +42,9 @@ export interface RehearsalRecord {
   readonly system: string;
   readonly databases: readonly CreatedObject[];
   readonly roles: readonly CreatedObject[];
-  /** Databases that existed on the target and were empty. */
+  /** Databases that existed on the target before the rehearsal and were empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
-  /** Names that publication, slot and subscription share, each with its database. */
+  /** Names shared by a publication, its slot and its subscription, each with the name of the database. */
   readonly objects: readonly MigrationObjects[];
   /** The settings that a Redis target had before it became a replica of the source. */
   readonly settings?: Readonly<Record<string, string>>;

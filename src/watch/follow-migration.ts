@@ -32,7 +32,10 @@ export interface WatchMigrationOptions {
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
-  /** The migration into a cluster as the service reports it; rejects when this run may not ask about a start of that identity. */
+  /**
+   * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
+   * account started.
+   */
   readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
 }
 

@@ -44,7 +44,7 @@ export const defaultMigrationWatchLimits: MigrationWatchLimits = {
   maxBackoff: 30_000,
 };
 
-/** Milliseconds of samples that the rules need. */
+/** Period in milliseconds for which samples are kept, because rules need them. */
 export function sampleRetentionMs({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

@@ -11,10 +11,10 @@ import { compareIdentities, describeIdentity, type Identity } from '../identity.
 import { readSentMigrationStart, type SentMigrationStart, settleSentMigrationStart } from './sent-start.ts';
 import { migrationStartTime } from './start-recorded-migration.ts';
 
-/** What became of a request whose run was interrupted. */
+/** The result of a migration request whose sender was interrupted. */
 export interface ResolvedMigrationStart {
   readonly start: SentMigrationStart;
-  /** The migration that it started; undefined: it started none. */
+  /** The migration that the request started; undefined if it started none. */
   readonly migration: OnlineMigration | undefined;
   readonly hasEnded: boolean;
   /** For the user. */

@@ -19,7 +19,7 @@ import {
  * secret.
  */
 export interface SentMigrationStart {
-  /** Milliseconds since the epoch, before the request was sent. */
+  /** Time before the request was sent, in milliseconds since the epoch. */
   readonly at: number;
   /** UUID of the target cluster. */
   readonly cluster: string;
@@ -32,7 +32,7 @@ export interface SentMigrationStart {
   readonly warned?: readonly string[];
 }
 
-/** Stores it. Throws what the file system reports. */
+/** Stores it. Throws errors of the file system unchanged. */
 export function writeSentMigrationStart(stateFolder: string, start: SentMigrationStart): void {
   const path = sentStartPath(stateFolder, start.baseOrigin, start.cluster);
   ensureFolder(dirname(path));
@@ -40,7 +40,7 @@ export function writeSentMigrationStart(stateFolder: string, start: SentMigratio
   writeAtomically(path, `${JSON.stringify({ version: 1, at: new Date(at).toISOString(), ...rest }, null, 2)}\n`);
 }
 
-/** The request into this cluster whose result is not known; undefined when there is none. */
+/** The migration request for this cluster whose result is not known; undefined if there is none. */
 export function readSentMigrationStart(
   stateFolder: string,
   baseOrigin: string,
@@ -49,7 +49,7 @@ export function readSentMigrationStart(
   return decodeSentStart(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
-/** The requests to migrate this source, of any server, whose results are not known. */
+/** The requests to migrate this source, sent to any API, whose results are not known. */
 export function findSentMigrationStarts(stateFolder: string, source: SourceIdentity): readonly SentMigrationStart[] {
   const folder = join(stateFolder, migrationsFolder);
   return listFolder(folder)
@@ -92,7 +92,10 @@ function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string)
   return join(stateFolder, migrationsFolder, `${filePrefix}${fingerprint}.json`);
 }
 
-/** A file that is damaged or unreadable counts as missing. The service itself refuses a second migration into a cluster. */
+/**
+ * A file of a request that is damaged or cannot be read counts as missing. The service itself refuses a second
+ * migration into a cluster.
+ */
 function decodeSentStart(path: string): SentMigrationStart | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isRecord(json.value) || numberField(json.value, 'version') !== 1) return undefined;

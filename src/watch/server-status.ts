@@ -14,8 +14,8 @@ export type ServerStatus =
 
 export interface ServerStatusPoller {
   /**
-   * The status known now. Requests the status again when the last request is older than 10 s, and does not wait for the response.
-   * Throws an unexpected error of the last request, which is no CliError.
+   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does
+   * not wait for the response. Throws an unexpected error of the last request, which is no CliError.
    */
   latest(): ServerStatus | undefined;
 }

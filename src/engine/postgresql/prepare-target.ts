@@ -33,7 +33,10 @@ export async function prepareTargetDatabase(
   });
 }
 
-/** The login that writes to the target: a role that owns the database, or without a superuser the role that was given. */
+/**
+ * The login that writes to the target: a new role that owns the database, or, without a superuser, the role that was
+ * given.
+ */
 export async function prepareTargetLogin(
   { deps, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
@@ -63,7 +66,7 @@ export async function copyDatabaseSchema(
   return copied.lastStatements ?? [];
 }
 
-/** Event triggers would fire for statements of the migration, so they come after everything else. */
+/** Event triggers are created last, because they would fire for statements of the migration. */
 export async function createLateObjects(
   { deps }: PostgresMigrationContext,
   { target }: PostgresJournalEntry,

@@ -192,7 +192,8 @@ async function replicateUntilStopped({
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
         if (isDown) recordOutageOfDatabases(migrationProgress, 'link_down', linkDown);
-        // Pings advance the same offset as writes, so the comparison is with the previous poll.
+        // The offset of the target is compared with the offset of the source in the previous poll, because pings
+        // advance the offset like writes.
         const isQuiet =
           status.isUp &&
           previous !== undefined &&

@@ -76,7 +76,7 @@ async function findFailingPart(
   return undefined;
 }
 
-/** Runs a statement and returns the error message of the server after a rollback; undefined: it succeeded. */
+/** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
 export async function trySchemaStatement(session: PinnedSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, schemaStatementTimeout);

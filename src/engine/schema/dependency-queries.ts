@@ -12,7 +12,7 @@ export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' |
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
-/** Catalog entries that are created together with another one: `piece` belongs to `whole`. */
+/** Catalog entries that are created together with another one: the entry `piece` is created together with `whole`. */
 export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END

@@ -11,7 +11,7 @@ export function groupDatabases({ databases }: PreflightReport): readonly (readon
   return [...groups.values()];
 }
 
-/** The reasons that not every database has. */
+/** The ids of the findings that block some of the databases, but not all. */
 export function reasonsNotShared({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
   return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
 }

@@ -15,14 +15,14 @@ export interface FindingGroup {
   readonly fixText: FindingGroupText | undefined;
 }
 
-/** What was observed in these databases. */
+/** An observed value, with the databases in which it was observed. */
 export interface GroupedObservation {
   readonly observed: string;
   readonly objects: readonly string[];
   readonly databases: readonly string[];
 }
 
-/** A text of the first finding. */
+/** A text of the first finding of a group. */
 export interface FindingGroupText {
   readonly text: string;
   /** The database of the first finding, set if other findings of the group have another text. */

@@ -46,7 +46,7 @@ export function htmlOtherFindings(groups: readonly FindingGroup[]): string {
   return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
-/** The observed value beside the required one; of several databases a table. */
+/** Renders the observed value beside the required one; findings of several databases become a table. */
 function values(observations: readonly GroupedObservation[], required: string | undefined): string {
   const needed = required === undefined ? '' : `<dt>Required</dt><dd>${escapeHtml(required)}</dd>`;
   const [first] = observations;

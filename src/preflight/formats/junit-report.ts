@@ -4,8 +4,9 @@ import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
 /**
- * JUnit XML after junit-10.xsd of the xUnit plugin of Jenkins, the most widely read schema: one suite, one case for each
- * finding. A blocker is a failure, `unknown` an error; warnings are in the output.
+ * JUnit XML after junit-10.xsd of the xUnit plugin of Jenkins, the most widely read schema: one suite, one case for
+ * each finding. A finding that blocks is a JUnit failure, an `unknown` finding an error; warnings are written to the
+ * output of the test case.
  */
 export function junitReport(report: PreflightReport): string {
   const { findings } = report;

@@ -19,7 +19,7 @@ const formats: Readonly<Record<string, Render>> = {
 export const reportFileExtensions: readonly string[] = Object.keys(formats);
 
 /**
- * The report in the format of the file's extension; undefined: there is no such format.
+ * Renders the report in the format that the file extension selects; undefined if there is no such format.
  * @param version of this program
  * @param sarifUri the file that results of SARIF refer to, relative to the root of its repository
  */

@@ -52,7 +52,7 @@ export function textReport(report: PreflightReport, ink: TextStyles, options: Te
   const groups = groupFindings(report.findings);
   const blocking = blockingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
-  // The first screen has these titles.
+  // The titles of these findings are already on the first screen of the report.
   const titled = new Set([
     ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
     ...report.premises.map(({ id }) => id),
@@ -174,7 +174,7 @@ function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): rea
   ];
 }
 
-/** The value, or the first values with their databases. */
+/** The observed value, or the first few different values with their databases. */
 function observed(observations: readonly GroupedObservation[], required: string | undefined): readonly string[] {
   const [first] = observations;
   if (first === undefined) return [];

@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from '../finding.ts';
 import type { AddressFacts, ConnectAttempt } from './network-facts.ts';
 
-/** The outcome of the TCP connections alone; the responses of the server have checks of their own. */
+/** Evaluates the TCP connections only; other checks evaluate how the server responds. */
 export function evaluateTcpConnections(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
   if (address.lookup.kind === 'failed') return skip(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);

@@ -3,11 +3,11 @@ import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
 import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** Which rules apply to clients with an unknown public IPv4 address. */
+/** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
 export interface HbaAddressShares {
-  /** The rules that match some addresses, in order, each with its share of all public addresses. */
+  /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
   readonly byRule: readonly HbaRuleShare[];
-  /** The share of the public addresses that no rule matches. */
+  /** The share of the public addresses that no pg_hba.conf rule matches. */
   readonly unmatched: number;
 }
 
@@ -17,7 +17,10 @@ export interface HbaRuleShare {
   readonly share: number;
 }
 
-/** Applies the first matching rule to each address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
+/**
+ * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
+ * File".
+ */
 export function hbaAddressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaAddressShares {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
   const parts: HbaRuleShare[] = [];

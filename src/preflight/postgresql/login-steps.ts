@@ -51,7 +51,7 @@ export function failedLoginOutcome(
 /** Why the fix of a failed login is not simulated. */
 export const loginFailedReason = 'without a login nothing else was checked';
 
-/** Why a login did not end, from what further connections showed; undefined: nothing was found out. */
+/** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
 export function explainSilence(why: RefusedConnection): ReturnType<typeof explainRefusal> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface QueryEachDatabaseOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly nearest: FindNearestWord;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSend?: (database: string, text: string) => void;
 }
 

@@ -94,7 +94,9 @@ export function replicaIdentityFix(
   };
 }
 
-/** A superuser does not run the statement on a table of another role. */
+/**
+ * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
+ */
 export function mustRunAsTableOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
@@ -134,7 +136,7 @@ export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity
 }
 
 function costOfFull(tables: number): string {
-  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

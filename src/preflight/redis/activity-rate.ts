@@ -1,7 +1,7 @@
 import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
-/** What this program sent. */
+/** The number of bytes and commands that this program sent to the server. */
 export interface OwnTraffic {
   readonly bytes: number;
   readonly commands: number;

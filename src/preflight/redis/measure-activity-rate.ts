@@ -17,7 +17,7 @@ export interface RateMeasurementOptions {
   /** Milliseconds between the two replies to INFO. */
   readonly interval: number;
   readonly signal: AbortSignal;
-  /** What this program has sent so far. */
+  /** Returns the bytes and commands that this program has sent so far. */
   readonly sent: () => OwnTraffic;
 }
 

@@ -26,7 +26,10 @@ export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit
 /** Time limits in milliseconds: for the host name, for TCP, and for TLS with AUTH and PING. */
 const connectTimeout = 5000;
 
-/** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
+/**
+ * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
+ * not throw.
+ */
 export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
   const memory = createResponseMemory('always');

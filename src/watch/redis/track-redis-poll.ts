@@ -109,7 +109,7 @@ function trackFacts(
   const isLeap = at < previous.lastPollAt || at - previous.lastPollAt >= limits.unreachable + limits.maxBackoff;
   const lastConnectedAt = replica === undefined && !isLeap ? previous.lastConnectedAt : at;
   const window = [...previous.window.filter((one) => one.at >= at - sampleRetentionMs(limits)), facts];
-  // With the first replica the server chooses a new replication id, which must not change afterwards.
+  // When the first replica connects, the server creates a new replication id, which must not change afterwards.
   const first =
     previous.first === undefined || earlier !== undefined
       ? (previous.first ?? facts)

@@ -22,7 +22,10 @@ export const authHbaCheck = serverCheck({
   },
 });
 
-/** Error messages are translated, but they contain the file name and the method names in every language. A rule can also require a client certificate. */
+/**
+ * Error messages of the login are translated, but in every language they contain the file name and the method names.
+ * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
+ */
 function hostRefusal({ code, message }: RefusedConnection, username: string) {
   if (
     code === connectErrorCodes.authentication ||

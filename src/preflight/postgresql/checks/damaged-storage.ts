@@ -34,8 +34,8 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
 function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return {
     ...unknown(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
-    premise: 'the damaged pages are not in a table, or were repaired since',
-    headline: 'Pages failed their checksum',
+    premise: 'no damaged page in a table, or all damaged pages repaired',
+    headline: 'Pages of the database failed their checksum',
     required: 'no checksum failures',
     detail:
       'A damaged page of a table ends the copy on every attempt: "invalid page in block … of relation …". The server does not record which relation had the page: it may be an index, which is not copied, and the page may have been repaired since. An operator can read every row on the source: pg_dumpall >/dev/null',

@@ -18,8 +18,8 @@ export const dictionariesCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return fail(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
-      required: 'files that every server provides, such as english.stop',
-      detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+      required: 'dictionary files that every server provides, such as english.stop',
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),

@@ -53,9 +53,9 @@ function writes(body: string, unlogged: readonly string[]): boolean {
 
 function loginWriters(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'event trigger')} writing at every login`, {
-    headline: 'An event trigger writes at every login',
-    required: 'none that writes into a replicated table',
-    detail: `After the restore they write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
+    headline: 'An event trigger writes data at every login',
+    required: 'no login event trigger that writes into a replicated table',
+    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
     objects: firstListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),

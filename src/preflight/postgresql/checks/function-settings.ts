@@ -15,8 +15,8 @@ export const functionSettingsCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass('none');
     return fail(['continuous'], pluralize(found.length, 'function'), {
-      required: 'settings that every user may change',
-      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without these functions and the objects that depend on them.${unlistedNote(found)}`,
+      required: 'function settings that every user may change',
+      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
       ),

@@ -15,7 +15,7 @@ export const largeObjectsCheck = databaseCheck({
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
         : pluralize(largeObjects, 'large object');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains them.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains large objects.' });
     return warn(observed, {
       required: 'none',
       detail:

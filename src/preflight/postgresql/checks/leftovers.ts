@@ -48,7 +48,7 @@ export const leftoversCheck = databaseCheck({
     if (idle.length === 0) return pass('none');
     const headline = 'Inactive replication slots exist';
     const observed = pluralize(idle.length, 'inactive slot');
-    const detail = `They have no consumer.${retainedText(idle)} They count towards max_replication_slots.`;
+    const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3

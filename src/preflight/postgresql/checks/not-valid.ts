@@ -29,7 +29,7 @@ export const notValidCheck = databaseCheck({
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
     if (unvalidated.length === 0) return pass('all');
     return info(pluralize(unvalidated.length, 'constraint'), {
-      detail: `These constraints are NOT VALID on the target too. All rows satisfy them; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
+      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
@@ -41,7 +41,7 @@ function violatedOutcome(
   database: string,
 ): CheckOutcome {
   return fail(['continuous', 'dump'], pluralize(violated.length, 'constraint'), {
-    required: 'no row that violates one',
+    required: 'no row that violates a constraint',
     detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
     fix: {

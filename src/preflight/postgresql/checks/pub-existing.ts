@@ -17,7 +17,7 @@ export const pubExistingCheck = databaseCheck({
     if (own.length === 0) return pass('none');
     const all = own.filter(({ allTables }) => allTables).length;
     return info(pluralize(own.length, 'publication'), {
-      detail: `Other subscribers receive changes of this database and must be moved to the target. Publications are restored on the target, their replication slots are not.${all === 0 ? '' : ' With FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
+      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
       objects: firstListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },

@@ -58,7 +58,7 @@ export const removedTypesCheck = databaseCheck({
       },
     };
     const observed = pluralize(objects.length, 'object');
-    // Without the target version it is not known which of them are affected.
+    // Without the version of the target it is not known which of the objects the target rejects.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
@@ -102,8 +102,9 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
   return fail(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
-    required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
-    detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
+    required:
+      'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
+    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
     objects: firstListedObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),

@@ -42,7 +42,7 @@ export const replicaIdentityCheck = databaseCheck({
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
-    const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or not known' : ''}`;
+    const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,

@@ -17,7 +17,7 @@ export const sameServerCheck = serverCheck({
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return pass('the same server');
-    // A primary and its standbys have the same rows, so a dump of either is one.
+    // A dump may use the primary or any of its standbys, because all have the same rows.
     const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDump;
     return fail(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',

@@ -12,7 +12,7 @@ export const sequencesCheck = databaseCheck({
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');
     const observed = pluralize(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains their values.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains the values of sequences.' });
     return warn(observed, {
       required: 'no sequences, or sequences that are set at the cut-over',
       detail:

@@ -47,7 +47,7 @@ const moveFix = {
 function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
   const [first] = needed;
   return fail(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
-    required: 'none in information_schema or pg_catalog',
+    required: 'no user object in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
     objects: firstListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
@@ -57,7 +57,7 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
 function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
   return warn(pluralize(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas without an error: they are missing on the target, and function bodies that refer to them fail there.${unlistedNote(objects)}`,
+    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${unlistedNote(objects)}`,
     objects: firstListedObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });

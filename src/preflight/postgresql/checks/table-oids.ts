@@ -29,7 +29,9 @@ export const tableOidsCheck = databaseCheck({
       });
     }
     return {
-      ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
+      ...unknown(
+        `${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
+      ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
       detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
@@ -37,7 +39,9 @@ export const tableOidsCheck = databaseCheck({
   },
 });
 
-/** A comparison with the name of a table is dumped as that name, and has the same result everywhere. */
+/**
+ * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
+ */
 function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
 }

@@ -22,7 +22,7 @@ export const tablespacesCheck = databaseCheck({
     ];
     return warn(spaces.join(', '), {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have them: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
       objects: firstListedObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),

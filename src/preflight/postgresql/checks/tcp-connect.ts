@@ -31,7 +31,7 @@ export const tcpConnectCheck = serverCheck({
 
 /** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
 function connectionLost(lost: string): CheckOutcome {
-  return fail(continuousAndDump, `the connection was lost during the queries: ${lost}`, {
+  return fail(continuousAndDump, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:

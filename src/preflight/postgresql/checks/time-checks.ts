@@ -19,8 +19,8 @@ export const timeChecksCheck = databaseCheck({
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
     return fail(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
-      required: 'none in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
+      required: 'no such constraint in tables with rows',
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),

@@ -54,7 +54,8 @@ export const unloggedCheck = databaseCheck({
     );
     const keys = lacking.flatMap((table) => {
       const identity = usableReplicaIdentity(table, unequal, version);
-      // Where a superuser skips the statement, it would publish the table without an identity.
+      // If a superuser skips the replica identity, SET LOGGED must be skipped too, or the table would be published
+      // without a replica identity.
       return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);

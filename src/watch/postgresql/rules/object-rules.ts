@@ -55,7 +55,10 @@ export const publicationRule: WatchRule = ({ databases }) =>
     });
   });
 
-/** Publications of the migration: those that the target subscribes to, else those named by a migration engine, else all. */
+/**
+ * The publications of the migration: those that the target subscribes to, else those whose names migration engines use,
+ * else all.
+ */
 function publicationsToCheck({ publications: first, publicationsRead }: DatabaseForRules): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
