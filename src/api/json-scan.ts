@@ -1,9 +1,9 @@
 /** The result of a scan at a position where no JSON value starts. */
 export const noJsonValue = -1;
 
-/** Reads the value at `from`; returns its end, or `noJsonValue`. */
+/** Reads the JSON value at `from`; returns its end, or `noJsonValue`. */
 export type JsonValueScanner = (from: number) => number;
-/** The same for a member of an object. `key` and `keyEnd` are the positions of its name with quotes. */
+/** Reads the value of a member of a JSON object. `key` and `keyEnd` are the positions of the member name with its quotes. */
 export type JsonMemberVisitor = (from: number, key: number, keyEnd: number) => number;
 
 /**

@@ -34,9 +34,9 @@ export interface ListOptions<T> {
   readonly pageSize?: number;
   /** Filters items in this program after the server has returned them. */
   readonly matches?: ((item: T) => boolean) | undefined;
-  /** Waits for the rate limit after the first page, in milliseconds. */
+  /** Waits for the rate limit after the first page. @param ms milliseconds */
   readonly pause?: WaitMilliseconds | undefined;
-  /** Called after each page that another one follows. */
+  /** Called after each page that is followed by another page. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
 

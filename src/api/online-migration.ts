@@ -36,8 +36,8 @@ export function migrationPath(cluster: string): string {
 }
 
 /**
- * The latest migration of a cluster; undefined when the service has no such cluster, or no migration into it.
- * @param secrets redacted in what the service tells
+ * Reads the latest migration of a cluster; undefined when the service has no such cluster, or no migration into it. @param
+ * secrets redacted in text of the service
  * @param until aborts the request; its reason is thrown
  */
 export async function fetchOnlineMigration(

@@ -6,7 +6,7 @@ import type { ApiResponse } from './api-response.ts';
  */
 export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
 
-/** Waits. @param ms milliseconds */
+/** A function that waits for a number of milliseconds. */
 export type WaitMilliseconds = (ms: number) => Promise<void>;
 
 /**

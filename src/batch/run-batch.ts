@@ -113,7 +113,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 
-/** Nothing is left to send. */
+/** The batch has no droplets left to create. */
 export function isBatchFinished(state: BatchState): boolean {
   const { missing, failed, unknown } = state.counts();
   return state.baseline() !== undefined && missing + failed + unknown === 0;

@@ -13,12 +13,12 @@ export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedA
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
 }
 
-/** A complete response names the droplet and its action; one that a lookup found has no action. */
+/** A complete creation response names the droplet and its action; a droplet that a lookup found has no action. */
 export function isCreationProven(row: BatchResultRow): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 
-/** Prints where the ledger is, unless nothing was sent and the file is gone. */
+/** Prints the path of the ledger, unless no request was sent and the file is deleted. */
 export async function printLedgerPath(
   { output }: Pick<BatchIo, 'output'>,
   { path }: Pick<Ledger, 'path'>,

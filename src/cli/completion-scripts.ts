@@ -2,7 +2,10 @@ export type CompletionShell = (typeof completionShells)[number];
 
 export const completionShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** The completion script of a shell. It runs `PROGRAM __complete` (complete.ts) at each Tab and shows the suggestions. */
+/**
+ * Returns the completion script for a shell. The completion script runs `PROGRAM __complete` (complete.ts) at each press of Tab
+ * and shows the suggestions.
+ */
 export function completionScript(shell: CompletionShell, program: string): string {
   return scripts[shell].replaceAll('PROGRAM', program);
 }

@@ -5,7 +5,7 @@ import { createTerminalStyles } from './color.ts';
 
 export interface ErrorStyle {
   readonly stderr: OutputSink;
-  /** One JSON object instead of the three parts. */
+  /** Whether the error is printed as one JSON object instead of three lines of text. */
   readonly json: boolean;
   readonly color: boolean;
 }

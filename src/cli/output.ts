@@ -22,7 +22,7 @@ import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBuff
 
 export interface OutputOptions extends PrintOptions {
   readonly stderr: OutputSink;
-  /** `--format`: the names of the columns to print. */
+  /** The column names of `--format`. */
   readonly columns?: readonly string[] | undefined;
   readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
@@ -53,7 +53,10 @@ export interface Output {
   text(text: string): Promise<void>;
   /** The same for text that may be longer than the screen. */
   report(text: string): Promise<void>;
-  /** Prints to stderr even with `--quiet`: text that the user needs to continue. Each text is cut at `max` characters (default: 4000). */
+  /**
+   * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
+   * (default: 4000).
+   */
   show(text: Notice, max?: number): Promise<void>;
   /** Prints a notice to stderr, unless `--quiet` is set. Each text of a notice is cut at `max` characters (default: 4000). */
   note(text: Notice, max?: number): Promise<void>;

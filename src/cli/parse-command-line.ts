@@ -51,7 +51,7 @@ export async function parseCommandLine<C>(
 interface ParseState<C> {
   readonly root: ProgramGroup<C>;
   readonly argv: readonly string[];
-  /** Other errors in the arguments are ignored then, except for an unknown command. */
+  /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
   /** The help of the group or command reached so far, until the outcome is known; undefined before the first command. */
@@ -141,7 +141,7 @@ function configureOptions<C>(
 function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
-    // A help flag that was not found before is part of a cluster of short options: `-qh`.
+    // A help flag that was not found before is part of a combined short option such as `-qh`.
     if (helpOptions.includes(spec)) {
       state.isHelpRequested = spec.name === 'help';
       throw stopParsing();
@@ -189,7 +189,7 @@ function defaultCommandError<C>(
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
 }
 
-// Commander parses only: the messages and the exit code are those of this program.
+// Commander only parses: error messages and the exit code come from this program.
 function silenceCommander(command: Command): Command {
   return command
     .exitOverride()

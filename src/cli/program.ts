@@ -31,7 +31,7 @@ export interface Program<C> {
   readonly topics?: HelpTopics;
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
-  /** The values that completion suggests for a profile's name. */
+  /** The profile names that completion suggests. */
   readonly profileNames: () => readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as

@@ -24,7 +24,7 @@ export interface ProgressReporter {
   count(things: string): (done: number, total: number | undefined) => void;
   /** Erases the progress text; prints `last` in its place if given. */
   stop(last?: string): Promise<void>;
-  /** A sink that erases the progress text before each write, for other output to the same terminal. */
+  /** Wraps an output stream of the same terminal: the progress text is erased before each write. */
   guard(sink: OutputSink): OutputSink;
 }
 

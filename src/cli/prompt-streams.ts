@@ -41,7 +41,7 @@ export async function runCancellablePrompt<V>(
   }
 }
 
-/** The same terminal without colour, which inquirer has no option for. */
+/** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */
 export function withoutColorSequences(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,

@@ -78,7 +78,7 @@ export async function writeBufferedYaml<T>(
   for (const text of held) await write(text.toString('utf8'));
 }
 
-/** Collects the cells of a table, whose column widths are known after the last page. */
+/** Collects the cells of a table, because the column widths are known only after the last page. */
 export async function collectTableRows<T>(
   pages: RowPages<T>,
   { picked }: ListWriteOptions<T>,

@@ -7,7 +7,7 @@ export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: n
   return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }
 
-/** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */
+/** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */
 export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): WaitMilliseconds {
   return async (ms) => {
     await showRateLimitWait(context, ms);

@@ -3,7 +3,7 @@ import type { OutputFormat } from '../cli/print-presented.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
 
-/** The global options that override values of the profile. */
+/** The global options that override settings of the profile. */
 export function readGlobalOverrides(globals: ParsedArgs): SettingOverrides {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');

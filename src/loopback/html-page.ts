@@ -53,7 +53,7 @@ ${script}</body>
   };
 }
 
-/** One line of text from outside for the page, at most 300 characters. */
+/** Escapes one line of external text for the page and cuts it at 300 characters. */
 export function escapePageText(text: string): string {
   return escapeHtml(sanitizeLine(text));
 }

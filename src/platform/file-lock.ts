@@ -54,7 +54,8 @@ export function tryAcquireLock(path: string, kinds = availableLockKinds()): Held
         closeSync(descriptor);
         return undefined;
       }
-      // Closing the descriptor releases the lock: no other code opens the file, and no child inherits it by accident.
+      // Closing the file descriptor releases the lock: no other code opens the lock file, and no child process inherits it by
+      // accident.
       if (writeLockKindToFile(descriptor, kind) && isSameFile(path, descriptor))
         return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {

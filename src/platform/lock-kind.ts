@@ -36,7 +36,7 @@ export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): 
  * recorded another kind before, so that the lock of this process does not exclude that process.
  */
 export function writeLockKindToFile(descriptor: number, { name }: LockKind): boolean {
-  // Windows has one kind only, and cannot read a locked file.
+  // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {
     try {

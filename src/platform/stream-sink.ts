@@ -13,7 +13,7 @@ export interface StreamSinkOptions {
 
 type Output = Pick<WriteStream, 'write' | 'on' | 'off' | 'isTTY' | 'columns' | 'rows'>;
 
-/** A sink for a stream of the process, which is opened on first use. */
+/** Creates an output sink for a stream of the process; the stream is opened on first use. */
 export function streamSink(stream: () => Output, options: StreamSinkOptions): OutputSink {
   let output: Output | undefined;
   const closed = new AbortController();

@@ -173,7 +173,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
   const newer = isEnded ? await waitForNewerRecord(deps, items, found.record, reservation) : undefined;
-  // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
+  // A malformed success may contain a grant, and only a grant or invalid_grant shows the result of an earlier refresh.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };

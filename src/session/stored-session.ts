@@ -122,7 +122,10 @@ export async function writeCredentialRecord(
   return fits(store, record) ? items.write('credential', encodeRecord(record)) : recordTooLong(store, record);
 }
 
-/** Throws `keychain_unavailable` for a record that is too long. Checked before a write, because a keychain may truncate it. */
+/**
+ * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
+ * truncate the item.
+ */
 export function requireStorableLength(
   store: LengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,

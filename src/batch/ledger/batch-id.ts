@@ -38,7 +38,10 @@ export function uniqueBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id'
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
 
-/** The tag by which the droplets of a batch are listed. With `--batch-id`, droplets of other names and attributes have it, too. */
+/**
+ * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
+ * this tag.
+ */
 export function batchLookupTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
@@ -48,7 +51,7 @@ export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'
   return content_hash === undefined ? 1 : 2;
 }
 
-/** Whether a tag is that of a batch, of `--mark` or of `--batch-id`. */
+/** Whether a tag was added by `--mark` or `--batch-id`. */
 export function isBatchTag(tag: string): boolean {
   return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
 }

@@ -10,7 +10,7 @@ import {
 } from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
 
-/** The row that is printed for a name. */
+/** The result row that is printed for a name. */
 export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
   | {
       readonly name: string;
@@ -24,7 +24,7 @@ export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ r
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
-/** Names of one request whose result is not known. */
+/** The names of one creation request whose result is not known. */
 export interface UncertainRequestGroup {
   readonly group: number;
   readonly names: readonly string[];
@@ -38,7 +38,7 @@ export interface UncertainRequestGroup {
   readonly error?: string;
 }
 
-/** An announced group as the event of its sending, and the boot of the machine that announced it. */
+/** The sending event of an announced group, and the boot id of the machine that announced it. */
 export interface AnnouncedRequestGroup {
   readonly boot: string;
   readonly sending: SendingEvent;
@@ -60,12 +60,12 @@ export interface BatchState {
   /** The row of the name at this index. @param notSent error of a name that was never sent */
   rowAt(at: number, notSent?: string): BatchResultRow;
   rows(notSent?: string): Generator<BatchResultRow>;
-  /** The name at this index was created or skipped. */
+  /** Whether the name at this index was created or skipped. */
   readonly isPresent: (at: number) => boolean;
   readonly uncertainGroups: () => readonly UncertainRequestGroup[];
-  /** Groups that were announced and have no later event. */
+  /** Groups of names that the ledger announced without a later event. */
   readonly announced: () => readonly AnnouncedRequestGroup[];
-  /** Names that are still to be created, in order: no droplet of this batch has them. */
+  /** Names that are still to be created, in order, because no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
   /** Whether the id belongs to a row of this batch, or did before its droplet was deleted, because a list can be outdated. */
@@ -134,7 +134,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
     for (const name of sent) markUncertain(name, group);
   };
-  /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
+  /** A name that was sent again in a later group belongs to that group, even if the event between them was lost. */
   const currentNames = ({ group, names: sent, ...rest }: UncertainRequestGroup): UncertainRequestGroup => {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };

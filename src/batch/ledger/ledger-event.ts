@@ -109,7 +109,7 @@ export interface DeletedEvent {
   readonly rows: readonly CreatedDropletRow[];
 }
 
-/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
 export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
 /** It is not known whether the droplets exist. `resend`: a later run may send the names after proving that none exists. */

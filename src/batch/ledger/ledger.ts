@@ -144,7 +144,7 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
   }
 }
 
-/** Announced groups that may have been sent: after a reboot their `sending` lines can be lost. */
+/** The announced groups that may have been sent, because a reboot can lose their `sending` lines. */
 export function possiblySentRequestGroups(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }

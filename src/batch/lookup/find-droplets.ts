@@ -8,7 +8,7 @@ import { isRecord } from '../../json.ts';
 
 export interface DropletReader {
   readonly api: Api;
-  /** Waits for the rate limit. */
+  /** Waits until the rate limit allows another request. */
   readonly pause: WaitMilliseconds;
   readonly onProgress?: (read: number, total: number | undefined) => void;
 }
@@ -51,7 +51,7 @@ export async function findDroplets(
   return new Map(wanted.map((text) => [text, matchDroplets(text, all)]));
 }
 
-/** The matches of a text among droplets that were read. */
+/** Finds the droplets whose id or name equals the text, among droplets that were already read. */
 export function matchDroplets(text: string, droplets: readonly Droplet[]): DropletMatches {
   return {
     withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,

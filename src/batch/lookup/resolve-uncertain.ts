@@ -78,7 +78,7 @@ export async function resolveUncertain(
   }
 }
 
-/** Records that the request was carried out at least in part: no run may send it again. */
+/** Records that the server carried out at least a part of the request, so that no run may send it again. */
 export function forbidResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,

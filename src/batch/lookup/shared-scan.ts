@@ -22,17 +22,20 @@ export interface DropletScanQuery {
   readonly isWorthwhile: (left: number, count: number) => boolean;
 }
 
-/** What a scan found; `stopped` when other requests are fewer, `unfiltered` when the server ignores `?tag_name=`. */
+/**
+ * The result of a scan; `stopped` means that single lookups need fewer requests, `unfiltered` that the server ignores
+ * `?tag_name=`.
+ */
 export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 
-/** Reads all pages of a list of droplets, once for all lookups that wait for it. */
+/** Reads all pages of a list of droplets once for all lookups that wait for it. */
 export interface SharedDropletScan {
-  /** Pages of the list as the server returned them; undefined before the first page. */
+  /** The number of pages of the list, known after the first page; undefined before. */
   readonly pages: () => number | undefined;
   find(query: DropletScanQuery, signal: AbortSignal): Promise<DropletScanOutcome>;
 }
 
-/** @param tag only droplets with this tag; without it all droplets of the account */
+/** @param tag restricts the scan to droplets with this tag; without it all droplets of the account are read */
 export function createSharedDropletScan(lane: SendLane, tag: string | undefined): SharedDropletScan {
   const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
   let pages: number | undefined;
@@ -40,7 +43,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
   let scanning: Promise<unknown> = Promise.resolve();
   let next: Promise<DropletScanOutcome> | undefined;
 
-  /** Conclusive when the first and the last page have the same total, and as many droplets were read. */
+  /** A scan is conclusive when the first and the last page report the same total, and that many droplets were read. */
   const scan = async (queries: readonly DropletScanQuery[], signal: AbortSignal): Promise<DropletScanOutcome> => {
     const ids = new Set<number>();
     const droplets = new Map<string, Droplet[]>();

@@ -1,9 +1,9 @@
 import type { BatchTimings } from '../sending/batch-timings.ts';
 import type { CandidateDroplet, DifferentDroplet } from './candidate-droplets.ts';
 
-/** The result of one lookup of all names of a group. */
+/** The result of one lookup of all names in a group. */
 export interface RequestGroupLookup {
-  /** When it started, in milliseconds. */
+  /** The start time of the lookup in milliseconds. */
   readonly at: number;
   /** Whether the lookup read every droplet, so that a name that was not found certainly has no droplet. */
   readonly conclusive: boolean;
@@ -14,7 +14,7 @@ export interface RequestGroupLookup {
   readonly differentDroplets?: ReadonlyMap<string, readonly DifferentDroplet[]>;
 }
 
-/** A request without a complete response, and the lookups since. */
+/** A creation request without a complete response, and the lookups that were made afterwards. */
 export interface UncertainRequest {
   readonly names: readonly string[];
   /** The time at which the response became late or the connection ended, whichever was first. */
@@ -207,7 +207,7 @@ function foundAny({ lookups }: UncertainRequest): boolean {
   return lookups.some(lookupFoundAny);
 }
 
-/** An inconclusive lookup can miss droplets, but what it found exists. */
+/** An inconclusive lookup can miss droplets, but the droplets that it found exist. */
 function lookupFoundAny(lookup: RequestGroupLookup): boolean {
   return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }

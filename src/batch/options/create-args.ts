@@ -49,7 +49,7 @@ export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
   return existingNameChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
 }
 
-/** A resumed batch keeps its names and attributes: options that repeat them must be equal. */
+/** A resumed batch keeps its names and attributes, so options that repeat them must have the recorded values. */
 export async function requireOptionsOfLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,

@@ -38,7 +38,7 @@ export async function startBatchReporter(
   { state, path }: Pick<Ledger, 'state' | 'path'>,
   /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
   results?: WaitResults,
-  /** Whether the ledger stays after the run when this is the result of its only name. */
+  /** Whether the ledger file is kept after the run if this is the result of its only name. */
   isLedgerKept: (row: BatchResultRow) => boolean = () => true,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
@@ -50,7 +50,7 @@ export async function startBatchReporter(
   function* allRows(notSent: string): Generator<BatchResultRow> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
-  // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
+  // A row is built only when it is printed, because waiting rows would leave the young generation and grow the heap.
   async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<BatchResultRow> {
     for await (const positions of batches)
       yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };

@@ -86,7 +86,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
     }
     const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
-    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain it';
+    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
     if (outcome.kind === 'uncertain') forbidResend(group, outcome, deps);
     uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }

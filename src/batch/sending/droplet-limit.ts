@@ -13,7 +13,7 @@ export class DropletLimitError extends CliError {
   }
 }
 
-/** The error with the number of droplets that can still be created, if the server says it. */
+/** Adds the number of droplets that can still be created to the error, if the server provides it. */
 export async function addRemainingDropletCount(
   error: DropletLimitError,
   api: Pick<Api, 'json'>,

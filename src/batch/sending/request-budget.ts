@@ -10,9 +10,12 @@ export interface RequestBudget {
 /** The number of additional attempts that the API client makes before a request counts as failed. */
 const attemptsOfFailure = 2;
 
-/** A lane with a limit of its own: in no window of time it sends more requests than the budget allows. One request at a time. */
+/**
+ * Wraps a send lane with an additional rate limit: within each time window it sends at most the number of requests in the
+ * budget. The lane sends only one request at a time.
+ */
 export function limitSendRate(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
-  /** When the last requests were answered or sent, oldest first. */
+  /** The times at which the latest requests were sent or answered, oldest first. */
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {
     const oldest = times.at(-requests);

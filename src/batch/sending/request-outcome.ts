@@ -15,7 +15,7 @@ import { DropletLimitError } from './droplet-limit.ts';
 /** The result of a creation request for its names. */
 export type RequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
-  /** Not processed because of the rate limit: it is sent again. */
+  /** The server did not process the request because of its rate limit, so the request is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
   /** The server created no droplet. If `stop` is present, every other request would fail with the same error. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
@@ -62,7 +62,10 @@ export function outcomeOfFailure(error: CliError): RequestOutcome {
   return sent ? { kind: 'uncertain', error: error.message } : { kind: 'failed', error: error.message, stop: error };
 }
 
-/** The rows of the names that the response contains. Droplets are matched by name. */
+/**
+ * Creates the rows for the names that the response contains. Droplets in the response are assigned to requested names by their
+ * name.
+ */
 function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedDropletRow[] {
   const rows: CreatedDropletRow[] = [];
   for (let at = 0; at < names.length; at++) {

@@ -11,7 +11,7 @@ export function createWaitResults(): WaitResults {
   return { addresses: new Map(), failures: new Map() };
 }
 
-/** The row with the address of its droplet; `failed` when the droplet cannot become active. */
+/** Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active. */
 export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: WaitResults): BatchResultRow {
   if (row.status !== 'created') return row;
   const error = failures.get(row.id);

@@ -159,7 +159,7 @@ async function finish(
   return 0;
 }
 
-/** The migration that an interrupted run started must be of the source that this run names. */
+/** A migration that an interrupted run started must have the same source as this run. */
 function requireSameStartSource(
   context: Context,
   { start, migration }: ResolvedMigrationStart,

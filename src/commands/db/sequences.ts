@@ -93,7 +93,7 @@ function unusedWarning(unused: readonly { readonly name: string; readonly databa
   const listed = firstListedObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${pluralize(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;
+  return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${unlistedNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {

@@ -21,7 +21,10 @@ export const FAULT_ACTION_NAMES = [
 
 export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
 
-/** Actions that change how the server carries a request out. They apply in addition to one of the others. */
+/**
+ * Fault actions that change how the server processes a request. A change of handling applies in addition to one of the other
+ * fault actions.
+ */
 export const REQUEST_HANDLING_FAULT_NAMES = ['normalize_attributes', 'lag_lists'] as const;
 
 export type RequestHandlingFaultName = (typeof REQUEST_HANDLING_FAULT_NAMES)[number];

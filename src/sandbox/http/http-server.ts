@@ -13,7 +13,7 @@ export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) =
 /** The maximum size of a request body in bytes. */
 export type RequestBodyLimit = (message: IncomingMessage) => number;
 
-/** A server with limits on size and time. No input can end the process. */
+/** Creates an HTTP server with limits on size and time. No input from a client can end the server process. */
 export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit = () => DEFAULT_BODY_LIMIT): Server {
   const pending: PendingBySocket = new WeakMap();
   const server = createServer(

@@ -1,6 +1,6 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Choices of the authorization server. */
+/** The sandbox's choices for the authorization server. */
 export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
   {
     id: 'authorize-errors-in-query',

@@ -1,6 +1,6 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Choices about injected faults. */
+/** The sandbox's choices about injected faults. */
 export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
   {
     id: 'fault-turn',

@@ -1,6 +1,6 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Choices of the resource API. */
+/** The sandbox's choices for the resource API. */
 export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
   {
     id: 'team-resources',

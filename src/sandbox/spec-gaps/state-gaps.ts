@@ -1,6 +1,6 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Choices about state across restarts. */
+/** The sandbox's choices about state across restarts. */
 export const SPEC_GAPS_OF_STATE: readonly SpecGap[] = [
   {
     id: 'state-restart',

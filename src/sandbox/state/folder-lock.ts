@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { StateFolderError } from './state-error.ts';
 
-/** Locks an open file until it is closed; false when another process holds the lock. */
+/** Locks an open file until it is closed; returns false when another process has the lock. */
 export type TryLockFile = (descriptor: number) => boolean;
 
 /**
@@ -31,12 +31,15 @@ export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): (
   }
   release();
   throw new StateFolderError('busy', `another sandbox is using ${dirname(path)}`, {
-    detail: `it holds the lock ${path}`,
-    hint: 'stop it, or name another folder with `--state`',
+    detail: `the other sandbox has locked ${path}`,
+    hint: 'stop the other sandbox, or name another folder with `--state`',
   });
 }
 
-/** The flock program locks a descriptor that it inherits; the lock belongs to the open file and remains when it exits. */
+/**
+ * The program flock locks the file descriptor that it inherits; the lock belongs to the open file and remains after flock has
+ * exited.
+ */
 export const flock: TryLockFile = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
@@ -49,7 +52,7 @@ export const flock: TryLockFile = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native library has no build for musl; there the flock program replaces it. */
+/** The native lock library has no build for the C library musl, where the program flock is used instead. */
 function systemLock(): TryLockFile {
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');

@@ -16,7 +16,10 @@ export type ApiCallerResult =
   | { readonly isKnown: true; readonly caller: ApiCaller }
   | { readonly isKnown: false; readonly refusal: ApiReply };
 
-/** Reads the bearer token (RFC 6750 §2.1). An unknown, expired or revoked token is answered as not found (spec §7). */
+/**
+ * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
+ * "not found" (spec §7).
+ */
 export function authenticateCaller(request: HttpRequest, service: SandboxService): ApiCallerResult {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
