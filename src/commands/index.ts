@@ -176,6 +176,7 @@ export const commandTree: CommandTree<Context> = {
       async () => (await import('./config/path.ts')).configPathCommand,
     ),
   }),
+  open: lazyCommand('open a page of the control panel', async () => (await import('./open.ts')).openCommand),
   doctor: lazyCommand(
     'check what could prevent a login on this machine',
     async () => (await import('./doctor.ts')).doctorCommand,
