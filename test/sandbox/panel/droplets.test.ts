@@ -30,8 +30,8 @@ describe('the droplets of the control panel', () => {
     const [first] = sandbox.world.droplets(team);
     const page = await show(`?droplet=${first?.id}`);
     expect(page).toMatch(new RegExp(`aria-current="true">Harbour Works<[\\s\\S]*>${first?.id}<`));
-    expect(page.match(/<th scope="row">/g)).toHaveLength(1);
-    expect(await show('?droplet=%3Cscript%3E')).not.toContain('<th scope="row">');
+    expect(page.match(/<th scope="row"/g)).toHaveLength(1);
+    expect(await show('?droplet=%3Cscript%3E')).not.toContain('<th scope="row"');
   });
 
   it('do not include those of other accounts', async () => {
