@@ -3,6 +3,7 @@ import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { requireDuration } from './cli/duration.ts';
+import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { createFieldQuery } from './cli/json-fields.ts';
 import { createOutput, type Output } from './cli/output.ts';
@@ -100,6 +101,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     // Not with FORCE_COLOR either: another program reads the table then.
     dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
+    hyperlinks: areHyperlinksShown(host.stdout, host.env),
     paged: createPagedPrint({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
   });
   const trace = globals.has('trace')

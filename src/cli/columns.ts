@@ -17,10 +17,12 @@ export interface Column<T> {
   readonly priority?: number;
   /** How a terminal shows the cells of a column: a status in its colour, a time relative to now. */
   readonly kind?: 'state' | 'time';
+  /** The http URL that the cell leads to on a terminal. */
+  readonly link?: (cell: Cell) => string | undefined;
 }
 
 /** The properties of a column that a table on a terminal uses. */
-export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind'>;
+export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind' | 'link'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
@@ -33,6 +35,15 @@ export interface ListView<T> {
    * control characters.
    */
   readonly isReport?: boolean;
+}
+
+/** The view with links from the cells of one column. */
+export function linkColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
+  const linkOf = (cell: Cell) => (cell === undefined || cell === null || cell === '' ? undefined : link(String(cell)));
+  return {
+    ...view,
+    columns: view.columns.map((column) => (column.name === name ? { ...column, link: linkOf } : column)),
+  };
 }
 
 /**

@@ -19,6 +19,8 @@ export interface PrintOptions {
   readonly header: boolean;
   /** Colour in tables on stdout; other data has none. */
   readonly dataColor: boolean;
+  /** The terminal shows hyperlinks. */
+  readonly hyperlinks?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -58,12 +60,12 @@ export async function printPresented(
 /** A table as wide as the terminal; as wide as its cells elsewhere, and with `untruncated`. */
 export async function renderDataTable(
   presented: PresentedData,
-  { stdout, header, dataColor, now }: Omit<PrintOptions, 'format'>,
+  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOptions, 'format'>,
   untruncated = false,
 ): Promise<string> {
   const width = stdout.isTTY && !untruncated ? stdout.columns : undefined;
   const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
-  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, now });
+  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
   // One object is shown vertically: a column name and its value on each line.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [
@@ -73,15 +75,18 @@ export async function renderDataTable(
     return formatTable({
       rows: lines,
       width,
-      style: (text, column, row = 0) => shown.style(text, traits[row], header && column === 0),
+      style: (text, column, row = 0) =>
+        header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], presented.cells[row]),
     });
   }
+  const rows = cellRows(presented);
   return formatTable({
     header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
-    rows: cellRows(presented).map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
+    rows: rows.map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
     width,
     priorities: traits.map(({ priority }) => priority),
-    style: (text, column, row) => shown.style(text, traits[column], row === undefined),
+    style: (text, column, row) =>
+      row === undefined ? shown.styleHeader(text) : shown.style(text, traits[column], rows[row]?.[column]),
   });
 }
 

@@ -1,17 +1,21 @@
 import { createTerminalStyles, type TerminalStyles } from './color.ts';
 import type { Cell, ColumnTraits } from './columns.ts';
+import { hyperlink } from './hyperlink.ts';
 
 /** How tables on a terminal show cells. */
 export interface TerminalCells {
   /** The text of a cell; a time is shown relative to now. */
   text(cell: Cell, traits: ColumnTraits | undefined): string;
-  /** The text in the colour of its status; header cells (`isHeader`) are dim. */
-  style(text: string, traits: ColumnTraits | undefined, isHeader: boolean): string;
+  /** A text in the colour of its state, with the link of its cell. */
+  style(text: string, traits: ColumnTraits | undefined, cell: Cell): string;
+  styleHeader(text: string): string;
 }
 
 export interface TerminalCellsOptions {
   readonly isTerminal: boolean;
   readonly color: boolean;
+  /** The terminal shows hyperlinks. */
+  readonly hyperlinks?: boolean;
   /** Returns the current time in milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -19,6 +23,7 @@ export interface TerminalCellsOptions {
 export async function createTerminalCells({
   isTerminal,
   color,
+  hyperlinks = false,
   now: clock,
 }: TerminalCellsOptions): Promise<TerminalCells> {
   const styles = await createTerminalStyles(color);
@@ -28,10 +33,12 @@ export async function createTerminalCells({
       if (cell === null || cell === undefined) return '';
       return isTerminal && traits?.kind === 'time' ? relativeTime(String(cell), now) : String(cell);
     },
-    style(text, traits, isHeader) {
-      if (isHeader) return styles.dim(text);
-      return traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+    style(text, traits, cell) {
+      const shown = traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+      const url = hyperlinks ? traits?.link?.(cell) : undefined;
+      return url === undefined ? shown : hyperlink(shown, url);
     },
+    styleHeader: (text) => styles.dim(text),
   };
 }
 

@@ -176,6 +176,7 @@ export const commandTree: CommandTree<Context> = {
       async () => (await import('./config/path.ts')).configPathCommand,
     ),
   }),
+  open: lazyCommand('open a page of the control panel', async () => (await import('./open.ts')).openCommand),
   doctor: lazyCommand(
     'check what could prevent a login on this machine',
     async () => (await import('./doctor.ts')).doctorCommand,
@@ -231,11 +232,9 @@ export const commandTree: CommandTree<Context> = {
   }),
 };
 
+const loadOverview = async () => (await import('./overview.ts')).overviewCommand;
 /** The command of `cloudctl` without any words. */
-export const overview: LazyCommand<Context> = lazyCommand(
-  'show the session, the actions in progress and the next command',
-  async () => (await import('./overview.ts')).overviewCommand,
-);
+export const overview = lazyCommand('show the session, the actions in progress and the next command', loadOverview);
 
 function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>): LazyCommand<Context> {
   return { kind: 'command', summary, load };

@@ -2,9 +2,10 @@ import type { Api } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasTag } from '../../batch/lookup/droplet-tags.ts';
-import type { Cell, ListView } from '../../cli/columns.ts';
+import { type Cell, type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { findPanelPages } from '../../config/panel-pages.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
@@ -28,6 +29,12 @@ export const dropletView: ListView<JsonRecord> = {
     { name: 'CreatedAt', value: (row) => stringField(row, 'created_at'), kind: 'time', priority: 1 },
   ],
 };
+
+/** With links to the control panel, where its address is known. */
+export function linkedDropletView(context: Context): ListView<JsonRecord> {
+  const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
+  return pages === undefined ? dropletView : linkColumn(dropletView, 'ID', pages.droplet);
+}
 
 export const dropletsListCommand: CommandSpec<Context> = {
   description:
@@ -59,7 +66,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
     return printList(context, args, {
-      view: dropletView,
+      view: linkedDropletView(context),
       resource: 'droplets',
       filters: ['region', 'tag'],
       list: (api, options) =>

@@ -8,12 +8,17 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** Shows the droplets of the person, or of one of the person's teams. */
+/**
+ * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
+ * has it.
+ */
 export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
-  const selected = new URLSearchParams(request.query).get('account');
-  const team = teams.find(({ uuid }) => uuid === selected);
-  const droplets = world.droplets(team?.uuid ?? person.uuid);
+  const query = new URLSearchParams(request.query);
+  const [selected, id] = [query.get('account'), query.get('droplet')];
+  const ofAccount = (uuid: string) => world.droplets(uuid).filter((one) => id === null || String(one.id) === id);
+  const team = teams.find(({ uuid }) => (id === null ? uuid === selected : ofAccount(uuid).length > 0));
+  const droplets = ofAccount(team?.uuid ?? person.uuid);
   const window = computePageWindow(request, droplets.length);
   const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
   const now = world.now();

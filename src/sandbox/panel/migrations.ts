@@ -48,7 +48,7 @@ function clusterEntry(cluster: SandboxCluster, service: SandboxService, session:
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
   const state = migration === undefined ? undefined : getCurrentMigrationState(migration, service);
-  return html`<section class="application" aria-label="${cluster.name}">
+  return html`<section class="application" id="cluster-${cluster.uuid}" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>

@@ -25,6 +25,15 @@ describe('the droplets of the control panel', () => {
     expect(shared).toMatch(/build-01[\s\S]*build-02/);
   });
 
+  it('are one droplet alone by its id, of whichever account has it', async () => {
+    const { sandbox, team, show } = await openFixture();
+    const [first] = sandbox.world.droplets(team);
+    const page = await show(`?droplet=${first?.id}`);
+    expect(page).toMatch(new RegExp(`aria-current="true">Harbour Works<[\\s\\S]*>${first?.id}<`));
+    expect(page.match(/<th scope="row"/g)).toHaveLength(1);
+    expect(await show('?droplet=%3Cscript%3E')).not.toContain('<th scope="row"');
+  });
+
   it('do not include those of other accounts', async () => {
     const { sandbox, show } = await openFixture();
     const other = sandbox.ready.users[0]?.uuid;
