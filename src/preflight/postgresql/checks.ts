@@ -17,6 +17,7 @@ import { ddlActivityCheck } from './checks/ddl-activity.ts';
 import { decodingMemCheck } from './checks/decoding-mem.ts';
 import { dictionariesCheck } from './checks/dictionaries.ts';
 import { dumpLocksCheck } from './checks/dump-locks.ts';
+import { dumpOptionsCheck } from './checks/dump-options.ts';
 import { dumpPrivsCheck } from './checks/dump-privs.ts';
 import { dumpQuiescedCheck } from './checks/dump-quiesced.ts';
 import { dumpTimeoutsCheck } from './checks/dump-timeouts.ts';
@@ -210,6 +211,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   walRateCheck,
   ddlActivityCheck,
   removedTypesCheck,
+  dumpOptionsCheck,
   mutableCallsCheck,
   securityLabelsCheck,
   lostRowsCheck,

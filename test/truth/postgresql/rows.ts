@@ -100,9 +100,9 @@ export async function statementsOf(
 }
 
 const usual = [
-  "INSERT INTO base VALUES (100001, 'canary')",
-  "UPDATE base SET t = 'changed' WHERE id = 1",
-  'DELETE FROM base WHERE id = 2',
+  "INSERT INTO base SELECT max(id) + 1, 'canary' FROM base",
+  "UPDATE base SET t = 'changed' WHERE id = (SELECT min(id) FROM base)",
+  'DELETE FROM base WHERE id = (SELECT max(id) FROM base WHERE id < 50)',
 ];
 
 /** What fails without a migration proves nothing against it. */
