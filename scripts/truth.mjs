@@ -1,5 +1,6 @@
 // `npm run truth`: compares the verdict of preflight with a real migration, on real servers. All cases; `-- --quick` the
 // half that `npm run test:all` runs, `-- --only NAME` the cases whose names contain NAME, `-- --page` writes docs/truth.md.
+// `-- --mutations N --seed S` runs N tables with random mutations of the catalog instead of the cases.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,13 @@ import { parseArgs } from 'node:util';
 import { root, run } from './run-vitest.mjs';
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, only: { type: 'string' }, page: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    page: { type: 'boolean' },
+    mutations: { type: 'string' },
+    seed: { type: 'string' },
+  },
 });
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-truth-'));
 const file = join(folder, 'rows');
@@ -17,11 +24,13 @@ const env = {
   ...(values.quick ? {} : { CLOUDCTL_TEST_TRUTH: 'full' }),
   ...(values.only === undefined ? {} : { CLOUDCTL_TEST_TRUTH_ONLY: values.only }),
 };
+if (values.mutations !== undefined) process.exit(await runMutations(values));
 const names = { postgresql: 'PostgreSQL', redis: 'Redis' };
+const caseFiles = ['test/truth/postgresql.test.ts', 'test/truth/redis.test.ts', 'test/truth/row.test.ts'];
 const began = Date.now();
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const code = await run(process.execPath, [vitest, 'run', '--project', 'hard', 'test/truth'], { env });
+  const code = await run(process.execPath, [vitest, 'run', '--project', 'hard', ...caseFiles], { env });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   const rows = lines.map((line) => JSON.parse(line));
   const page = describe(rows, Math.round((Date.now() - began) / 60_000));
@@ -30,6 +39,14 @@ try {
   process.exitCode = code === 0 && rows.length > 0 ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** The seed is printed, so that a run can be repeated. */
+function runMutations({ mutations, seed = String(Date.now() % 1_000_000) }) {
+  console.log(`${mutations} mutated tables, seed ${seed}`);
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const own = { ...process.env, CLOUDCTL_TEST_MUTATIONS: mutations, CLOUDCTL_TEST_MUTATION_SEED: seed };
+  return run(process.execPath, [vitest, 'run', '--project', 'hard', 'test/truth/mutations.test.ts'], { env: own });
 }
 
 function describe(rows, minutes) {

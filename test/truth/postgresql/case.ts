@@ -72,7 +72,7 @@ export interface PostgresCase {
   readonly differs?: DifferingResult;
 }
 
-export function databasesOf({ databases = ['d1'] }: PostgresCase): readonly string[] {
+export function databasesOf({ databases = ['d1'] }: Pick<PostgresCase, 'databases'>): readonly string[] {
   return databases;
 }
 

@@ -19,7 +19,8 @@ export interface MigrationPlan {
   readonly connection: PostgresqlSource;
   readonly databases: readonly string[];
   readonly ignored: readonly string[];
-  readonly quiet: readonly string[];
+  /** Tables without statements of the application but those of `app`. */
+  readonly quiet: readonly string[] | 'all';
   /** Of the application, in the first database. */
   readonly app: readonly string[];
   /** Losses the preflight has announced. */

@@ -10,6 +10,7 @@ import {
   type MigrationResult,
   type TruthEngine,
 } from './migrate.ts';
+import { differences } from './rows.ts';
 
 /**
  * What an administrator types who has nothing but PostgreSQL: `pg_dump --schema-only | psql` of the target's release with
@@ -37,7 +38,33 @@ export const plainEngine: TruthEngine = {
   },
 };
 
-async function problemsOf(work: () => Promise<void>): Promise<readonly string[]> {
+/**
+ * The schemas with an object that is not created, a table that is not copied, or other rows than on the source, when psql goes
+ * on after an error, as it does by default.
+ */
+export async function findFailedSchemas(plan: MigrationPlan, database: string): Promise<ReadonlySet<string>> {
+  const name = `plain_${randomBytes(4).toString('hex')}`;
+  const failed = new Set<string>();
+  const errors = await restore(plan, database, ['--schema-only'], { stopsAtError: false });
+  for (const { schema } of errors) failed.add(schema);
+  try {
+    await replicate(plan, database, name);
+    await waitForCopy(plan, database, Date.now() + plan.timeLimit).catch(() => {});
+    const waiting = await plan.target.query(
+      `SELECT n.nspname AS schema FROM pg_subscription_rel r JOIN pg_class c ON c.oid = r.srrelid
+       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.srsubstate <> 'r'`,
+      database,
+    );
+    for (const { schema } of waiting) failed.add(String(schema));
+    const differing = await differences(plan.source, plan.target, database, []);
+    for (const text of differing) failed.add(text.replace(/[. ].*/, ''));
+  } finally {
+    await removeFrom(plan.source, [database], name);
+  }
+  return failed;
+}
+
+async function problemsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   try {
     await work();
     return [];
@@ -48,6 +75,10 @@ async function problemsOf(work: () => Promise<void>): Promise<readonly string[]>
 
 async function subscribe(plan: MigrationPlan, database: string, name: string): Promise<void> {
   await restore(plan, database, ['--schema-only']);
+  await replicate(plan, database, name);
+}
+
+async function replicate(plan: MigrationPlan, database: string, name: string): Promise<void> {
   const source = sourceEnvironment(plan, database);
   await psql(plan, source, `CREATE PUBLICATION ${name} FOR ALL TABLES`);
   const conninfo = Object.entries(connectionWords(plan, database))
@@ -78,12 +109,35 @@ async function waitForCopy({ target }: MigrationPlan, database: string, end: num
   }
 }
 
-/** `pg_dump | psql` into a new database of the same encoding and locale. */
-async function restore(plan: MigrationPlan, database: string, words: readonly string[]): Promise<void> {
-  const script = await run(client('pg_dump', plan), ['--no-password', ...words], sourceEnvironment(plan, database));
+interface RestoreError {
+  readonly schema: string;
+  readonly message: string;
+}
+
+/**
+ * `pg_dump | psql` into a new database of the same encoding and locale.
+ * @returns the errors of psql, with the schema of the object, when it does not stop at the first
+ */
+async function restore(
+  plan: MigrationPlan,
+  database: string,
+  words: readonly string[],
+  { stopsAtError = true } = {},
+): Promise<readonly RestoreError[]> {
+  const { stdout: script } = await run(
+    client('pg_dump', plan),
+    ['--no-password', ...words],
+    sourceEnvironment(plan, database),
+  );
   await createRoles(plan);
   await plan.target.query(await databaseDefinition(plan.source, database));
-  await psql(plan, targetEnvironment(plan, database), script);
+  const { stderr } = await psql(plan, targetEnvironment(plan, database), script, stopsAtError);
+  const lines = script.toString().split('\n');
+  return [...stderr.matchAll(/^psql:<stdin>:(\d+): ERROR: +(.*)$/gm)].map(([, line, message = '']) => {
+    const comment = lines.slice(0, Number(line)).findLast((text) => text.startsWith('-- Name: ')) ?? '';
+    const [, name = '', schema = ''] = /^-- Name: (.*); Type: .*; Schema: (.*); Owner: /.exec(comment) ?? [];
+    return { schema: schema === '-' ? name : schema, message };
+  });
 }
 
 async function databaseDefinition(source: Postgres, database: string): Promise<string> {
@@ -162,17 +216,28 @@ function targetEnvironment({ target }: MigrationPlan, database: string): LibpqEn
   return { PGHOST: target.folder, PGPORT: String(target.port), PGUSER: 'postgres', PGDATABASE: database };
 }
 
-async function psql(plan: MigrationPlan, env: LibpqEnvironment, script: string | Buffer): Promise<void> {
-  await run(client('psql', plan), ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', '-'], env, script);
+async function psql(
+  plan: MigrationPlan,
+  env: LibpqEnvironment,
+  script: string | Buffer,
+  stopsAtError = true,
+): Promise<ProgramOutput> {
+  const words = ['-X', '-q', '-v', `ON_ERROR_STOP=${stopsAtError ? 1 : 0}`, '-f', '-'];
+  return run(client('psql', plan), words, env, script);
 }
 
-/** Resolves with the standard output. Rejects with what the program printed on the other one. */
+interface ProgramOutput {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Rejects with what the program printed on standard error, when it fails. */
 function run(
   [program, ...first]: readonly [string, ...string[]],
   words: readonly string[],
   env: LibpqEnvironment,
   input: string | Buffer = '',
-): Promise<Buffer> {
+): Promise<ProgramOutput> {
   const all = { ...env, PATH: process.env.PATH, HOME: '/dev/null', LC_ALL: 'C', PGCONNECT_TIMEOUT: '10' };
   const child = spawn(program, [...first, ...words], { env: all, timeout: 60_000, killSignal: 'SIGKILL' });
   const output: Buffer[] = [];
@@ -184,9 +249,9 @@ function run(
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      const text = Buffer.concat(errors).toString();
-      if (code === 0) resolve(Buffer.concat(output));
-      else reject(new Error(text.trim().replace(/^psql:<stdin>:\d+: /gm, '') || `${words} ended with ${code}`));
+      const stderr = Buffer.concat(errors).toString();
+      if (code === 0) resolve({ stdout: Buffer.concat(output), stderr });
+      else reject(new Error(stderr.trim().replace(/^psql:<stdin>:\d+: /gm, '') || `${words} ended with ${code}`));
     });
   });
 }

@@ -82,12 +82,12 @@ function madeUp(type: string, at: number): string {
 export async function statementsOf(
   server: Postgres,
   database: string,
-  quiet: readonly string[],
+  quiet: readonly string[] | 'all',
   own: readonly string[],
 ): Promise<readonly string[]> {
   return within(server, database, async (session) => {
     const all = (await tablesIn(session)).flatMap(({ name, quoted, column }) => {
-      if (name === 'base' || quiet.includes(name)) return [];
+      if (name === 'base' || quiet === 'all' || quiet.includes(name)) return [];
       const one = `WHERE ctid = (SELECT ctid FROM ONLY ${quoted} LIMIT 1)`;
       const update = column === undefined ? [] : [`UPDATE ONLY ${quoted} SET ${column} = ${column} ${one}`];
       return [...update, `DELETE FROM ONLY ${quoted} ${one}`];
@@ -127,15 +127,30 @@ export async function runApplicationStatements(
   statements: readonly string[],
 ): Promise<readonly string[]> {
   const complaints: string[] = [];
-  for (const statement of statements) {
+  let left = statements;
+  // A session whose statement took too long is not usable any more.
+  while (left.length > 0) {
+    left = await within(server, database, (session) => runUntilFailure(session, left, complaints), commitLimit);
+  }
+  return complaints;
+}
+
+/** Resolves with the statements after the first one that failed. */
+async function runUntilFailure(
+  session: pg.Client,
+  statements: readonly string[],
+  complaints: string[],
+): Promise<readonly string[]> {
+  for (const [at, statement] of statements.entries()) {
     try {
-      await within(server, database, (session) => session.query(statement), commitLimit);
+      await session.query(statement);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       complaints.push(`${statement.slice(0, 60)}: ${why === 'Query read timeout' ? 'the commit was delayed' : why}`);
+      return statements.slice(at + 1);
     }
   }
-  return complaints;
+  return [];
 }
 
 /** A commit that takes longer is delayed. */
