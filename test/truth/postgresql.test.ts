@@ -1,5 +1,6 @@
 import { afterAll, describe, vi } from 'vitest';
 import { checkRows } from './check-rows.ts';
+import { applicationSchemaCases } from './postgresql/cases/application-schemas.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
@@ -30,6 +31,7 @@ const cases = [
   ...settingsLostCases,
   ...unreadableCases,
   ...derivedValueCases,
+  ...applicationSchemaCases,
   ...dumpOptionsCases,
   ...serverHistoryCases,
   ...fixedCases,

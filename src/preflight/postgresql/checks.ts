@@ -28,6 +28,7 @@ import { extensionTablesCheck } from './checks/ext-tables.ts';
 import { extensionsCheck } from './checks/extensions.ts';
 import { foreignTablesCheck } from './checks/foreign-tables.ts';
 import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
+import { functionResultsCheck } from './checks/function-results.ts';
 import { functionSettingsCheck } from './checks/function-settings.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
@@ -203,6 +204,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   sessionChecksCheck,
   readingChecksCheck,
   readingFunctionsCheck,
+  functionResultsCheck,
   tableOidsCheck,
   callableNamesCheck,
   systemValuesCheck,

@@ -48,7 +48,12 @@ export async function findFailedSchemas(plan: MigrationPlan, database: string): 
   const errors = await restore(plan, database, ['--schema-only'], { stopsAtError: false });
   for (const { schema } of errors) failed.add(schema);
   try {
-    await replicate(plan, database, name);
+    // A table that was not created would end CREATE SUBSCRIPTION.
+    const tables = await plan.target.query(
+      "SELECT c.oid::regclass AS name FROM pg_class c WHERE c.relkind = 'r' AND c.oid >= 16384 AND c.relnamespace <> 'pg_toast'::regnamespace",
+      database,
+    );
+    await replicate(plan, database, name, `TABLE ${tables.map((row) => row.name).join(', ')}`);
     await waitForCopy(plan, database, Date.now() + plan.timeLimit).catch(() => {});
     const waiting = await plan.target.query(
       `SELECT n.nspname AS schema FROM pg_subscription_rel r JOIN pg_class c ON c.oid = r.srrelid
@@ -78,9 +83,9 @@ async function subscribe(plan: MigrationPlan, database: string, name: string): P
   await replicate(plan, database, name);
 }
 
-async function replicate(plan: MigrationPlan, database: string, name: string): Promise<void> {
+async function replicate(plan: MigrationPlan, database: string, name: string, what = 'ALL TABLES'): Promise<void> {
   const source = sourceEnvironment(plan, database);
-  await psql(plan, source, `CREATE PUBLICATION ${name} FOR ALL TABLES`);
+  await psql(plan, source, `CREATE PUBLICATION ${name} FOR ${what}`);
   const conninfo = Object.entries(connectionWords(plan, database))
     .map(([word, value]) => `${word}='${value.replace(/['\\]/g, '\\$&')}'`)
     .join(' ');

@@ -27,6 +27,7 @@ export async function within<T>(
 }
 
 interface Table {
+  readonly schema: string;
   readonly name: string;
   readonly quoted: string;
   readonly unlogged: boolean;
@@ -45,6 +46,7 @@ async function tablesIn(session: pg.Client): Promise<readonly Table[]> {
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY c.oid`);
   return rows.map(({ schema, name, unlogged, column }) => ({
+    schema: quoteIdentifier(String(schema)),
     name: schema === 'public' ? String(name) : `${schema}.${name}`,
     quoted: `${quoteIdentifier(String(schema))}.${quoteIdentifier(String(name))}`,
     unlogged: unlogged === true,
@@ -92,10 +94,7 @@ export async function statementsOf(
       const update = column === undefined ? [] : [`UPDATE ONLY ${quoted} SET ${column} = ${column} ${one}`];
       return [...update, `DELETE FROM ONLY ${quoted} ${one}`];
     });
-    const possible: string[] = [];
-    for (const statement of [...usual, ...own, ...all])
-      if (await isPossible(session, statement)) possible.push(statement);
-    return possible;
+    return possibleStatements(session, [...usual, ...own, ...all]);
   });
 }
 
@@ -105,19 +104,26 @@ const usual = [
   'DELETE FROM base WHERE id = (SELECT max(id) FROM base WHERE id < 50)',
 ];
 
-/** What fails without a migration proves nothing against it. */
-async function isPossible(session: pg.Client, statement: string): Promise<boolean> {
+/** What fails without a migration, after the statements before it, proves nothing against it. */
+async function possibleStatements(session: pg.Client, statements: readonly string[]): Promise<readonly string[]> {
+  const possible: string[] = [];
   await session.query('BEGIN');
   try {
-    await session.query(statement);
-    // What is checked at the end of a transaction only would fail there.
-    await session.query('SET CONSTRAINTS ALL IMMEDIATE');
-    return true;
-  } catch {
-    return false;
+    for (const statement of statements) {
+      await session.query('SAVEPOINT before');
+      try {
+        await session.query(statement);
+        // What is checked at the end of a transaction only would fail there.
+        await session.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
+        possible.push(statement);
+      } catch {
+        await session.query('ROLLBACK TO SAVEPOINT before');
+      }
+    }
   } finally {
     await session.query('ROLLBACK');
   }
+  return possible;
 }
 
 /** Says them, each in a transaction of its own. Resolves with what the application would complain of. */
@@ -184,7 +190,9 @@ async function contents(server: Postgres, database: string, tables: readonly Tab
     // A database that writes its values in another way holds the same rows.
     await session.query("SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; SET intervalstyle = 'postgres'");
     const found: string[] = [];
-    for (const { quoted } of tables) {
+    for (const { schema, quoted } of tables) {
+      // Planning parses the functions of statistics objects, which may need the search_path of their application.
+      await session.query(`SET search_path = ${schema}, public`);
       found.push(
         await session
           .query(

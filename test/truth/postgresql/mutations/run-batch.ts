@@ -230,16 +230,33 @@ async function findFalseAlarms(
   await dropCaseDatabases(servers.target, { databases: [database] });
   const found: MutationDisagreement[] = [];
   const seen = new Set<string>();
-  for (const { table, findings } of blocked.filter((one) => !failed.has(one.table.name))) {
-    const verdict = findings.map(({ id }) => id).join(', ');
-    // One of each kind, since each takes some seconds.
-    const kind = `${verdict}: ${table.kinds.join(', ')}`;
-    if (seen.has(kind)) continue;
-    seen.add(kind);
+  for (const { table } of blocked.filter((one) => !failed.has(one.table.name))) {
     await build(servers, [table]);
-    let problems = 0;
-    for (const engine of Object.values(engines)) problems += (await migrateWith(servers, engine, [table])).length;
-    if (problems === 0) found.push({ table, verdict, happened: 'both engines: no problem' });
+    // A finding may list tables that it does not block, beside one that it does.
+    const report = await preflight(servers);
+    const reasons = report.findings.filter(isBlocker).map(({ id }) => id);
+    const kind = `${reasons}: ${table.kinds}`;
+    // One of each kind, since each takes some seconds.
+    if (reasons.length === 0 ? !report.proven : reasons.some((id) => isKnownAlarm(id, table)) || seen.has(kind))
+      continue;
+    seen.add(kind);
+    const happened: string[] = [];
+    for (const [name, engine] of Object.entries(engines)) {
+      const problems = await migrateWith(servers, engine, [table]);
+      if (problems.length > 0) happened.push(`${name} engine: ${problems.join('; ')}`);
+    }
+    const isFalse = reasons.length === 0 ? happened.length > 0 : happened.length === 0;
+    if (isFalse) found.push({ table, verdict: reasons.join(', ') || 'continuous', happened: happened.join('; ') });
   }
   return found;
+}
+
+/** Findings that block some tables whose rows come through; docs/truth.md lists each with a case and the reason. */
+function isKnownAlarm(id: string, { statements }: MutatedTable): boolean {
+  // What the function of a trigger does is not analysed.
+  if (id === 'always-triggers') return true;
+  // Whether the rows that a function reads are copied in time is chance.
+  if (id === 'reading-functions') return true;
+  // NULL for a name that is not found may do no harm.
+  return id === 'search-path' && statements.some((statement) => statement.includes('to_regclass'));
 }
