@@ -1,5 +1,5 @@
 // `npm run truth`: compares the verdict of preflight with a real migration, on real servers. All cases; `-- --quick` the
-// half that `npm run test:all` runs, `-- --only NAME` the cases whose names contain NAME, `-- --page` writes docs/truth.md.
+// half that `npm run test:all` runs, `-- --only 'A|B'` the cases whose names contain A or B, `-- --page` writes docs/truth.md.
 // `-- --mutations N --seed S` runs N tables with random mutations of the catalog instead of the cases.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

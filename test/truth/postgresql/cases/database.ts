@@ -57,6 +57,17 @@ const inQuick: ReadonlySet<string> = new Set([
   'identity',
 ]);
 
+const differing: Readonly<Record<string, PostgresCase['differs']>> = {
+  elsewhere: {
+    truth: 'blocked',
+    why: 'the engine of the sandbox leaves out tablespaces; whether the service does is not known, and the report says so',
+  },
+  filled: {
+    truth: 'blocked',
+    why: 'a table that was added to an extension by hand and registered as its configuration is dumped with its rows and without its definition; members other than functions are not examined',
+  },
+};
+
 /** Every database that the tests of the checks break, as a case; those of a release that has more of them too. */
 export const brokenCases: readonly PostgresCase[] = [
   ...brokenOn(15).map((one) => caseOf(one, 15)),
@@ -87,17 +98,6 @@ function caseOf({ database, setup, found }: ReturnType<typeof brokenOn>[number],
     ...(needsMore ? { first: preparations(database), settings: { allow_in_place_tablespaces: 'on' } } : {}),
   };
 }
-
-const differing: Readonly<Record<string, PostgresCase['differs']>> = {
-  elsewhere: {
-    truth: 'blocked',
-    why: 'the engine of the sandbox leaves out tablespaces; whether the service does is not known, and the report says so',
-  },
-  filled: {
-    truth: 'blocked',
-    why: 'a table that was added to an extension by hand and registered as its configuration is dumped with its rows and without its definition; members other than functions are not examined',
-  },
-};
 
 function preparations(database: string): readonly string[] {
   return database === 'elsewhere'

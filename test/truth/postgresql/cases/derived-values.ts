@@ -107,6 +107,15 @@ export const derivedValueCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'computed again: a generated column with the object id of another table',
+    verdict: 'blocked',
+    reasons: ['table-oids'],
+    setup: [
+      "CREATE TABLE things (id int PRIMARY KEY, home bigint GENERATED ALWAYS AS (('public.base'::regclass)::oid::bigint) STORED)",
+      tenThings,
+    ],
+  },
+  {
     name: 'computed again: a generated column that compares the table with a name',
     verdict: 'continuous',
     setup: [
@@ -229,6 +238,32 @@ export const derivedValueCases: readonly PostgresCase[] = [
     name: 'computed again: a CHECK that compares a comparison with the clock',
     verdict: 'continuous',
     setup: ['CREATE TABLE things (id int PRIMARY KEY CHECK ((id < extract(epoch FROM now()))::int < 2))', tenThings],
+  },
+  {
+    name: 'computed again: a CHECK that compares the clock with a constant',
+    verdict: 'blocked',
+    reasons: ['time-checks'],
+    differs: {
+      truth: 'continuous',
+      why: 'the constant is not compared with the clock; a time that has passed would stop the copy of every row',
+    },
+    setup: ["CREATE TABLE things (id int PRIMARY KEY CHECK (now() < '2099-01-01'))", tenThings],
+  },
+  {
+    name: 'computed again: a trigger for replicas that writes what is there',
+    verdict: 'dump',
+    reasons: ['always-triggers'],
+    differs: {
+      truth: 'continuous',
+      why: 'what the function of a trigger does is not analysed, unless it only returns the row',
+    },
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY, twice int)',
+      'CREATE FUNCTION doubled() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.twice := NEW.id * 2; RETURN NEW; END$$',
+      'CREATE TRIGGER doubled BEFORE INSERT OR UPDATE ON things FOR EACH ROW EXECUTE FUNCTION doubled()',
+      'ALTER TABLE things ENABLE ALWAYS TRIGGER doubled',
+      tenThings,
+    ],
   },
   {
     name: 'computed again: an operator class whose function looks for a table by the search_path',

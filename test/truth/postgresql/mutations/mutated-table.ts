@@ -37,7 +37,13 @@ export function mutatedTable(seed: number, number: number): MutatedTable {
       key === undefined ? table : `${table} PARTITION BY ${key}`,
       ...(key === undefined
         ? []
-        : ['CREATE TABLE t_rest PARTITION OF t DEFAULT', 'ALTER TABLE t_rest REPLICA IDENTITY FULL']),
+        : [
+            // Without another partition the key is not computed for the rows of this one.
+            `CREATE TABLE t_one PARTITION OF t FOR VALUES ${key.startsWith('LIST') ? 'IN (-9)' : 'FROM (-9) TO (-5)'}`,
+            'CREATE TABLE t_rest PARTITION OF t DEFAULT',
+            'ALTER TABLE t_one REPLICA IDENTITY FULL',
+            'ALTER TABLE t_rest REPLICA IDENTITY FULL',
+          ]),
       ...(random.oneIn(2) ? of('table') : []),
       `INSERT INTO t (id, n, w) VALUES ${rows.join(', ')}`,
       ...of('rows'),
