@@ -4,7 +4,7 @@ import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
 import { systemUserNamesQuery } from '../queries/system-user-names.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const dumpOptionsCheck = databaseCheck({
   id: 'dump-options',
@@ -22,7 +22,7 @@ export const dumpOptionsCheck = databaseCheck({
     if (names.length + grants.length === 0) return pass('yes');
     const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
     return {
-      ...unknown(`${countText(objects.length, 'object')}, and the options of the service are not known`),
+      ...unknown(`${pluralize(objects.length, 'object')}, and the options of the service are not known`),
       premise: `the service ${[
         ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
         ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),

@@ -8,7 +8,7 @@ import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { namedObjectsQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const functionResultsCheck = databaseCheck({
   id: 'function-results',
@@ -37,7 +37,7 @@ export const functionResultsCheck = databaseCheck({
     const objects = [...new Set(found)];
     if (objects.length === 0) return pass('all');
     return {
-      ...unknown(`${countText(objects.length, 'use')} of functions that depend on more than their arguments`),
+      ...unknown(`${pluralize(objects.length, 'use')} of functions that depend on more than their arguments`),
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
       detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${unlistedNote(objects)}`,
