@@ -239,10 +239,6 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an event trigger that writes at every login',
     verdict: 'blocked',
-    differs: {
-      truth: 'continuous',
-      why: 'the engine here creates event triggers after everything else; nothing says that the service does',
-    },
     reasons: ['event-triggers'],
     from: 17,
     setup: [
