@@ -44,10 +44,10 @@ export const tableOidsCheck = databaseCheck({
  */
 function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   const rest = definition.replace(comparisonWithName, '');
-  return /\btableoid\b/.test(rest) || nameAsNumber.test(rest);
+  return /\btableoid\b/.test(rest) || convertedName.test(rest);
 }
 
-/** A name is dumped, and its number is another one on the target. */
-const nameAsNumber = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer)\b/;
+/** A name is dumped. Its number is another one on the target, and its text has a schema where the search_path is empty. */
+const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
 
 const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;
