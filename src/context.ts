@@ -110,7 +110,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
-  const place = (profile: string): ProfilePaths => profilePaths(host.folders.state, profile);
+  const place = (profile: string) => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldLock> =>
     acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
@@ -131,7 +131,8 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     profile: profileReference(profile, host.env, config()),
   });
   const prompts = createPrompts({
-    streams: { input: host.stdin, output: host.screen },
+    streams: () => ({ input: host.stdin, output: host.screen }),
+    isTerminal: () => host.stderr.isTTY && host.stdin.isTTY === true,
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
     color: isColored(host.stderr),
@@ -147,9 +148,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       keychain: host.keychain,
       account: lazy(() => keychainAccount(at, host.random)),
       limit: prompts.interactive ? 60_000 : 3_000,
-      onWaiting: () => {
-        if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
-      },
+      onWaiting: () => void (prompts.interactive && stderr.write('waiting for the keychain to be unlocked\n')),
       platform: host.platform,
       journal: createWriteAheadJournal(at),
     });

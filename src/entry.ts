@@ -8,7 +8,7 @@ import { version } from './version.ts';
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return printLine(version);
   let isBlocked = false;
-  if (argv[0] === 'auth' && argv[1] === 'token') {
+  if (argv.includes('auth') && argv.includes('token')) {
     const { fastPathToken } = await import('./session/fast-path-token.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;

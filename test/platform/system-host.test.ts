@@ -49,7 +49,7 @@ describe('this machine', () => {
     });
     const reached = reachable(metafile.outputs, 'unwritten/system-host.js');
     expect(reached.inputs.filter((input) => input.includes('node_modules'))).toEqual([]);
-    expect(reached.externals.sort()).toEqual(['node:os', 'node:path', 'node:timers/promises']);
+    expect(reached.externals.sort()).toEqual(['node:fs', 'node:os', 'node:path', 'node:timers/promises']);
   });
 
   it('opens no standard stream before something is written', () => {
