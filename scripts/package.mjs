@@ -15,7 +15,7 @@ const required = [
   'bin/cloudctl.cjs',
   'dist/entry.cjs',
   'dist/keychain.cjs',
-  'dist/main.js',
+  'dist/main.cjs',
   'dist/THIRD-PARTY-NOTICES.txt',
 ];
 const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man)\/.+)$/;

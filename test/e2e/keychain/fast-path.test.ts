@@ -148,7 +148,7 @@ for (const store of ['file', 'keychain'] as const) {
         await expiring(4)(bench);
         const ran = await quickly();
         expect(ran).toMatchObject({ code: 1, stdout: '' });
-        expect(ran.stderr).toContain('ERR_MODULE_NOT_FOUND');
+        expect(ran.stderr).toContain('MODULE_NOT_FOUND');
       });
     },
   );
