@@ -1,4 +1,5 @@
 // `npm run build` builds dist/ from the sources; with `--test`, dist-test/. `tsc` only checks types and is a separate stage.
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -39,18 +40,14 @@ export async function build({
   rmSync(fresh, { recursive: true, force: true });
   const options = { ...common(from, forTests), outdir: fresh };
   const metafiles = await Promise.all([
-    commonjs({ ...options, entryPoints: { entry: join(from, 'src/entry.ts') } }),
-    commonjs({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
-    buildPacks({
-      ...options,
-      from,
-      contents: roots.map((path) => `export * from ${JSON.stringify(path)};`).join('\n'),
-    }),
+    buildPacks({ ...options, entry: join(from, 'src/entry.ts') }),
+    buildKeychainHelper({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
   ]).catch((error) => {
     rmSync(fresh, { recursive: true, force: true });
     throw error;
   });
   const meta = merge(metafiles.flat());
+  writeFileSync(join(fresh, 'help.txt'), printed(join(fresh, 'entry.cjs'), '__help'));
   beside(fresh, meta);
   writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));
   swap(fresh, dist);
@@ -65,35 +62,18 @@ export function buildForTests() {
   return build({ dist: folder, metafile: join(dirname(metafilePath), 'metafile-test.json'), forTests: true });
 }
 
-/** What entry.ts loads unless it answers itself: main.cjs exports all of it. */
-const roots = ['./src/main.ts', './src/platform/system-host.ts'];
-
-/** A file that starts fast: one CommonJS bundle. */
-async function commonjs(options) {
-  const { metafile } = await esbuild({
-    ...options,
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-    define: { ...options.define, 'import.meta.url': 'thisBundle.url' },
-    banner: { js: "const thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};" },
-    // A lazy import is a call of require: the ESM loader takes a quarter of a bare start of node.
-    supported: { 'dynamic-import': false },
-    plugins: [outside],
-  });
-  return [metafile];
+/** What the built program prints. */
+function printed(program, ...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { maxBuffer: 16 * 1024 * 1024 });
+  if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`);
+  return stdout;
 }
 
-/** The program stays outside the entry; other lazy imports are in the bundle and run when they are needed. */
-const outside = {
-  name: 'outside',
-  setup(build) {
-    build.onResolve({ filter: /^\./ }, ({ path, kind }) =>
-      kind === 'dynamic-import' && roots.some((root) => root.endsWith(path.slice(1)))
-        ? { path: './main.cjs', external: true }
-        : undefined,
-    );
-  },
-};
+/** One file, because the helper process starts while a command waits for it. */
+async function buildKeychainHelper(options) {
+  const { metafile } = await esbuild({ ...options, format: 'cjs', outExtension: { '.js': '.cjs' } });
+  return [metafile];
+}
 
 function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { parse } from 'es-module-lexer';
 import { build, transform } from 'esbuild';
 import { parseSync } from 'oxc-parser';
+import { leanPackages } from './lean-packages.mjs';
 
 /**
  * Builds the program into a few packs: CommonJS files with many modules each. esbuild splits the program into modules at its
  * lazy imports; a file for each of them took most of the start-up time, in the ESM loader and in opening files
- * (docs/decisions/026-start-up.md). `main.cjs` exports what `contents` exports. Resolves with the metafiles.
+ * (docs/decisions/026-start-up.md). The pack `entry` runs `entry`. Resolves with the metafiles.
  */
-export async function buildPacks({ contents, from, outdir, ...options }) {
+export async function buildPacks({ entry, outdir, ...options }) {
   const { outputFiles, metafile } = await build({
     ...options,
     outdir,
@@ -18,9 +18,8 @@ export async function buildPacks({ contents, from, outdir, ...options }) {
     splitting: true,
     write: false,
     chunkNames: '[name]-[hash]',
-    entryNames: 'main',
-    stdin: { contents, resolveDir: from },
-    plugins: [lateBuiltins],
+    entryPoints: { entry },
+    plugins: [leanPackages(outdir)],
   });
   const modules = modulesOf(outputFiles, metafile);
   refuseCycles(modules);
@@ -28,9 +27,10 @@ export async function buildPacks({ contents, from, outdir, ...options }) {
   mkdirSync(outdir, { recursive: true });
   await Promise.all(
     [...packs].map(async ([pack, members]) => {
-      const functions = await Promise.all(members.map((module) => moduleFunction(module, options)));
-      const head = pack === 'main' ? loader(packs) : '';
-      writeFileSync(join(outdir, `${pack}.cjs`), `"use strict";\n${head}${packText(pack, functions)}`);
+      const functions = await Promise.all(
+        members.map((module) => moduleFunction(module, neededAtOnce.has(pack), options)),
+      );
+      writeFileSync(join(outdir, `${pack}.cjs`), packText(pack, functions, packs));
     }),
   );
   return [metafile];
@@ -41,13 +41,12 @@ function modulesOf(outputFiles, metafile) {
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
   // Names of esbuild contain a hash, and stand in the text of each module that imports this one.
   const names = new Map(
-    outputFiles.map(({ path }, at) => [basename(path), path.endsWith('/main.js') ? 'main' : `m${at}`]),
+    outputFiles.map(({ path }, at) => [basename(path), path.endsWith('/entry.js') ? 'entry' : `m${at}`]),
   );
   const named = (specifier) => names.get(specifier?.replace('./', ''));
   return new Map(
     outputFiles.map(({ path, text }) => {
-      const { entryPoint = '', imports } = outputs.get(basename(path));
-      const root = entryPoint === '<stdin>' ? 'main' : entryPoint;
+      const { entryPoint: root = '', imports } = outputs.get(basename(path));
       const needs = imports
         .filter(({ kind }) => kind === 'import-statement')
         .map((found) => named(basename(found.path)));
@@ -73,16 +72,25 @@ function withSpecifiers(text, named) {
 
 /** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
 const packRoots = [
-  ['main', /^(main$|src\/(main|context|cli\/(parse-command-line|help)|commands\/config\/list)\.ts)/],
+  ['entry', /^src\/entry\.ts/],
+  ['token', /^src\/session\/fast-path-token\.ts/],
+  ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
+  ['main', /^src\/(main|context|cli\/parse-command-line|commands\/config\/list)\.ts/],
   ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool)\.ts/],
-  ['droplets', /^src\/commands\/(droplets\/list|actions\/list)\.ts/],
-  ['account', /^src\/(commands\/(auth|config|completion|doctor)|context\/|cli\/complete)/],
+  ['droplets', /^src\/commands\/droplets\/list\.ts/],
+  ['account', /^src\/(commands\/(actions\/list|auth|config|completion|doctor)|context\/|cli\/)/],
   ['batch', /^src\/commands\/(droplets|actions|api)/],
   ['sandbox', /^src\/commands\/sandbox\/(?!start)/],
   ['db', /^src\/commands\/db\/(preflight|list|status|watch|stop|sequences|cutover|migrate)/],
   ['rehearsal', /^src\/commands\/db\//],
   ['server', /^src\/commands\/sandbox\/start/],
 ];
+
+/** Packs whose modules are all needed when one of them is. */
+const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'network', 'droplets']);
+
+/** Packs that are loaded without `main`, which contains the table of all packs. */
+const quickPacks = ['token', 'secret-service'];
 
 /** A module belongs to the first pack that needs it; packages that are loaded alone have a pack of their own. */
 function assignPacks(modules) {
@@ -116,14 +124,17 @@ function refuseCycles(modules) {
   for (const name of modules.keys()) visit(name, []);
 }
 
-/** The function of one module: its imports are properties of other modules' exports. */
-async function moduleFunction({ name, text }, { target, minifySyntax, minifyWhitespace }) {
+/**
+ * The function of one module: its imports are properties of other modules' exports. V8 compiles a function in parentheses
+ * with its file; any other function it parses then, and again when it is called.
+ */
+async function moduleFunction({ name, text }, isNeededAtOnce, { target, minifySyntax, minifyWhitespace }) {
   const { code } = await transform(withoutExports(withRequireForImport(withLateBuiltins(text))), {
     ...{ format: 'cjs', platform: 'node', target, minifySyntax, minifyWhitespace },
     define: { 'import.meta.url': 'thisBundle.url' },
   });
   const body = code.replace(/^"use strict";/, '').trim();
-  return `${name}(require,module){${body}\n}`;
+  return isNeededAtOnce ? `${name}:(function(require,module){${body}\n})` : `${name}(require,module){${body}\n}`;
 }
 
 /** `export{a as b}` at the end becomes `module.exports={b:a}`; a name that is assigned to later becomes a getter. */
@@ -187,66 +198,39 @@ function withRequireForImport(text) {
   }, text);
 }
 
-/**
- * Packages load modules of Node that they need for features that cloudctl does not use: commander child_process for a kind
- * of subcommand, undici http2. They are loaded when they are used.
- */
-const lateBuiltins = {
-  name: 'late-builtins',
-  setup(builder) {
-    builder.onResolve({ filter: /./ }, ({ path, importer, kind }) => {
-      const id = path.replace(/^node:/, '');
-      if (kind !== 'require-call' || !late.has(id) || !builtinModules.includes(id)) return undefined;
-      return /node_modules\/(commander|undici)\//.test(importer)
-        ? { path: `late:node:${id}`, external: true }
-        : undefined;
-    });
-  },
-};
-
-const late = new Set([
-  'child_process',
-  'process',
-  'net',
-  'tls',
-  'http',
-  'http2',
-  'crypto',
-  'util',
-  'zlib',
-  'dns',
-  'diagnostics_channel',
-]);
-
-function packText(pack, functions) {
+function packText(pack, functions, packs) {
+  const head = `"use strict";\nconst thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};\n`;
   const table = `{\n${functions.join(',\n')}\n}`;
-  return pack === 'main'
-    ? `Object.assign(modules,${table});\nmodule.exports=load('./main');\n`
-    : `module.exports=(thisBundle)=>(${table});\n`;
+  const places = (names) =>
+    Object.fromEntries(names.flatMap((name) => packs.get(name).map((module) => [module.name, name])));
+  if (pack === 'entry')
+    return `${head}const packOf=${JSON.stringify(places(quickPacks))},modules=${table};\n${loader}load('./entry');\n`;
+  const packOf = pack === 'main' ? places([...packs.keys()].filter((name) => name !== 'entry')) : {};
+  return `${head}exports.packOf=${JSON.stringify(packOf)};\nexports.modules=${table};\n`;
 }
 
 /**
  * Loads the modules of the packs. In it, `require` of a module in a pack runs its function once; `late:` is an object that
  * loads a module of Node when a property of it is read.
  */
-function loader(packs) {
-  const places = [...packs].flatMap(([pack, names]) => (pack === 'main' ? [] : names.map(({ name }) => [name, pack])));
-  return `const packOf=${JSON.stringify(Object.fromEntries(places))};
-const thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};
-const modules={__proto__:null},loaded=new Map(),lateModules=new Map();
+const loader = `const loaded=new Map(),lateModules=new Map();
 function load(specifier){
   if(specifier.startsWith('./')){
     const name=specifier.slice(2);
     let module=loaded.get(name);
     if(module===undefined){
+      while(modules[name]===undefined)addPack(require('./'+(packOf[name]??'main')+'.cjs'));
       module={exports:{}};
       loaded.set(name,module);
-      if(modules[name]===undefined)Object.assign(modules,require('./'+packOf[name]+'.cjs')(thisBundle));
       modules[name](load,module);
     }
     return module.exports;
   }
   return specifier.startsWith('late:')?lateModule(specifier.slice(5)):require(specifier);
+}
+function addPack(pack){
+  Object.assign(packOf,pack.packOf);
+  Object.assign(modules,pack.modules);
 }
 function lateModule(id){
   let found=lateModules.get(id);
@@ -258,4 +242,3 @@ function lateModule(id){
   return found;
 }
 `;
-}

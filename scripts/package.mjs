@@ -16,6 +16,7 @@ const required = [
   'dist/entry.cjs',
   'dist/keychain.cjs',
   'dist/main.cjs',
+  'dist/help.txt',
   'dist/THIRD-PARTY-NOTICES.txt',
 ];
 const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man)\/.+)$/;

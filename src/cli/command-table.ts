@@ -1,36 +1,8 @@
-import type {
-  ArgumentSpec,
-  CommandGroup,
-  CommandSpec,
-  CommandTree,
-  ExampleSpec,
-  LazyCommand,
-  OptionSpec,
-} from './command.ts';
-import { environmentVariablesOf, type VariableSpec } from './environment-variables.ts';
+import type { CommandDescription, CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
+import { environmentVariablesOf } from './environment-variables.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
+import { storedDescription } from './stored-help.ts';
 import { formatSynopsis } from './synopsis.ts';
-
-/**
- * One row of the command table: plain data from which help, completion and reference pages are made.
- * A group has `commands`, a command has `arguments` and `options`.
- */
-export interface CommandDescription {
-  /** The command as typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
-  readonly words: readonly string[];
-  readonly summary: string;
-  readonly description?: string | undefined;
-  readonly synopsis: string;
-  readonly arguments: readonly ArgumentSpec[];
-  /** Without the global options. */
-  readonly options: readonly OptionSpec[];
-  readonly examples: readonly ExampleSpec[];
-  /** The variables that concern this command; every variable for the program itself. */
-  readonly environment: readonly VariableSpec[];
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  /** The command of this group that runs when none is typed. */
-  readonly defaultCommand?: string | undefined;
-}
 
 export interface CommandTable {
   readonly globalOptions: readonly OptionSpec[];
@@ -38,11 +10,13 @@ export interface CommandTable {
   readonly commands: readonly CommandDescription[];
 }
 
-/** Describes one node of the tree; reads the command's file, but no other. */
+/** Describes one node of the tree; reads the command's file, but no other, and only if the build has not stored the description. */
 export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
 ): Promise<CommandDescription> {
+  const stored = storedDescription(words.slice(1));
+  if (stored !== undefined) return stored;
   const path = words.join(' ');
   const environment = environmentVariablesOf(words.slice(1));
   if (node.kind === 'command') {

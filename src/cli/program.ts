@@ -33,8 +33,8 @@ export interface Program<C> {
 
 /**
  * Runs the command that the arguments name. Wrong arguments are a CliError `usage`; errors of the command are thrown.
- * Two commands are for programs and absent from help: `__complete -- WORDS…` answers the scripts of `completion`, and
- * `__commands` prints the command table as JSON.
+ * Three commands are for programs and absent from help: `__complete -- WORDS…` answers the scripts of `completion`,
+ * `__commands` prints the command table as JSON, and `__help` prints what the build stores as help.txt.
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
@@ -49,6 +49,14 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   if (argv[0] === '__commands') {
     const { createCommandTable } = await import('./command-table.ts');
     await stdout.write(`${JSON.stringify({ version, ...(await createCommandTable(name, root)) }, null, 2)}\n`);
+    return 0;
+  }
+  if (argv[0] === '__help') {
+    const [{ createHelpEntries }, { encodeStoredHelp }] = await Promise.all([
+      import('./help-entries.ts'),
+      import('./stored-help.ts'),
+    ]);
+    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics)));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {
