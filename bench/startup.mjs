@@ -21,7 +21,7 @@ const bounds = {
   'auth token': 1.3,
   'auth token --profile X': 1.3,
   '--profile X auth token': 1.3,
-  'auth token, keychain': 1.7,
+  'auth token, keychain': 1.9,
   'config list': 2.2,
   'droplets list': 3.8,
   'droplets list, https': 5.3,

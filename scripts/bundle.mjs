@@ -75,19 +75,25 @@ const packRoots = [
   ['entry', /^src\/entry\.ts/],
   ['token', /^src\/session\/fast-path-token\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
-  ['main', /^src\/(main|context|cli\/parse-command-line|commands\/config\/list)\.ts/],
-  ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool)\.ts/],
+  ['main', /^src\/(main|cli\/help)\.ts/],
+  ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
+  ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool|v8-flags)\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
-  ['account', /^src\/(commands\/(actions\/list|auth|config|completion|doctor)|context\/|cli\/)/],
+  [
+    'account',
+    /^src\/(commands\/(actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
+  ],
   ['batch', /^src\/commands\/(droplets|actions|api)/],
   ['sandbox', /^src\/commands\/sandbox\/(?!start)/],
   ['db', /^src\/commands\/db\/(preflight|list|status|watch|stop|sequences|cutover|migrate)/],
   ['rehearsal', /^src\/commands\/db\//],
   ['server', /^src\/commands\/sandbox\/start/],
+  ['postgresql', /^src\/postgresql\//],
+  ['redis', /^src\/redis\//],
 ];
 
 /** Packs whose modules are all needed when one of them is. */
-const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'network', 'droplets']);
+const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets']);
 
 /** Packs that are loaded without `main`, which contains the table of all packs. */
 const quickPacks = ['token', 'secret-service'];
@@ -107,7 +113,7 @@ function assignPacks(modules) {
   for (const { name, root } of modules.values()) {
     const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
     if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);
-    else if (root !== '') assign('rest', name);
+    else if (root !== '' && !assigned.has(name)) throw new Error(`no pack is for ${root}`);
   }
   return packs;
 }

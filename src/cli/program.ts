@@ -1,11 +1,12 @@
 import type { ExitCode } from '../errors.ts';
 import type { Environment, Sink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandGroup, CommandTree, ExampleSpec, ParsedArgs } from './command.ts';
+import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
 import { parseArgs } from './parse-args.ts';
-import type { ParsedCommand } from './parse-command-line.ts';
+import type { HelpRequest, ParsedCommand } from './parse-command-line.ts';
+import { helpWordsOf } from './stored-help.ts';
 
 export interface Program<C> {
   /** The name of the executable. */
@@ -93,14 +94,34 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   }
 }
 
-// Help alone is answered without the parser, whose loading takes a quarter of the start-up time.
+// A request for help alone is answered without the parser, whose loading takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
   root: CommandGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
-  const [only = '--help', more] = argv;
-  if (more === undefined && ['--help', '-h', 'help'].includes(only)) return { kind: 'help', path: [name], node: root };
+  const words = argv.length === 0 ? [] : helpWordsOf(argv).at(-1);
+  const help = words === undefined ? undefined : findHelp(name, root, words);
+  if (help !== undefined) return help;
   const { parseCommandLine } = await import('./parse-command-line.ts');
   return parseCommandLine(name, root, argv);
+}
+
+/** The group or command with these words; undefined when one of them is neither a command nor an alias. */
+function findHelp<C>(name: string, root: CommandGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
+  let node: CommandGroup<C> | LazyCommand<C> = root;
+  const path = [name];
+  for (const word of words) {
+    if (node.kind === 'command') return undefined;
+    const { children }: CommandGroup<C> = node;
+    const aliases: Readonly<Record<string, string>> = node.aliases ?? {};
+    const meant: string = (Object.hasOwn(aliases, word) && aliases[word]) || word;
+    const child: CommandGroup<C> | LazyCommand<C> | undefined = Object.hasOwn(children, meant)
+      ? children[meant]
+      : undefined;
+    if (child === undefined) return undefined;
+    node = child;
+    path.push(meant);
+  }
+  return { kind: 'help', path, node };
 }

@@ -58,7 +58,7 @@ export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
 }
 
 /** `X --help`, `X -h` and `help X`, without other options: the words of the entries to look for. */
-function helpWordsOf(argv: readonly string[]): readonly (readonly string[])[] {
+export function helpWordsOf(argv: readonly string[]): readonly (readonly string[])[] {
   const isPlain = (words: readonly string[]): boolean => !words.some((word) => word.startsWith('-'));
   const before = argv.slice(0, -1);
   const last = argv.at(-1);

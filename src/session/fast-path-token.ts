@@ -6,14 +6,19 @@ import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretText } from '../platform/secret-file.ts';
 import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
-import { decodeRecord, isBoundTo, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
+import {
+  decodeRecord,
+  isBoundTo,
+  refreshMarginSeconds,
+  secondsUntilExpiry,
+  sessionBindingOf,
+} from './credential-record.ts';
 import {
   existingKeychainAccount,
   listCredentialTemporaries,
   listWriteAheadFiles,
   profilePaths,
 } from './profile-paths.ts';
-import { sessionBindingOf } from './session-binding.ts';
 
 /** Milliseconds for the keychain. Afterwards the program repeats the read in a helper process, which can wait and be killed. */
 const keychainTimeoutMs = 1_000;
