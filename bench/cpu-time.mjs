@@ -7,6 +7,9 @@ import { join } from 'node:path';
 /** The case that the others are compared with. */
 export const bareNode = 'node -e 0';
 
+/** A command that takes longer is ended, with all its processes. */
+const limitMs = 60_000;
+
 /** `"$@"` with its CPU time, in milliseconds, in the file $CPU_TIME: user and system, of all its processes. */
 const timed = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>&2 2>"$CPU_TIME"';
 
@@ -44,13 +47,16 @@ async function runOnce(name, { words, env, terminal = false }, file) {
   const child = spawn(program, args, {
     env: { ...env, SHELL: '/bin/sh', CPU_TIME: file },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
+  const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
       printed += text;
     });
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  clearTimeout(late);
   if (code !== 0) throw new Error(`${name} ended with ${code}: ${printed}`);
   const [user, system] = readFileSync(file, 'utf8').split(' ');
   return (Number(user) + Number(system)) * 1000;

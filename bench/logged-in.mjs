@@ -26,7 +26,7 @@ export function profileFolders(home, name) {
 }
 
 /** Logs in into folders named `name`, into a store of the given kind; resolves with the environment that finds the session. */
-export async function logIn(home, env, ready, { name, store, baseUrl = ready.base_url }) {
+export async function logIn(home, env, ready, { name, store, baseUrl = ready.base_url, scope = 'read' }) {
   const own = { ...env, ...profileFolders(home, name) };
   const settings = {
     auth_url: ready.auth_url,
@@ -39,7 +39,7 @@ export async function logIn(home, env, ready, { name, store, baseUrl = ready.bas
     const { status, stderr } = spawnSync(process.execPath, [bin, 'config', 'set', key, value], { env: own });
     if (status !== 0) throw new Error(`config set ${key} ended with ${status}: ${stderr}`);
   }
-  const child = spawn(process.execPath, [bin, 'auth', 'login', '--no-browser'], {
+  const child = spawn(process.execPath, [bin, 'auth', 'login', '--no-browser', '--scope', scope], {
     env: { ...own, CLOUDCTL_CLIENT_SECRET: ready.client_secret },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
