@@ -81,7 +81,7 @@ const packRoots = [
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   [
     'account',
-    /^src\/(commands\/(actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
+    /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
   ],
   ['batch', /^src\/commands\/(droplets|actions|api)/],
   ['sandbox', /^src\/commands\/sandbox\/(?!start)/],
@@ -98,7 +98,7 @@ const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'run',
 /** Packs that are loaded without `main`, which contains the table of all packs. */
 const quickPacks = ['token', 'secret-service'];
 
-/** A module belongs to the first pack that needs it; packages that are loaded alone have a pack of their own. */
+/** A module belongs to the first pack that needs it, else to `account`; packages that are loaded alone have a pack of their own. */
 function assignPacks(modules) {
   const packs = new Map(packRoots.map(([pack]) => [pack, []]));
   const assigned = new Set();
@@ -113,7 +113,7 @@ function assignPacks(modules) {
   for (const { name, root } of modules.values()) {
     const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
     if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);
-    else if (root !== '' && !assigned.has(name)) throw new Error(`no pack is for ${root}`);
+    else if (root !== '') assign('account', name);
   }
   return packs;
 }

@@ -4,8 +4,8 @@ import { isTerminalCandidate } from './platform/terminal-candidate.ts';
 import { version } from './version.ts';
 
 /**
- * The entry of the program, a separate CommonJS bundle: `--version`, help and `auth token` take little more time than the start of
- * Node. Lazily imported modules are in the bundle, but run only when they are needed.
+ * The entry of the program. `--version`, help and `auth token` take little more time than the start of Node, because everything
+ * else is in other files, which are loaded when they are needed.
  */
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${version}\n`);
@@ -22,17 +22,17 @@ async function start(argv: readonly string[]): Promise<void> {
   }
   const { runOnThisMachine } = await import('./main.ts');
   process.exitCode = await runOnThisMachine(argv);
-  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).endBlockedProcess(process.exitCode);
+  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 
-/** Writes to the descriptor, because creating process.stdout takes more time than everything else here. */
+/** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */
 function print(output: string | Uint8Array): void {
   let bytes = Buffer.from(output);
   try {
     while (bytes.length > 0) bytes = bytes.subarray(writeSync(1, bytes));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A full pipe is waited for; a closed pipe is not an error.
+    // When the pipe is full (EAGAIN), process.stdout waits and writes the rest; a closed pipe (EPIPE) is not an error.
     if (code === 'EAGAIN') process.stdout.write(bytes);
     else if (code !== 'EPIPE') {
       process.stderr.write(`error: could not write to standard output: ${code}\n`);

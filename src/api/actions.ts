@@ -3,9 +3,9 @@ import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts'
 import type { Api } from './client.ts';
 import { listItemId } from './list-completeness.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
-import { createRateLimitRetry, type Pause } from './rate-limit-retry.ts';
+import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
-/** An action as the API returned it, with the decoded fields that this program uses. */
+/** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
 export interface Action {
   readonly id: number;
   readonly status: string;
@@ -26,11 +26,11 @@ export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGene
   });
 }
 
-/** Reads one action; `pause` waits for the rate limit. Throws `not_found`. */
+/** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */
 export async function fetchAction(
   api: Api,
   id: number,
-  { pause, signal }: { readonly pause?: Pause; readonly signal?: AbortSignal },
+  { pause, signal }: { readonly pause?: WaitMilliseconds; readonly signal?: AbortSignal },
 ): Promise<Action> {
   const path = `/v2/actions/${id}`;
   const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });

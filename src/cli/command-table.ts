@@ -6,11 +6,11 @@ import { formatSynopsis } from './synopsis.ts';
 
 export interface CommandTable {
   readonly globalOptions: readonly OptionSpec[];
-  /** The program itself first, each group before its commands. */
+  /** Describes the program itself first, and each group before its commands. */
   readonly commands: readonly CommandDescription[];
 }
 
-/** Describes one node of the tree; reads the command's file, but no other, and only if the build has not stored the description. */
+/** Describes one node of the command tree; loads only the file of that command, and only if the build stored no description. */
 export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
@@ -50,7 +50,7 @@ export async function describeCommand<C>(
   };
 }
 
-/** Describes every command of the tree; reads every command's file. */
+/** Describes every command of the tree; loads the file of every command. */
 export async function createCommandTable<C>(name: string, root: CommandGroup<C>): Promise<CommandTable> {
   return { globalOptions: [...globalOptions, ...helpOptions], commands: await describeBelow([name], root) };
 }

@@ -1,10 +1,12 @@
 import type { CommandSpec } from '../cli/command.ts';
-import { completionScript, shells } from '../cli/completion-scripts.ts';
+import { completionScript, completionShells } from '../cli/completion-scripts.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 
 export const completionCommand: CommandSpec<Context> = {
-  arguments: [{ name: 'SHELL', description: `shell: ${shells.join(', ')}`, required: true, choices: shells }],
+  arguments: [
+    { name: 'SHELL', description: `shell: ${completionShells.join(', ')}`, required: true, choices: completionShells },
+  ],
   examples: [
     {
       text: 'bash: install for every shell',
@@ -21,8 +23,8 @@ export const completionCommand: CommandSpec<Context> = {
     },
   ],
   run: async (context, args) => {
-    const shell = shells.find((known) => known === args.positionals[0]);
-    if (shell === undefined) throw usageError('missing argument SHELL', `pass one of ${shells.join(', ')}`);
+    const shell = completionShells.find((known) => known === args.positionals[0]);
+    if (shell === undefined) throw usageError('missing argument SHELL', `pass one of ${completionShells.join(', ')}`);
     await context.output.text(completionScript(shell, 'cloudctl'));
     return 0;
   },

@@ -1,14 +1,14 @@
-import type { Pause } from '../api/rate-limit-retry.ts';
+import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
-/** Shows that the program waits `ms` milliseconds for the rate limit of the server. */
+/** Shows on stderr that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
   return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }
 
-/** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */
-export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): Pause {
+/** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */
+export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): WaitMilliseconds {
   return async (ms) => {
     await showRateLimitWait(context, ms);
     await context.host.clock.sleep(ms);

@@ -15,9 +15,9 @@ export interface KeychainHelperOptions {
   /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
   readonly node?: string;
-  /** Milliseconds to start and to load the native client (default: 10 s). */
+  /** Milliseconds in which the helper must start and load the native client (default: 10 s). */
   readonly starting?: number;
-  /** A descriptor of this process that the helper keeps open until its end. */
+  /** A file descriptor of this process that the helper keeps open until the helper ends. */
   readonly inherits?: number | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface KeychainHelper {
   isAlive(): boolean;
   /** `onBegun` is called when the helper has started and calls the keychain. */
   request(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
-  /** Kills the helper and waits for its end. */
+  /** Kills the helper process and waits until it has ended. */
   kill(): Promise<void>;
-  /** Closes its standard input, so that it exits, and waits for its end. */
+  /** Closes the standard input of the helper, so that the helper exits, and waits until it has exited. */
   end(): Promise<void>;
 }
 
@@ -37,7 +37,8 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
     env: helperEnvironment(env),
     stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
     windowsHide: true,
-    // Ctrl-C in a terminal signals the process group, and must not interrupt a write.
+    // Ctrl-C in a terminal signals the whole process group; the helper has its own group, so that Ctrl-C cannot interrupt a
+    // write.
     detached: process.platform !== 'win32',
   });
   let waiting: ((reply: KeychainReply) => void) | undefined;
@@ -66,7 +67,7 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-4000);
   });
-  // A helper that ends before it has read everything is reported by its exit status.
+  // If a helper ends before it has read all its input, its exit status is reported instead of the write error.
   stdin.on('error', () => {});
   return {
     isAlive: () => !over,
@@ -89,7 +90,7 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
   };
 }
 
-/** The types of Node do not know that the first three of four descriptors are pipes. */
+/** The types of Node do not express that the first three of four descriptors are pipes. */
 function spawnWithPipes(node: string, script: string, options: SpawnOptions) {
   const child = spawn(node, [script], options);
   const { stdin, stdout, stderr } = child;
@@ -106,7 +107,10 @@ function endReason(how: number | string | null, words: string): string {
   return sanitizeLine(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
 }
 
-/** Without variables that affect Node: certificates take 35 ms to load, the others add output or wait for a debugger. */
+/**
+ * The helper's environment has no variables that affect Node: additional certificates take 35 ms to load, and other variables
+ * add output or wait for a debugger.
+ */
 function helperEnvironment({
   NODE_OPTIONS,
   NODE_EXTRA_CA_CERTS,

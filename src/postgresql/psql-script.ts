@@ -7,7 +7,7 @@ import { quoteIdentifier } from './quote.ts';
  */
 
 /** Waits for a lock hold up the application, since its queries wait behind them. */
-export const limitLockWait = "SET lock_timeout = '2s';";
+export const lockTimeoutStatement = "SET lock_timeout = '2s';";
 
 /**
  * Run first in each session: whatever a database stores for its sessions, they have the rights of the login and can write, and
@@ -17,7 +17,7 @@ export const psqlSessionStatements: readonly string[] = [
   'SET role = none;',
   'SET default_transaction_read_only = off;',
   'SET search_path = pg_catalog, pg_temp;',
-  limitLockWait,
+  lockTimeoutStatement,
 ];
 
 /**

@@ -1,27 +1,27 @@
 import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts';
-import { withoutConflicts } from './fix-conflicts.ts';
+import { withoutConflictingFixes } from './fix-conflicts.ts';
 import type { FixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import {
   type EffectInDatabase,
   type EvaluatedEffects,
   findingKey,
-  type Harm,
   type SimulatedFix,
+  type SimulationProblem,
 } from './simulated-fix.ts';
 
 export interface FixSimulation {
-  /** The findings, without the statements of fixes that would make another finding worse, and without effects. */
+  /** The findings without `effects`, and without the statements of fixes that would make another finding worse. */
   readonly findings: readonly Finding[];
-  /** The findings after the fix script as it is, without its optional part; undefined: it runs nothing. */
+  /** The findings after a run of the fix script without its optional part; undefined if the script runs nothing. */
   readonly after: readonly Finding[] | undefined;
-  /** Ids of the findings whose fixes are in that part and were not simulated. */
+  /** Ids of the findings whose fixes are not optional and were not simulated. */
   readonly notSimulated: readonly string[];
 }
 
 /**
- * Evaluates the checks with the effects of each fix, then with those of all. `evaluate` is pure: what the checks find with
- * these effects instead of the observed values.
+ * Evaluates the checks with the effects of each fix alone, then with the effects of all fixes together. `evaluate` is
+ * pure: it returns what the checks find with these effects instead of the observed values.
  */
 export function simulateFixes(
   findings: readonly Finding[],
@@ -30,7 +30,7 @@ export function simulateFixes(
 ): FixSimulation {
   const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
-  const harms = new Map<Finding, Harm>();
+  const harms = new Map<Finding, SimulationProblem>();
   const candidates = firstOfEachFix(written);
   const expected = new Map(observed);
   for (const { finding, effects } of candidates) {
@@ -41,9 +41,9 @@ export function simulateFixes(
   }
   const isOptional = ({ finding }: SimulatedFix) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
-  // What the script runs comes before what is in its comments.
+  // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
-  const offered = withoutConflicts(ordered, isOptional, evaluate, harms);
+  const offered = withoutConflictingFixes(ordered, isOptional, evaluate, harms);
   const required = offered.filter((one) => !isOptional(one));
   const ofRequired = evaluate(effectsOf(required));
   const isSafe =
@@ -68,7 +68,7 @@ export function simulateFixes(
   };
 }
 
-/** The same statements for the server may be the fix of many findings. */
+/** Simulates each fix only once, because many findings can have the same server-wide fix. */
 function firstOfEachFix(written: readonly Finding[]): readonly SimulatedFix[] {
   const known = new Set<string>();
   return written.flatMap((finding): readonly SimulatedFix[] => {
@@ -92,13 +92,13 @@ function effectsOf(fixes: readonly SimulatedFix[]): readonly EffectInDatabase[] 
   return fixes.flatMap(({ effects }) => effects);
 }
 
-/** What the fixes do together: each must still correct its own finding as it does alone. */
+/** The problem that all fixes together cause; each fix must still correct its own finding as it does alone. */
 function harmOfAll(
   observed: ReadonlyMap<string, Finding>,
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
   evaluated: EvaluatedEffects,
-): Harm | undefined {
+): SimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
   const keys = fixes.map(({ finding }) => findingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
@@ -106,7 +106,10 @@ function harmOfAll(
   return found.length === 0 ? undefined : { kind: 'worse', findings: found };
 }
 
-/** The other findings that are worse than observed. One that was skipped was not evaluated before, so it is not worse. */
+/**
+ * The findings, except that of the fix itself, that are worse with the effects than observed. A finding that was
+ * skipped was not evaluated before, so it never counts as worse.
+ */
 function worsened(
   observed: ReadonlyMap<string, Finding>,
   { changed }: EvaluatedEffects,
@@ -128,15 +131,15 @@ function isWorse(before: Finding, after: Finding): boolean {
 const severityOf: Readonly<Record<FindingStatus, number>> = { pass: 0, info: 0, skip: 0, unknown: 1, warn: 2, fail: 3 };
 
 /**
- * Adds one fix after the other. One that makes a finding worse together with those before it is dropped, or the one of those
- * without which it does not.
+ * Adds one fix after the other. If a fix makes a finding worse together with the fixes added before, it is dropped, or
+ * the earlier fix that causes it is dropped.
  */
 function dropHarmfulAdditions(
   observed: ReadonlyMap<string, Finding>,
   expected: ReadonlyMap<string, Finding>,
   fixes: readonly SimulatedFix[],
   evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-  harms: Map<Finding, Harm>,
+  harms: Map<Finding, SimulationProblem>,
 ): void {
   const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
   let added: readonly SimulatedFix[] = [];
@@ -149,7 +152,7 @@ function dropHarmfulAdditions(
       return;
     }
     if (group.length > 1) {
-      // By halves: of hundreds of fixes a few are harmful.
+      // Fixes are tested in halves, because of hundreds of fixes only a few are harmful.
       const half = Math.ceil(group.length / 2);
       add(group.slice(0, half));
       add(group.slice(half));
@@ -164,8 +167,8 @@ function dropHarmfulAdditions(
   add(fixes);
 }
 
-/** The fix as the report has it. */
-function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
+/** The fix as it is written to the report. */
+function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
@@ -173,7 +176,7 @@ function reportedFix(finding: Finding, harm: Harm | undefined): Fix {
   return { ...(fix.by === undefined ? {} : { by: fix.by }), ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }
 
-function harmText(harm: Harm): string {
+function harmText(harm: SimulationProblem): string {
   switch (harm.kind) {
     case 'worse':
       return `Not written to the fix script, because it would make another finding worse: ${harm.findings
@@ -184,7 +187,7 @@ function harmText(harm: Harm): string {
       return `Not written to the fix script, because the server would not start: ${harm.why}.`;
     case 'conflict':
       return harm.isCorrected
-        ? `The fix of ${harm.with} corrects this too.`
+        ? `The fix of ${harm.with} corrects this finding too.`
         : `Not written to the fix script, because the fix of ${harm.with} sets another value.`;
     default:
       return harm satisfies never;

@@ -1,10 +1,14 @@
 import { usageError } from '../errors.ts';
 
-/** The closest of the known words; undefined: none is close. */
-export type FindNearest = (word: string, known: readonly string[]) => string | undefined;
+/** Finds the known word closest to a misspelt one; undefined if no word is close. */
+export type FindNearestWord = (word: string, known: readonly string[]) => string | undefined;
 
-/** Throws a CliError (usage) for an id in `--accept` that no check has. */
-export function rejectUnknownCheckIds(accepted: readonly string[], ids: readonly string[], nearest: FindNearest): void {
+/** Throws a CliError (usage) if `--accept` contains an id that no check has. */
+export function rejectUnknownCheckIds(
+  accepted: readonly string[],
+  ids: readonly string[],
+  nearest: FindNearestWord,
+): void {
   const unknown = accepted.filter((id) => !ids.includes(id));
   if (unknown.length === 0) return;
   throw usageError(
@@ -16,7 +20,7 @@ export function rejectUnknownCheckIds(accepted: readonly string[], ids: readonly
 export function suggestionHint(
   words: readonly string[],
   known: readonly string[],
-  nearest: FindNearest,
+  nearest: FindNearestWord,
 ): string | undefined {
   const near = words.flatMap((word) => nearest(word, known) ?? []);
   return near.length === 0 ? undefined : `did you mean ${near.map(quoteDouble).join(', ')}?`;

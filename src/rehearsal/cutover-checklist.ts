@@ -1,19 +1,22 @@
-import { countText } from '../preflight/postgresql/units.ts';
+import { pluralize } from '../preflight/postgresql/units.ts';
 import type { ComparisonReport } from './comparison-report.ts';
 
-export type CutoverLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
+export type CutoverChecklistLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
 
-/** One line of the checklist of a cut-over. */
-export interface CutoverLine {
-  readonly id: CutoverLineId;
-  /** `not_checked`: an earlier line must be done first. `unknown`: it could not be found out. */
+/** One step of the checklist for a cut-over. */
+export interface CutoverChecklistLine {
+  readonly id: CutoverChecklistLineId;
+  /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
   readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
-  /** What is true when the line is done. */
+  /** The statement that is true when the step is done. */
   readonly title: string;
   readonly observed: string;
 }
 
-/** What was found out; absent: not checked, because an earlier line is open. A string is the reason why it is not known. */
+/**
+ * The facts of each step; absent if the step was not checked, because an earlier one is not done. A string is the
+ * reason why the fact is not known.
+ */
 export interface CutoverFacts {
   readonly engine: 'postgresql' | 'redis';
   readonly writes: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
@@ -21,27 +24,29 @@ export interface CutoverFacts {
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
   readonly contents?: Pick<ComparisonReport, 'state' | 'databases'> | string;
-  /** The migration at the service. */
+  /** The migration as the service reports it. */
   readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
 }
 
-/** The lines in the order in which they are done. Redis has no sequences. */
-export function cutoverChecklist(facts: CutoverFacts): readonly CutoverLine[] {
+/**
+ * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
+ */
+export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
   const lines = [writesLine(facts), lagLine(facts), sequencesLine(facts), contentsLine(facts), stoppedLine(facts)];
   return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
 }
 
-/** The first line that is not done. */
-export function firstOpenLine(lines: readonly CutoverLine[]): CutoverLine | undefined {
+/** The first step that is not done. */
+export function firstUnfinishedLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
 
-/** Whether a check that needs a source without writes makes sense. */
+/** Whether a check that requires a source without writes is useful at this step. */
 export function hasNoWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
   return writes.count === 0 && writes.open.length === 0;
 }
 
-function writesLine(facts: CutoverFacts): CutoverLine {
+function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   const { count, open, seconds } = facts.writes;
   const unit = facts.engine === 'redis' ? ['change', 'changes'] : ['writing transaction', 'writing transactions'];
   const seen = `${count} ${count === 1 ? unit[0] : unit[1]} in ${seconds} s`;
@@ -54,8 +59,10 @@ function writesLine(facts: CutoverFacts): CutoverLine {
   };
 }
 
-/** After the end of a migration the source no longer shows how far the target is; the contents do. */
-function lagLine({ lag, migration, contents }: CutoverFacts): CutoverLine {
+/**
+ * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
+ */
+function lagLine({ lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'lag', title: 'the target has received everything' } as const;
   if (typeof migration !== 'string' && migration.hasEnded) {
     const isEqual = typeof contents === 'object' && contents.state === 'equal';
@@ -67,7 +74,7 @@ function lagLine({ lag, migration, contents }: CutoverFacts): CutoverLine {
   return { ...line, state: lag.isIdle ? 'done' : 'open', observed: lag.observed };
 }
 
-function sequencesLine({ sequences }: CutoverFacts): CutoverLine {
+function sequencesLine({ sequences }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'sequences', title: 'the sequences of the target have the values of the source' } as const;
   if (sequences === undefined) return { ...line, ...notChecked };
   if (typeof sequences === 'string') return { ...line, state: 'unknown', observed: sequences };
@@ -77,7 +84,7 @@ function sequencesLine({ sequences }: CutoverFacts): CutoverLine {
     : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
 }
 
-function contentsLine({ contents }: CutoverFacts): CutoverLine {
+function contentsLine({ contents }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'contents', title: 'source and target have the same contents' } as const;
   if (contents === undefined) return { ...line, ...notChecked };
   if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
@@ -87,7 +94,7 @@ function contentsLine({ contents }: CutoverFacts): CutoverLine {
     return {
       ...line,
       state: 'done',
-      observed: `${countText(tables, 'table')} in ${countText(databases.length, 'database')}, all equal`,
+      observed: `${pluralize(tables, 'table')} in ${pluralize(databases.length, 'database')}, all equal`,
     };
   const found = databases
     .filter((one) => one.state === state)
@@ -100,7 +107,7 @@ function contentsLine({ contents }: CutoverFacts): CutoverLine {
   return { ...line, state: state === 'differs' ? 'open' : 'unknown', observed: `${what}: ${listShort(found)}` };
 }
 
-function stoppedLine({ migration }: CutoverFacts): CutoverLine {
+function stoppedLine({ migration }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'stopped', title: 'the migration is stopped' } as const;
   if (typeof migration === 'string') return { ...line, state: 'unknown', observed: migration };
   return { ...line, state: migration.hasEnded ? 'done' : 'open', observed: migration.description };

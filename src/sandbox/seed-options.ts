@@ -3,18 +3,18 @@ import { type Random, randomString, seededRandom } from './random.ts';
 import type { Application } from './records.ts';
 import { addClusters, generateSeedData, type NewCluster, type SeedData } from './seed-data.ts';
 import type { SandboxIdentity } from './state/saved-state.ts';
-import { StateError } from './state/state-error.ts';
+import { StateFolderError } from './state/state-error.ts';
 
-/** The options of a start that change the seed data. */
+/** The start options that change the seed data. */
 export interface SeedOptions {
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
-  /** Clusters with a data plane. */
+  /** Clusters that have a database server. */
   readonly clusters?: readonly NewCluster[];
 }
 
-/** New seed data. Callback URLs that are not given use ports that are free now. */
+/** Creates new seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
 export async function createSeedData(options: SeedOptions, random: Random): Promise<SeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);
@@ -30,7 +30,10 @@ export async function createSeedData(options: SeedOptions, random: Random): Prom
   return generateSeedData(generator, applications, options.clusters);
 }
 
-/** The saved seed data, with the callback URLs, applications and clusters of the options. Throws a StateError for another seed. */
+/**
+ * Returns the saved seed data, updated with the callback URLs, applications and clusters of the start options. Throws a
+ * StateError if the saved state was created with another seed.
+ */
 export function updateSeedData(
   saved: { readonly seed: SeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
   options: SeedOptions,
@@ -40,9 +43,13 @@ export function updateSeedData(
   const { seedNumber } = saved.identity;
   if (seed !== undefined && seed !== seedNumber) {
     const known = seedNumber === undefined ? 'without a seed' : `with seed ${seedNumber}`;
-    throw new StateError('unusable', `the ids of the saved state were generated ${known}, not with seed ${seed}`, {
-      hint: 'omit `--seed`, or name another folder with `--state`',
-    });
+    throw new StateFolderError(
+      'unusable',
+      `the ids of the saved state were generated ${known}, not with seed ${seed}`,
+      {
+        hint: 'omit `--seed`, or name another folder with `--state`',
+      },
+    );
   }
   const known = saved.seed.applications.map((application, at): Application => {
     const named = apps.filter(({ name }) => name === application.name).map(({ callbackUrl }) => callbackUrl);

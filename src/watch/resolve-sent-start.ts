@@ -8,13 +8,13 @@ import {
 } from '../api/online-migration.ts';
 import { CliError } from '../errors.ts';
 import { compareIdentities, describeIdentity, type Identity } from '../identity.ts';
-import { readSentStart, type SentStart, settleSentStart } from './sent-start.ts';
+import { readSentMigrationStart, type SentMigrationStart, settleSentMigrationStart } from './sent-start.ts';
 import { migrationStartTime } from './start-recorded-migration.ts';
 
-/** What became of a request whose run was interrupted. */
-export interface ResolvedStart {
-  readonly start: SentStart;
-  /** The migration that it started; undefined: it started none. */
+/** The result of a migration request whose sender was interrupted. */
+export interface ResolvedMigrationStart {
+  readonly start: SentMigrationStart;
+  /** The migration that the request started; undefined if it started none. */
   readonly migration: OnlineMigration | undefined;
   readonly hasEnded: boolean;
   /** For the user. */
@@ -22,16 +22,16 @@ export interface ResolvedStart {
 }
 
 /**
- * Finds out what became of the request to migrate into a cluster whose run was interrupted, and settles it; undefined when there
- * is none. A migration that the service shows is that of the request unless it is older.
- * Throws a CliError when the service does not tell, or when the request was sent by another account.
+ * Determines and records the result of a migration request whose sender was interrupted; undefined if there is no such
+ * request for the cluster. A migration that the service reports was started by the request, unless the migration is
+ * older. Throws a CliError if the service does not report the result, or if another account sent the request.
  * @param now milliseconds since the epoch
  */
-export async function resolveSentStart(
-  { api, stateFolder, now, identity }: ResolveDeps,
+export async function resolveSentMigrationStart(
+  { api, stateFolder, now, identity }: ResolveMigrationStartDeps,
   cluster: string,
-): Promise<ResolvedStart | undefined> {
-  const start = readSentStart(stateFolder, api.baseOrigin, cluster);
+): Promise<ResolvedMigrationStart | undefined> {
+  const start = readSentMigrationStart(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
   if (start.identity !== undefined && compareIdentities(start.identity, identity) === 'different') {
     throw new CliError(
@@ -46,7 +46,7 @@ export async function resolveSentStart(
   const shown = await fetchOnlineMigration(api, cluster);
   const isOlder = shown === undefined || isCreatedWithin(shown, Math.max(0, now - start.at)) === false;
   const migration = isOlder ? undefined : shown;
-  settleSentStart(
+  settleSentMigrationStart(
     stateFolder,
     start,
     migration === undefined
@@ -60,7 +60,7 @@ export async function resolveSentStart(
   return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
 }
 
-export interface ResolveDeps {
+export interface ResolveMigrationStartDeps {
   readonly api: Api;
   readonly stateFolder: string;
   readonly now: number;

@@ -9,18 +9,21 @@ import type { StatusSample, Violation } from './status-sample.ts';
 export type ServerStatus =
   | { readonly kind: 'known'; readonly migration: OnlineMigration }
   | { readonly kind: 'none' }
-  /** The service could not be asked; a clause without a secret. */
+  /** The request for the status failed; `reason` is a clause without a secret. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 export interface ServerStatusPoller {
-  /** The status known now. Asks the service again when the last answer is older than 10 s; does not wait for the answer. */
+  /**
+   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does
+   * not wait for the response. Throws an unexpected error of the last request, which is no CliError.
+   */
   latest(): ServerStatus | undefined;
 }
 
 const pollIntervalMs = 10_000;
 
 /**
- * @param fetchStatus undefined: the service shows no migration
+ * @param fetchStatus reads the status; its result is undefined if the service has no migration
  * @param now milliseconds since the epoch
  */
 export function createServerStatusPoller(
@@ -28,9 +31,10 @@ export function createServerStatusPoller(
   now: () => number,
 ): ServerStatusPoller {
   let known: ServerStatus | undefined;
-  let asked = Number.NEGATIVE_INFINITY;
-  let isAsking = false;
-  const ask = async (): Promise<ServerStatus> => {
+  let lastRequestAt = Number.NEGATIVE_INFINITY;
+  let isPending = false;
+  let failure: { readonly error: unknown } | undefined;
+  const request = async (): Promise<ServerStatus> => {
     try {
       const migration = await fetchStatus();
       return migration === undefined ? { kind: 'none' } : { kind: 'known', migration };
@@ -41,18 +45,22 @@ export function createServerStatusPoller(
   };
   return {
     latest() {
-      if (!isAsking && now() - asked >= pollIntervalMs) {
-        isAsking = true;
-        asked = now();
-        void ask().then(
-          (status) => {
-            known = status;
-            isAsking = false;
-          },
-          () => {
-            isAsking = false;
-          },
-        );
+      if (failure !== undefined) throw failure.error;
+      if (!isPending && now() - lastRequestAt >= pollIntervalMs) {
+        isPending = true;
+        lastRequestAt = now();
+        void request()
+          .then(
+            (status) => {
+              known = status;
+            },
+            (error: unknown) => {
+              failure = { error };
+            },
+          )
+          .finally(() => {
+            isPending = false;
+          });
       }
       return known;
     },
@@ -64,7 +72,10 @@ export function isFailedAtServer(status: ServerStatus | undefined): boolean {
   return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
 }
 
-/** The sample with what the service reports: a migration that failed or ended there comes before what the source shows. */
+/**
+ * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
+ * source.
+ */
 export function withServerStatus(
   sample: StatusSample,
   status: ServerStatus | undefined,
@@ -72,7 +83,10 @@ export function withServerStatus(
 ): StatusSample {
   if (status === undefined) return sample;
   if (status.kind === 'unavailable')
-    return { ...sample, notes: [...(sample.notes ?? []), `the service could not be asked: ${status.reason}`] };
+    return {
+      ...sample,
+      notes: [...(sample.notes ?? []), `the status could not be read from the service: ${status.reason}`],
+    };
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   return {
@@ -96,7 +110,7 @@ function violationOf(
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
 }
 
-/** Reasons that the service tells about the migration and about three of its databases at most. */
+/** Error messages of the service about the migration, and about at most three of its databases. */
 function reasonsOf({ raw }: OnlineMigration): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {

@@ -8,33 +8,34 @@ import {
 } from '../api/databases.ts';
 import { CliError } from '../errors.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
-import { type SentStart, settleSentStart, writeSentStart } from './sent-start.ts';
+import { type SentMigrationStart, settleSentMigrationStart, writeSentMigrationStart } from './sent-start.ts';
 
 export interface StartMigrationDeps {
   readonly api: Api;
   readonly stateFolder: string;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly loginHints: LoginHints;
-  /** A command for the profile, in backquotes. */
+  /** Formats a command for the profile, in backquotes. */
   readonly commandOf: (words: string) => string;
-  /** Called when the state folder could not be written after the migration was started. */
+  /** Called if the state folder could not be written after the migration was started. */
   readonly onUnsaved: (reason: string) => Promise<void>;
 }
 
 /**
- * Starts a migration, as `startOnlineMigration` does. The request is stored before it is sent, and removed when its result is
- * known. Throws `internal` when it cannot be stored; nothing was sent then.
+ * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, and is
+ * removed when its result is known. Throws `internal` if the request cannot be stored; no request was sent in this
+ * case.
  */
 export async function startRecordedMigration(
   deps: StartMigrationDeps,
-  sent: Omit<SentStart, 'at'>,
+  sent: Omit<SentMigrationStart, 'at'>,
   request: MigrationRequest,
 ): Promise<StartedMigration> {
   const { api, stateFolder, now, loginHints, commandOf } = deps;
-  const start: SentStart = { ...sent, at: now() };
+  const start: SentMigrationStart = { ...sent, at: now() };
   try {
-    writeSentStart(stateFolder, start);
+    writeSentMigrationStart(stateFolder, start);
   } catch (error) {
     throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
       detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
@@ -52,7 +53,10 @@ export async function startRecordedMigration(
   }
 }
 
-/** The time that the service tells, if a migration that starts now can have it; else now. Milliseconds since the epoch. */
+/**
+ * The start time that the service reports, if it is plausible for a migration that starts now; else the present time.
+ * Time of the sample in milliseconds since the epoch.
+ */
 export function migrationStartTime(createdAt: string | undefined, now: number): number {
   const told = Date.parse(createdAt ?? '');
   return Math.abs(told - now) < migrationTimeLimit ? told : now;
@@ -60,11 +64,11 @@ export function migrationStartTime(createdAt: string | undefined, now: number): 
 
 async function settle(
   { stateFolder, onUnsaved }: StartMigrationDeps,
-  start: SentStart,
-  started: Parameters<typeof settleSentStart>[2],
+  start: SentMigrationStart,
+  started: Parameters<typeof settleSentMigrationStart>[2],
 ): Promise<void> {
   try {
-    settleSentStart(stateFolder, start, started);
+    settleSentMigrationStart(stateFolder, start, started);
   } catch (error) {
     await onUnsaved(reasonOf(error));
   }

@@ -14,7 +14,7 @@ async function fetched(status: number, body: unknown) {
   const { origin } = await serverFor(({ url }, response) =>
     url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, status, body),
   );
-  return fetchOnlineMigration(await apiOf(origin), 'uuid-1', [new Secret('hunter22')]);
+  return fetchOnlineMigration(await apiOf(origin), 'uuid-1', { secrets: [new Secret('hunter22')] });
 }
 
 describe('the migration of a cluster', () => {

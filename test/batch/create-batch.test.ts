@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { createBatch } from '../../src/batch/create-batch.ts';
-import type { NameResult } from '../../src/batch/ledger/batch-state.ts';
+import type { BatchResultRow } from '../../src/batch/ledger/batch-state.ts';
 import type { Ledger } from '../../src/batch/ledger/ledger.ts';
 import { type BatchEvent, decodeLedgerEvent, type LedgerEvent } from '../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
-import { expandNames } from '../../src/batch/options/expand-names.ts';
+import { expandDropletNames } from '../../src/batch/options/expand-names.ts';
 import { defaultBatchTimings } from '../../src/batch/sending/batch-timings.ts';
 import { createSendLane } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
@@ -78,7 +78,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
   return { stopped, told, results: [...ledger.state.rows()], clock, ledger, records };
 }
 
-function statuses(results: readonly NameResult[]): string {
+function statuses(results: readonly BatchResultRow[]): string {
   return results.map(({ status }) => status.charAt(0)).join('');
 }
 
@@ -92,7 +92,7 @@ function listed(droplets: readonly { readonly id: number; readonly name: string 
   return batchResponse(200, { droplets: whole, meta: { total: total ?? whole.length } });
 }
 
-function errorsOf(results: readonly NameResult[]): string {
+function errorsOf(results: readonly BatchResultRow[]): string {
   return results.flatMap((result) => ('error' in result ? [`${result.name}: ${result.error}`] : [])).join('\n');
 }
 
@@ -102,7 +102,7 @@ describe('a batch', () => {
       await new Promise((resolve) => setTimeout(resolve, at === 0 ? 1 : 0));
       return respondCreated(request);
     });
-    const names = expandNames(['n{1..25}']);
+    const names = expandDropletNames(['n{1..25}']);
     const { results, told } = await create(api, names);
     expect(results.map(({ name }) => name)).toEqual(names);
     expect(statuses(results)).toBe('c'.repeat(25));
@@ -167,7 +167,7 @@ describe('a batch', () => {
       flying -= 1;
       return respondCreated(request);
     });
-    await create(api, expandNames(['n{1..12}']), { batchSize: 1, concurrency: 3 });
+    await create(api, expandDropletNames(['n{1..12}']), { batchSize: 1, concurrency: 3 });
     expect(most).toBe(3);
   });
 
@@ -186,7 +186,7 @@ describe('groups that are sent next', () => {
 
   it('are announced together, before the first of them is sent', async () => {
     const api = apiOf((request) => respondCreated(request));
-    const names = expandNames(['n{1..30}']);
+    const names = expandDropletNames(['n{1..30}']);
     const { ledger } = await create(api, names, { batchSize: 1, concurrency: 2, ahead: 4 });
     const events = kinds(ledger);
     const known = new Set<number>();
@@ -205,7 +205,7 @@ describe('groups that are sent next', () => {
     const api = apiOf((_, at) =>
       batchResponse(at < 5 ? 202 : 403, at < 5 ? { droplets: [{ id: at, name: `n${at + 1}` }] } : {}),
     );
-    const { ledger, results } = await create(api, expandNames(['n{1..30}']), {
+    const { ledger, results } = await create(api, expandDropletNames(['n{1..30}']), {
       batchSize: 1,
       concurrency: 1,
       ahead: 8,
@@ -240,7 +240,7 @@ describe('what was announced', () => {
 
 describe('what an earlier process left in doubt', () => {
   it('is looked for all at once, before anything is sent', async () => {
-    const names = expandNames(['n{1..100}']);
+    const names = expandDropletNames(['n{1..100}']);
     const at = '2026-01-01T00:00:00.000Z';
     const left = names
       .slice(0, 60)

@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { Api, ApiRequest } from '../../src/api/client.ts';
 import { createBatch } from '../../src/batch/create-batch.ts';
 import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
-import { type Ledger, possiblySentEvents } from '../../src/batch/ledger/ledger.ts';
+import { type Ledger, possiblySentRequestGroups } from '../../src/batch/ledger/ledger.ts';
 import {
   type BatchEvent,
   decodeLedgerEvent,
@@ -108,7 +108,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     const roster = rosterOf(whole);
     if (roster.baseline() !== undefined && roster.missing().length + roster.uncertainGroups().length === 0) break;
-    const sendings = possiblySentEvents(roster, bootAt(scenario, runs));
+    const sendings = possiblySentRequestGroups(roster, bootAt(scenario, runs));
     text = await oneRun(scenario, world, runs, { roster, lines: whole, sendings });
   }
   const made = new Map(names.map((name) => [name, world.made.filter((one) => one.name === name).map(({ id }) => id)]));

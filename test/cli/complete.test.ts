@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { complete } from '../../src/cli/complete.ts';
+import { completeCommandLine } from '../../src/cli/complete.ts';
 import { testTree } from './tree.ts';
 
 const profiles = () => ['home', 'work'];
 
 function suggestions(words: readonly string[], loaded: string[] = []): Promise<readonly string[]> {
   const root = { kind: 'group', summary: 'the cloud', children: testTree(loaded) } as const;
-  return complete(root, words, profiles);
+  return completeCommandLine(root, words, profiles);
 }
 
 const values = async (words: readonly string[]) => (await suggestions(words)).map((line) => line.replace(/\t.*/, ''));

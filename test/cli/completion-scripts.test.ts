@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { completionScript, shells } from '../../src/cli/completion-scripts.ts';
+import { completionScript, completionShells } from '../../src/cli/completion-scripts.ts';
 
-test.each(shells)('the script for %s calls __complete of the program, and nothing else of it', (shell) => {
+test.each(completionShells)('the script for %s calls __complete of the program, and nothing else of it', (shell) => {
   const script = completionScript(shell, 'cloudctl');
   expect(script).toMatch(/^#.*cloudctl\n/);
   expect(script).toContain('__complete --');

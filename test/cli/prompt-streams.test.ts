@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { untilCancelled, withoutColor } from '../../src/cli/prompt-streams.ts';
+import { runCancellablePrompt, withoutColorSequences } from '../../src/cli/prompt-streams.ts';
 import { keyboard } from './keyboard.ts';
 
 test('without colour the same is drawn, and the cursor still moves', async () => {
   const terminal = keyboard();
-  const plain = withoutColor(terminal.streams.output);
+  const plain = withoutColorSequences(terminal.streams.output);
   plain.write('\u001b[1m\u001b[38;5;2mbold\u001b[0m\u001b[2K');
   await terminal.until('bold');
   expect(terminal.drawn()).toBe('bold\u001b[2K');
@@ -15,18 +15,18 @@ test('without colour the same is drawn, and the cursor still moves', async () =>
 test('an input that is over is not read from', async () => {
   const input = new PassThrough();
   input.destroy();
-  const never = untilCancelled(input, undefined, () => Promise.reject(new Error('must not be asked')));
+  const never = runCancellablePrompt(input, undefined, () => Promise.reject(new Error('must not be asked')));
   await expect(never).rejects.toMatchObject({ code: 'cancelled' });
 });
 
 test('an error of the prompt other than a cancellation is thrown unchanged', async () => {
   const fault = new Error('a bug');
-  await expect(untilCancelled(new PassThrough(), undefined, () => Promise.reject(fault))).rejects.toBe(fault);
+  await expect(runCancellablePrompt(new PassThrough(), undefined, () => Promise.reject(fault))).rejects.toBe(fault);
 });
 
 test('nothing stays behind on the input', async () => {
   const input = new PassThrough();
   const before = input.eventNames().length;
-  await untilCancelled(input, undefined, async () => 1);
+  await runCancellablePrompt(input, undefined, async () => 1);
   expect(input.eventNames().length).toBe(before);
 });

@@ -1,6 +1,6 @@
-import type { Clock, Sink } from '../../src/platform/host.ts';
+import type { Clock, OutputSink } from '../../src/platform/host.ts';
 
-export interface FakeSink extends Sink {
+export interface FakeSink extends OutputSink {
   readonly text: () => string;
   readonly writes: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { editDistance, likelyTypoOf, nearestWord } from '../../src/cli/suggest.ts';
+import { editDistance, likelyIntendedWord, nearestWord } from '../../src/cli/suggest.ts';
 
 const commands = ['auth', 'actions', 'droplets', 'db', 'config', 'completion'];
 
@@ -19,13 +19,13 @@ test.each(['kubernetes', 'x', '', 'volumes'])('%s is close to nothing', (word) =
 });
 
 test.each(['lst', 'lsit', 'ls', 'lisst', 'creat', 'craete', 'crate', 'List'])('%s is taken for a slip', (word) => {
-  expect(likelyTypoOf(word, ['list', 'create'])).toBeDefined();
+  expect(likelyIntendedWord(word, ['list', 'create'])).toBeDefined();
 });
 
 test.each(['test', 'web', 'web-*', 'l*st', 'lst1', 'db', 'last-web', 'production', 'c', ''])(
   '%s is taken for a name',
   (word) => {
-    expect(likelyTypoOf(word, ['list', 'create'])).toBeUndefined();
+    expect(likelyIntendedWord(word, ['list', 'create'])).toBeUndefined();
   },
 );
 

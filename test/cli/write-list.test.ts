@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import {
-  bufferCells,
+  collectTableRows,
   type RowPages,
   streamCsv,
   streamNdjson,
@@ -69,5 +69,5 @@ it.each([writeBufferedJson, writeBufferedYaml])('%o of nothing is an empty array
 
 it('a table keeps cells and no rows', async () => {
   const { pages, options } = listing([], {});
-  expect(await bufferCells(pages, options)).toEqual([[1], [2], [3]]);
+  expect(await collectTableRows(pages, options)).toEqual([[1], [2], [3]]);
 });

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { createCommandTable } from '../../src/cli/command-table.ts';
-import { rootAliases } from '../../src/cli/similar-tools.ts';
 import { commandTree } from '../../src/commands/index.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';
+import { rootAliases } from '../../src/help-topics/similar-tools.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { run } from '../fixtures/cli.ts';
 import { makeFolders } from '../fixtures/folders.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { keepSession } from '../../src/engine/reconnecting-session.ts';
+import { createReconnectingSession } from '../../src/engine/reconnecting-session.ts';
 
 test('a session is opened once, and again after an outage; an outage that lasts is an error', async () => {
   let opened = 0;
   let isDown = false;
-  const held = keepSession({
+  const held = createReconnectingSession({
     open: async () => ++opened,
     close: () => {},
     isTransient: (error) => error instanceof Error && error.message === 'down',
@@ -27,6 +27,11 @@ test('a session is opened once, and again after an outage; an outage that lasts 
 });
 
 test('what will not pass by waiting is an error at once', async () => {
-  const held = keepSession({ open: async () => 1, close: () => {}, isTransient: () => false, outageTimeout: 1000 });
+  const held = createReconnectingSession({
+    open: async () => 1,
+    close: () => {},
+    isTransient: () => false,
+    outageTimeout: 1000,
+  });
   await expect(held.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
 });

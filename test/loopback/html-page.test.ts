@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pageText, renderHtmlPage } from '../../src/loopback/html-page.ts';
+import { escapePageText, renderHtmlPage } from '../../src/loopback/html-page.ts';
 
 describe('rule 26: text from outside stays text', () => {
   test.each([
@@ -12,11 +12,11 @@ describe('rule 26: text from outside stays text', () => {
     ['nothing left', '\u0007 \u202e', ''],
     ['other scripts and emoji', 'Zoë 李 שלום 👩\u200d💻', 'Zoë 李 שלום 👩\u200d💻'],
   ])('%s', (_, text, html) => {
-    expect(pageText(text)).toBe(html);
+    expect(escapePageText(text)).toBe(html);
   });
 
   test('300 characters at most, none cut in half', () => {
-    expect([...pageText('🦈'.repeat(400))]).toHaveLength(300);
+    expect([...escapePageText('🦈'.repeat(400))]).toHaveLength(300);
   });
 });
 

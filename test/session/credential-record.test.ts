@@ -5,7 +5,7 @@ import {
   type CredentialRecord,
   decodeRecord,
   encodeRecord,
-  isBoundTo,
+  isRecordOfBinding,
   secondsUntilExpiry,
   unknownExpiry,
 } from '../../src/session/credential-record.ts';
@@ -109,7 +109,7 @@ describe('a record', () => {
     [{ clientId: 'client-2' }, false],
   ])('is bound to its servers and its client id: %j', (changes, bound) => {
     const { authOrigin, baseOrigin, clientId } = record;
-    expect(isBoundTo(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
+    expect(isRecordOfBinding(record, { authOrigin, baseOrigin, clientId, ...changes })).toBe(bound);
   });
 
   it('counts the seconds that are left', () => {

@@ -7,7 +7,7 @@ import {
   loginCommand,
   needsLoginError,
   requireRecord,
-  requireRecordFits,
+  requireStorableLength,
   tokenFreshness,
 } from '../../src/session/stored-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
@@ -187,7 +187,7 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireRecordFits({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
+        requireStorableLength({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
@@ -199,5 +199,5 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
     }
   })();
   expect(room).toBeGreaterThan(500);
-  requireRecordFits({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
+  requireStorableLength({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
 });

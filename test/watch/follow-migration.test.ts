@@ -89,6 +89,18 @@ describe('the status at the service', () => {
     expect(host.out()).toContain('no session');
   });
 
+  it('is no longer requested when the watch has ended', async () => {
+    const host = testHost();
+    writeWatchRecord(recordPath(host), record);
+    const signals: AbortSignal[] = [];
+    const fetchStatus = (_start: unknown, signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<never>(() => {});
+    };
+    expect(await follow(host, polling([waiting, idle]).watch, { untilIdle: true, fetchStatus })).toBe(0);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
   it('is not asked for a migration that this machine did not start', async () => {
     const host = testHost();
     const fetchStatus = () => Promise.reject(new Error('asked'));

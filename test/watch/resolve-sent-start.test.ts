@@ -1,6 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { resolveSentStart } from '../../src/watch/resolve-sent-start.ts';
-import { readSentStart, type SentStart, writeSentStart } from '../../src/watch/sent-start.ts';
+import { resolveSentMigrationStart } from '../../src/watch/resolve-sent-start.ts';
+import {
+  readSentMigrationStart,
+  type SentMigrationStart,
+  writeSentMigrationStart,
+} from '../../src/watch/sent-start.ts';
 import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
 import { apiOf } from '../api/api-of.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -10,18 +14,18 @@ const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const source = { engine: 'redis', host: 'cache.example.com', port: 6379 } as const;
 
 /** A request that was sent a minute ago by a run that was killed, and a service that answers like this. */
-async function openFixture(answer: RequestHandler, more: Partial<SentStart> = {}) {
+async function openFixture(answer: RequestHandler, more: Partial<SentMigrationStart> = {}) {
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   const { origin, seen } = await serverFor((request, response, count) =>
     request.url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : answer(request, response, count),
   );
   const now = Math.floor(Date.now() / 1000) * 1000;
-  writeSentStart(folders.state, { at: now - 60_000, cluster, baseOrigin: origin, source, ...more });
+  writeSentMigrationStart(folders.state, { at: now - 60_000, cluster, baseOrigin: origin, source, ...more });
   const api = await apiOf(origin);
   const identity = { baseOrigin: origin, accountUuid: 'ada', team: 'personal' };
-  const resolve = () => resolveSentStart({ api, stateFolder: folders.state, now, identity }, cluster);
-  const isSettled = () => readSentStart(folders.state, origin, cluster) === undefined;
+  const resolve = () => resolveSentMigrationStart({ api, stateFolder: folders.state, now, identity }, cluster);
+  const isSettled = () => readSentMigrationStart(folders.state, origin, cluster) === undefined;
   const record = () => readWatchRecord(watchRecordPath(folders.state, source));
   return { resolve, isSettled, record, seen, now };
 }

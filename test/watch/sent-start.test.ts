@@ -2,17 +2,17 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import {
-  findSentStarts,
-  readSentStart,
-  type SentStart,
-  settleSentStart,
-  writeSentStart,
+  findSentMigrationStarts,
+  readSentMigrationStart,
+  type SentMigrationStart,
+  settleSentMigrationStart,
+  writeSentMigrationStart,
 } from '../../src/watch/sent-start.ts';
 import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 const source = { engine: 'postgresql', host: 'db.example.com', port: 5432, dbname: 'shop' } as const;
-const start: SentStart = {
+const start: SentMigrationStart = {
   at: Date.parse('2026-11-20T12:00:00Z'),
   cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a',
   baseOrigin: 'https://api.example.com',
@@ -30,21 +30,21 @@ function stateFolder(): string {
 
 it('a request is read again by its server and cluster, or by its server and source', () => {
   const state = stateFolder();
-  writeSentStart(state, start);
-  expect(readSentStart(state, start.baseOrigin, start.cluster)).toEqual(start);
-  expect(findSentStarts(state, { ...source, host: 'DB.example.com' })).toEqual([start]);
-  expect(readSentStart(state, 'https://other.example.com', start.cluster)).toBeUndefined();
-  expect(readSentStart(state, start.baseOrigin, crypto.randomUUID())).toBeUndefined();
-  expect(findSentStarts(state, { ...source, dbname: 'crm' })).toEqual([]);
+  writeSentMigrationStart(state, start);
+  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toEqual(start);
+  expect(findSentMigrationStarts(state, { ...source, host: 'DB.example.com' })).toEqual([start]);
+  expect(readSentMigrationStart(state, 'https://other.example.com', start.cluster)).toBeUndefined();
+  expect(readSentMigrationStart(state, start.baseOrigin, crypto.randomUUID())).toBeUndefined();
+  expect(findSentMigrationStarts(state, { ...source, dbname: 'crm' })).toEqual([]);
   const [file = ''] = readdirSync(join(state, 'migrations'));
   expect(statSync(join(state, 'migrations', file)).mode & 0o777).toBe(0o600);
 });
 
 it('a request that started a migration becomes the record of `db watch`', () => {
   const state = stateFolder();
-  writeSentStart(state, start);
-  settleSentStart(state, start, { id: 'm-1', at: start.at });
-  expect(readSentStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  writeSentMigrationStart(state, start);
+  settleSentMigrationStart(state, start, { id: 'm-1', at: start.at });
+  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
   expect(readWatchRecord(watchRecordPath(state, source))).toEqual({
     engine: 'postgresql',
     source: 'db.example.com:5432/shop',
@@ -56,19 +56,19 @@ it('a request that started a migration becomes the record of `db watch`', () => 
 
 it('a request that started none leaves the record of an earlier migration', () => {
   const state = stateFolder();
-  writeSentStart(state, start);
-  settleSentStart(state, start, { id: 'm-1', at: start.at });
-  writeSentStart(state, { ...start, at: start.at + 1000 });
-  settleSentStart(state, start, undefined);
-  expect(readSentStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  writeSentMigrationStart(state, start);
+  settleSentMigrationStart(state, start, { id: 'm-1', at: start.at });
+  writeSentMigrationStart(state, { ...start, at: start.at + 1000 });
+  settleSentMigrationStart(state, start, undefined);
+  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
   expect(readWatchRecord(watchRecordPath(state, source))?.started?.id).toBe('m-1');
 });
 
 it.each(['', '{', '[]', '{"version":1}', '{"version":2}'])('a damaged file, %j, counts as missing', (text) => {
   const state = stateFolder();
-  writeSentStart(state, start);
+  writeSentMigrationStart(state, start);
   const [file = ''] = readdirSync(join(state, 'migrations'));
   writeFileSync(join(state, 'migrations', file), text);
-  expect(readSentStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
-  expect(findSentStarts(state, source)).toEqual([]);
+  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  expect(findSentMigrationStarts(state, source)).toEqual([]);
 });

@@ -54,6 +54,16 @@ test('an error is a note, and the next answer replaces it', async () => {
   expect(withServerStatus(sample, poller.latest(), 'c')).toEqual({ ...sample, server_status: 'running' });
 });
 
+test('an unexpected error ends the watch', async () => {
+  const poller = createServerStatusPoller(
+    () => Promise.reject(new TypeError('internal')),
+    () => 0,
+  );
+  poller.latest();
+  await settled();
+  expect(() => poller.latest()).toThrow(TypeError);
+});
+
 test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
   const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
   const status = { kind: 'known', migration: { status: 'error', raw } } as const;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSentStart } from '../../src/watch/sent-start.ts';
+import { readSentMigrationStart } from '../../src/watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../src/watch/start-recorded-migration.ts';
 import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
 import { apiOf } from '../api/api-of.ts';
@@ -19,7 +19,7 @@ async function openFixture(answer: RequestHandler) {
   let storedAtPut: unknown;
   const { origin, seen } = await serverFor((request, response, count) => {
     if (request.url.startsWith('/v2/actions')) return reply(response, 200, { actions: [] });
-    if (request.method === 'PUT') storedAtPut = readSentStart(stateFolder, origin, cluster);
+    if (request.method === 'PUT') storedAtPut = readSentMigrationStart(stateFolder, origin, cluster);
     return answer(request, response, count);
   });
   const api = await apiOf(origin);
@@ -37,7 +37,7 @@ async function openFixture(answer: RequestHandler) {
       { cluster, baseOrigin: origin, source, before: ['cdc'] },
       { source: { host: source.host, dbname: source.dbname } },
     );
-  const pending = () => readSentStart(stateFolder, origin, cluster);
+  const pending = () => readSentMigrationStart(stateFolder, origin, cluster);
   const record = () => readWatchRecord(watchRecordPath(stateFolder, source));
   return { stateFolder, start, seen, pending, record, unsaved, storedAtPut: () => storedAtPut };
 }

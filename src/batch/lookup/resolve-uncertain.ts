@@ -1,57 +1,57 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type CreatedRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { BatchTimings } from '../sending/batch-timings.ts';
 import type { RequestOutcome } from '../sending/request-outcome.ts';
 import { candidateCriteria, findCandidates, findDifferentDroplets, findOlderDroplets } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
-import { type GroupLookup, nextUncertainStep, type UncertainStep } from './uncertain-step.ts';
+import { nextUncertainRequestStep, type RequestGroupLookup, type UncertainRequestStep } from './uncertain-step.ts';
 
 export interface ResolveUncertainDeps {
   readonly lookup: DropletLookup;
   readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimings;
-  /** Aborted: no further request is sent. */
+  /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
-  /** Aborted: responses are no longer awaited. */
+  /** Once this signal is aborted, the run no longer waits for responses. */
   readonly ended: AbortSignal;
 }
 
-/** The names of a request whose response is late, incomplete or lost. */
+/** The names of a creation request whose response is late, incomplete or lost. */
 export interface UncertainNames {
   readonly group: number;
   readonly names: readonly string[];
   readonly uncertainSince: number;
   readonly closedAt: number | undefined;
-  /** The late response, while the connection is open. */
+  /** The late response, as long as the connection is open. */
   readonly response: Promise<RequestOutcome> | undefined;
   readonly error: string;
   readonly sends: number;
 }
 
 export type UncertainResolution =
-  /** The result is recorded, or the run has ended. */
+  /** The result of the names is recorded, or the run has ended. */
   | { readonly kind: 'over' }
-  /** The late response arrived. */
+  /** The late response to the creation request arrived. */
   | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
-  /** No droplet exists. */
+  /** Lookups proved that no droplet with the names exists. */
   | { readonly kind: 'absent' };
 
-/** Looks the names up until `nextUncertainStep` decides, the late response arrives, or the run ends. */
+/** Looks the names up until `nextUncertainStep` determines their result, the late response arrives, or the run ends. */
 export async function resolveUncertain(
   uncertain: UncertainNames,
   deps: ResolveUncertainDeps,
 ): Promise<UncertainResolution> {
   const { clock, ledger, ending, ended, timings } = deps;
-  const lookups: GroupLookup[] = [];
+  const lookups: RequestGroupLookup[] = [];
   let current = uncertain;
   for (;;) {
-    // A later run can repeat lookups, so an interrupted run waits only for a response.
+    // A resumed run can repeat lookups, so an interrupted run waits only for the response to its request.
     if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
     const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
-    const step = nextUncertainStep(
+    const step = nextUncertainRequestStep(
       { ...current, resend, marked: ledger.state.batch.mark, lookups },
       clock.now(),
       timings,
@@ -71,15 +71,15 @@ export async function resolveUncertain(
     );
     if (outcome !== undefined && outcome.kind !== 'uncertain')
       return { kind: 'answered', outcome, names: current.names };
-    if (outcome !== undefined) recordMustNotResend({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined) forbidResend({ id: current.group, names: current.names }, outcome, deps);
     if (outcome !== undefined)
       current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
     else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
   }
 }
 
-/** Records that the request was carried out at least in part: no run may send it again. */
-export function recordMustNotResend(
+/** Records that the server carried out at least a part of the request, so that no run may send it again. */
+export function forbidResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
   { ledger, clock }: Pick<ResolveUncertainDeps, 'ledger' | 'clock'>,
@@ -88,7 +88,7 @@ export function recordMustNotResend(
     ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
 }
 
-/** The response, if it arrives within `ms` and before the signal; otherwise undefined. */
+/** Returns the response if it arrives within `ms` milliseconds and before the signal is aborted; otherwise undefined. */
 async function responseWithin<T>(
   response: Promise<T> | undefined,
   ms: number,
@@ -112,21 +112,21 @@ async function responseWithin<T>(
 }
 
 function recordStep(
-  step: Extract<UncertainStep, { kind: 'adopt' | 'unknown' }>,
+  step: Extract<UncertainRequestStep, { kind: 'adopt' | 'unknown' }>,
   { group, names, error }: UncertainNames,
   { ledger, clock }: ResolveUncertainDeps,
 ): void {
-  const rows = [...step.ids].map(([name, id]): CreatedRow => ({ name, id }));
+  const rows = [...step.ids].map(([name, id]): CreatedDropletRow => ({ name, id }));
   const at = ledgerTimestamp(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (step.kind === 'adopt') return;
   const left = names.filter((name) => !step.ids.has(name));
-  // An earlier run may have recorded the same reason.
+  // The recorded error already contains the reason if an earlier run has added it.
   const reason = error.includes(step.error) ? error : `${error}; ${step.error}`;
   ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
 }
 
-async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<GroupLookup> {
+async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<RequestGroupLookup> {
   const { names } = uncertain;
   const at = deps.clock.now();
   const criteria = candidateCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);
@@ -146,7 +146,7 @@ async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps
       differentDroplets: byName((name) => findDifferentDroplets(name, droplets.get(name) ?? [], criteria)),
     };
   } catch (error) {
-    // Server errors are retried. An ended session, or the rate limit, stops the batch.
+    // Lookups that fail with a server error are retried. An ended session or an exhausted rate limit stops the batch.
     const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;
     if (stops && !deps.ending.aborted) throw error;
     return { at, conclusive: false, found: new Map() };

@@ -2,26 +2,26 @@ import type { Droplet } from '../../api/droplets.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { stringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { batchListTag, exclusiveBatchTag } from '../ledger/batch-id.ts';
+import { batchLookupTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { describeDifference } from './candidate-droplets.ts';
 import { tagsOf } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
-/** A droplet with the same `--batch-id` and another name, or created with other attributes. */
+/** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
 export interface ForeignDroplet {
   readonly id: number;
   readonly name: string;
   readonly difference: string;
 }
 
-/** The droplets with a tag of the batch. */
+/** The droplets that have a tag of the batch. */
 export interface TaggedDroplets {
-  /** Ids of the droplets of this batch, by the position of their name: usually one each. */
+  /** Ids of the droplets of this batch, by the index of their name; usually one id for each name. */
   readonly own: Map<number, readonly number[]>;
   readonly foreign: ForeignDroplet[];
-  /** When the newest droplet of the batch was created, by the server's clock, in milliseconds. */
+  /** The creation time of the newest droplet of the batch, by the server's clock, in milliseconds. */
   newest: number;
 }
 
@@ -34,8 +34,9 @@ export interface TaggedLookup {
 type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
 
 /**
- * Reads the droplets with a tag of the batch with `?tag_name=`. A server that ignores the filter returns all droplets, which
- * are a complete list, too: the tags are compared here. A server that refuses the filter is read without it.
+ * Reads the droplets that have a tag of the batch with the filter `?tag_name=`. A server that ignores the filter returns all
+ * droplets, which is also a complete list, because the program compares the tags itself. If the server refuses the filter, the
+ * list is read without it.
  */
 export async function findTaggedDroplets(
   lane: SendLane,
@@ -43,7 +44,7 @@ export async function findTaggedDroplets(
   signal: AbortSignal,
 ): Promise<TaggedLookup> {
   try {
-    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchListTag(state.batch))}`, signal);
+    return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchLookupTag(state.batch))}`, signal);
   } catch (error) {
     const isRefused = error instanceof CliError && [400, 404, 422].includes(error.status ?? 0);
     if (!isRefused) throw error;
@@ -51,7 +52,7 @@ export async function findTaggedDroplets(
   }
 }
 
-/** Only ids are kept, because a batch may have a million names. */
+/** Only the ids are kept in memory, because a batch may have a million names. */
 async function scanTagged(
   lane: SendLane,
   state: TaggedState,
@@ -59,7 +60,7 @@ async function scanTagged(
   signal: AbortSignal,
 ): Promise<TaggedLookup> {
   const ids = new Set<number>();
-  const droplets = noTaggedDroplets();
+  const droplets = emptyTaggedDroplets();
   const totals: (number | undefined)[] = [];
   for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
@@ -73,17 +74,17 @@ async function scanTagged(
   return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
 }
 
-export function noTaggedDroplets(): TaggedDroplets {
+export function emptyTaggedDroplets(): TaggedDroplets {
   return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
 }
 
-/** Adds a droplet if it has a tag of the batch; returns whether it has. */
+/** Adds a droplet if it has a tag of the batch; returns whether the droplet was added. */
 export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);
-  if (!tags.includes(batchListTag(state.batch))) return false;
+  if (!tags.includes(batchLookupTag(state.batch))) return false;
   const at = state.positionOf(name);
-  if (at === -1 || !tags.includes(exclusiveBatchTag(state.batch) ?? '')) {
+  if (at === -1 || !tags.includes(uniqueBatchTag(state.batch) ?? '')) {
     tagged.foreign.push({ id, name, difference: describeForeign(state, droplet) });
     return true;
   }
@@ -94,17 +95,17 @@ export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, dro
   return true;
 }
 
-/** How the droplet differs from the batch, as far as it can be known. */
+/** Describes how the droplet differs from the batch, as far as its data shows it. */
 function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet): string {
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchListTag(batch)}:`));
+  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
   const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
-  return `created with other names or attributes (${found} instead of ${exclusiveBatchTag(batch)})`;
+  return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
 }
 
-/** The error for a `--batch-id` under which other droplets exist. */
+/** The error for a `--batch-id` whose tag is on droplets of another batch. */
 export function differentBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
   const listed = foreign.slice(0, 10).map(({ id, name, difference }) => `${sanitizeLine(name)} (${id}): ${difference}`);
   const more = foreign.length > listed.length ? [`and ${foreign.length - listed.length} more`] : [];

@@ -1,13 +1,13 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { BatchState, NameResult } from '../ledger/batch-state.ts';
+import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
 import { describeDifference } from '../lookup/candidate-droplets.ts';
 import type { DropletLookup } from '../lookup/droplet-lookup.ts';
-import { addTaggedDroplet, findTaggedDroplets, noTaggedDroplets } from '../lookup/tagged-droplets.ts';
+import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
 import { findConclusiveLookup } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** What a batch would do with a name. */
+/** The action that a batch would take for one name. */
 export interface BatchPlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';
@@ -31,8 +31,8 @@ export interface PlanDeps {
 }
 
 /**
- * Compares the names of a batch with the droplets of the account. Droplets of the same `--batch-id` that are not in the batch
- * have a row after those of the names.
+ * Compares the names of a batch with the droplets of the account. Droplets with the tag of the same `--batch-id` that are not
+ * in the batch get additional rows at the end.
  */
 export async function planBatch(
   state: BatchState,
@@ -42,7 +42,7 @@ export async function planBatch(
   const isShared = batch.content_hash !== undefined;
   const tagged = isShared
     ? (await findConclusiveLookup(() => findTaggedDroplets(lane, state, signal))).droplets
-    : noTaggedDroplets();
+    : emptyTaggedDroplets();
   const names = batch.names.filter((_, at) => !tagged.own.has(at));
   const found = await findConclusiveLookup(() => lookup.find({ names, has: hasName }, signal));
   const untagged = new Map<string, readonly Droplet[]>();
@@ -71,11 +71,16 @@ function ownRow(name: string, ids: readonly number[]): BatchPlanRow {
   return { name, status: 'differs', id, difference: `several droplets have the tag of this batch: ${ids.join(', ')}` };
 }
 
-function untaggedRow({ batch }: BatchState, row: NameResult, droplets: readonly Droplet[]): BatchPlanRow {
+function untaggedRow({ batch }: BatchState, row: BatchResultRow, droplets: readonly Droplet[]): BatchPlanRow {
   const { name } = row;
   if (row.status === 'created') {
     if (droplets.some(({ id }) => id === row.id)) return { name, status: 'exists', id: row.id };
-    return { name, status: 'differs', id: row.id, difference: 'the droplet of the ledger does not exist any more' };
+    return {
+      name,
+      status: 'differs',
+      id: row.id,
+      difference: 'the droplet that the ledger names does not exist any more',
+    };
   }
   const [first, ...others] = droplets;
   if (first === undefined || batch.if_exists === 'create') return { name, status: 'create' };

@@ -1,15 +1,18 @@
 import type { BaselineEvent } from '../ledger/ledger-event.ts';
 
-/** The row of a name that `--if-exists skip` leaves out. `difference`: how its droplet differs from the batch. */
-export interface SkippedRow {
+/**
+ * The row of a name that was skipped because of `--if-exists skip`. `difference` describes how the existing droplet differs
+ * from the batch.
+ */
+export interface SkippedDropletRow {
   readonly name: string;
   readonly status: 'skipped';
   readonly id?: number;
   readonly difference?: string;
 }
 
-/** @param id 0 when it is not known */
-export function skippedRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedRow {
+/** @param id the droplet id; 0 when it is not known */
+export function skippedDropletRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedDropletRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
   return {
@@ -20,10 +23,10 @@ export function skippedRow(name: string, id: number, baseline: BaselineEvent | u
   };
 }
 
-/** A sentence with the differences of skipped droplets; undefined when there are none. */
-export function skippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
+/** A sentence that lists the differences of skipped droplets; undefined when there are none. */
+export function describeSkippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
   const found = [...rows].filter(
-    (row): row is SkippedRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
+    (row): row is SkippedDropletRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,
   );
   if (found.length === 0) return undefined;
   const listed = found.slice(0, 20).map(({ name, id, difference }) => `${name} (${id}): ${difference}`);

@@ -1,9 +1,9 @@
-import type { BatchCounts, NameResult } from '../ledger/batch-state.ts';
+import type { BatchCounts, BatchResultRow } from '../ledger/batch-state.ts';
 
-/** What `--wait` found out about created droplets, by droplet id. The ledger keeps them as created. */
+/** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
 export interface WaitResults {
   readonly addresses: Map<number, string>;
-  /** Why a droplet cannot become active: it was deleted, or its create action failed. */
+  /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
   readonly failures: Map<number, string>;
 }
 
@@ -11,8 +11,8 @@ export function createWaitResults(): WaitResults {
   return { addresses: new Map(), failures: new Map() };
 }
 
-/** The row with the address of its droplet; `failed` when the droplet cannot become active. */
-export function rowAfterWait(row: NameResult, { addresses, failures }: WaitResults): NameResult {
+/** Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active. */
+export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: WaitResults): BatchResultRow {
   if (row.status !== 'created') return row;
   const error = failures.get(row.id);
   if (error !== undefined) return { ...row, status: 'failed', error };
@@ -20,6 +20,6 @@ export function rowAfterWait(row: NameResult, { addresses, failures }: WaitResul
   return address === undefined ? row : { ...row, public_ipv4: address };
 }
 
-export function countsAfterWait(counts: BatchCounts, { failures }: WaitResults): BatchCounts {
+export function batchCountsAfterWait(counts: BatchCounts, { failures }: WaitResults): BatchCounts {
   return { ...counts, created: counts.created - failures.size, failed: counts.failed + failures.size };
 }

@@ -1,6 +1,6 @@
 import { type Action, fetchAction } from '../../api/actions.ts';
 import type { Api } from '../../api/client.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { batchTimingsFor } from '../../batch/sending/batch-timings.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -9,7 +9,7 @@ import { printableInput } from '../../cli/printable-input.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { exactNumberField, stringField } from '../../json.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { actionView } from './list.ts';
 
@@ -22,7 +22,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
     {
       name: 'wait-timeout',
       valueName: 'DURATION',
-      description: 'With --wait: the longest wait; after it the exit code is 5 (default: 15m)',
+      description: 'With --wait: the longest wait, after which the exit code is 5 (default: 15m)',
     },
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
@@ -46,7 +46,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
       throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
     const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
     throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
-      detail: action === undefined ? 'it could not be read' : `its status is ${action.status}`,
+      detail: action === undefined ? 'the action could not be read' : `the status of the action is ${action.status}`,
       hint: `wait again with \`${again.join(' ')}\``,
       exitCode: 5,
     });
@@ -55,7 +55,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
 
 function describeResource({ raw }: Action): string | undefined {
   const [type, id] = [stringField(raw, 'resource_type'), exactNumberField(raw, 'resource_id')];
-  return type === undefined || id === undefined ? undefined : `its resource is ${type} ${id}`;
+  return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 
 function requireActionId(text: string): number {
@@ -66,20 +66,20 @@ function requireActionId(text: string): number {
   );
 }
 
-/** Consecutive polls that may fail before the wait ends. */
+/** The number of consecutive polls that may fail before the wait for the action ends. */
 const maxFailures = 5;
 
-/** The action when it has ended, or as it was last read before the timeout. */
+/** Returns the action when it has ended, or as it was last read before the time limit. */
 async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
   const { clock, env, signals } = context.host;
-  const { progress } = batchIo(context);
+  const { progress } = createBatchIo(context);
   const { pollInterval } = batchTimingsFor(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
     () => deadline.abort(),
     () => {},
   );
-  const wait = untilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
+  const wait = runUntilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
     const signal = AbortSignal.any([interrupted, deadline.signal]);
     const pause = async (ms: number): Promise<void> => {
       await showRateLimitWait({ progress }, ms);

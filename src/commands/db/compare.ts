@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
 import { comparisonError, showComparison } from '../../rehearsal/comparison-output.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
@@ -40,7 +40,7 @@ export const dbCompareCommand: CommandSpec<Context> = {
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const ignoreDbs = args.values('ignore-dbs');
-    const report = await untilSignal(signals, 'the comparison was interrupted', (signal) =>
+    const report = await runUntilSignal(signals, 'the comparison was interrupted', (signal) =>
       compareDatabases({
         ...{ source, target, ignoreDbs, clock, signal },
         onProgress: ({ database, done, total }) => {

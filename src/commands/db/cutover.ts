@@ -7,9 +7,9 @@ import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/
 import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { sourceUrl } from '../../db-source/source-url.ts';
 import { CliError } from '../../errors.ts';
-import { untilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
-import { type CutoverLine, cutoverChecklist, firstOpenLine } from '../../rehearsal/cutover-checklist.ts';
+import { type CutoverChecklistLine, cutoverChecklist, firstUnfinishedLine } from '../../rehearsal/cutover-checklist.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { sourceNameOf } from '../../watch/follow-migration.ts';
@@ -18,7 +18,7 @@ import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedStart } from './interrupted-start.ts';
 import { watchOptionSpecs } from './watch.ts';
 
-const view: ListView<CutoverLine> = {
+const view: ListView<CutoverChecklistLine> = {
   isReport: true,
   untruncated: true,
   columns: [
@@ -62,7 +62,7 @@ export const dbCutoverCommand: CommandSpec<Context> = {
     });
     const api = await context.api(settings);
     await resolveInterruptedStart(context, api, cluster);
-    const facts = await untilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
+    const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
@@ -73,15 +73,15 @@ export const dbCutoverCommand: CommandSpec<Context> = {
     ).finally(() => progress.stop());
     const lines = cutoverChecklist(facts);
     await output.list(lines, view);
-    const open = firstOpenLine(lines);
+    const open = firstUnfinishedLine(lines);
     if (open === undefined) {
-      await output.note('Every line is done. Next, switch the application to the target.');
+      await output.note('Every step is done. Next, switch the application to the target.');
       return 0;
     }
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
-      `the cut-over is not finished: ${left} of ${lines.length} lines are left`,
+      `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
         hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxTextLength),
@@ -92,7 +92,7 @@ export const dbCutoverCommand: CommandSpec<Context> = {
 
 type NextCommands = Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'stop' | 'again', string>>;
 
-function nextStep({ id, state }: CutoverLine, commands: NextCommands): string {
+function nextStep({ id, state }: CutoverChecklistLine, commands: NextCommands): string {
   switch (id) {
     case 'writes':
       return `stop the application, then run \`${commands.again}\``;
@@ -109,7 +109,7 @@ function nextStep({ id, state }: CutoverLine, commands: NextCommands): string {
   }
 }
 
-/** Commands that can be pasted, without passwords. */
+/** Shell commands that can be pasted and contain no passwords. */
 function commandsOf(
   context: Context,
   args: ParsedArgs,

@@ -6,46 +6,51 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareIdentities } from '../../identity.ts';
 import { sourceNameOf } from '../../watch/follow-migration.ts';
-import { type ResolvedStart, resolveSentStart } from '../../watch/resolve-sent-start.ts';
-import { findSentStarts } from '../../watch/sent-start.ts';
+import { type ResolvedMigrationStart, resolveSentMigrationStart } from '../../watch/resolve-sent-start.ts';
+import { findSentMigrationStarts } from '../../watch/sent-start.ts';
 import type { RecordedStart } from '../../watch/watch-record.ts';
 
-/** Finds out, and says, what became of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
+/** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedStart(
   context: Context,
   api: Api,
   cluster: string,
-): Promise<ResolvedStart | undefined> {
+): Promise<ResolvedMigrationStart | undefined> {
   const { host, output } = context;
   const identity = await readStoredIdentity(context, context.settings());
   const now = host.clock.now();
-  const resolved = await resolveSentStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
+  const resolved = await resolveSentMigrationStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
 }
 
 /**
- * Fetches the migration that was recorded. Rejects when the profile is one of another service or another account: its
- * cluster of that UUID would be another one.
+ * Reads the recorded migration from the service. Rejects when the profile belongs to another service or account than the
+ * record, because the same UUID would identify another cluster there.
  */
-export function statusFetcher(context: Context): (started: RecordedStart) => Promise<OnlineMigration | undefined> {
-  return async ({ cluster, identity }) => {
+export function createRecordedStatusFetcher(
+  context: Context,
+): (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
+  return async ({ cluster, identity }, until) => {
     const settings = context.settings();
     const current = await readStoredIdentity(context, settings);
     if (identity !== undefined && compareIdentities(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
-    return fetchOnlineMigration(await context.api(settings), cluster);
+    return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };
 }
 
-/** The same for a source. A service that cannot be asked does not prevent the watch, which needs only the source. */
+/**
+ * Determines and prints the result of an interrupted migration request for a source. If the service cannot be reached, the
+ * watch continues, because it needs only the source.
+ */
 export async function resolveInterruptedStarts(context: Context, source: DbSource): Promise<void> {
-  const starts = findSentStarts(context.host.folders.state, sourceNameOf(source));
+  const starts = findSentMigrationStarts(context.host.folders.state, sourceNameOf(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();
       if (settings.values.base_url !== baseOrigin)
-        throw new CliError('usage', `the profile is not one of ${baseOrigin}`);
+        throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
       await resolveInterruptedStart(context, await context.api(settings), cluster);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

@@ -3,9 +3,9 @@ import { requireDuration } from '../../cli/duration.ts';
 import type { Context } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
-import { resolveInterruptedStarts, statusFetcher } from './interrupted-start.ts';
+import { createRecordedStatusFetcher, resolveInterruptedStarts } from './interrupted-start.ts';
 
-/** The options of `db watch` that `db migrate --watch` has, too. */
+/** The options that `db watch` and `db migrate --watch` share. */
 export const watchOptionSpecs: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 2s)' },
   { name: 'until-idle', description: 'End with exit code 0 when the target has caught up with the source' },
@@ -43,7 +43,7 @@ export const dbWatchCommand: CommandSpec<Context> = {
     const source = await readDbSource(context, args);
     await resolveInterruptedStarts(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: statusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
   },
 };
 

@@ -1,17 +1,17 @@
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import { createBatchState } from '../../batch/ledger/batch-state.ts';
 import { openLedger } from '../../batch/ledger/ledger.ts';
 import { readLedgerChoice } from '../../batch/ledger/ledger-choice.ts';
 import { existingNameChoices } from '../../batch/ledger/ledger-event.ts';
 import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger/ledger-identity.ts';
 import { attributeOptions } from '../../batch/options/attribute-options.ts';
-import { requireSameBatch } from '../../batch/options/create-args.ts';
+import { requireOptionsOfLedger } from '../../batch/options/create-args.ts';
 import { readUserData, requireSameUserData } from '../../batch/options/user-data.ts';
 import { batchView } from '../../batch/report/batch-reporter.ts';
 import { dryRunRequests, dryRunView } from '../../batch/report/dry-run.ts';
 import { batchPlanView } from '../../batch/report/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
-import { isFinished, runBatch } from '../../batch/run-batch.ts';
+import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
 import { isSingleCreation } from '../../batch/single-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
@@ -22,7 +22,7 @@ import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
-import { buildBatch, startLedger } from './new-batch.ts';
+import { buildBatch, createBatchLedger } from './new-batch.ts';
 import { printPlan } from './print-plan.ts';
 import { readSendOptions, sendOptionSpecs } from './send-options.ts';
 
@@ -115,7 +115,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
     const { concurrency, maxWait } = readSendOptions(args);
-    const io = batchIo(context);
+    const io = createBatchIo(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
@@ -123,7 +123,8 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const { resumed: path, created } = readLedgerChoice(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readUserData(context, args);
-    // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
+    // Modules for requests are loaded before the names are read, because the heap that a million names need would otherwise
+    // stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
     else if (isPlan) output.checkColumns(batchPlanView);
@@ -142,12 +143,12 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined
-      ? startLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
+      ? createBatchLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
       : openLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
-      const isOver = isFinished(ledger.state);
-      if (path !== undefined) await requireSameBatch(context, args, batch);
+      const isOver = isBatchFinished(ledger.state);
+      if (path !== undefined) await requireOptionsOfLedger(context, args, batch);
       requireSameUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
       requireSameProfile(settings, batch);
@@ -158,7 +159,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         return 0;
       }
       const api = await context.api(settings);
-      // With --wait the droplets of a finished batch are read, which another account does not see.
+      // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
       const current = isContinued

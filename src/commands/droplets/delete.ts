@@ -1,6 +1,6 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import { deleteDroplets, prepareDeletion } from '../../batch/deletion/delete-droplets.ts';
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
 import { hasTag } from '../../batch/lookup/droplet-tags.ts';
@@ -8,7 +8,7 @@ import {
   chooseDroplet,
   type DropletReader,
   findDroplets,
-  matchesAmong,
+  matchDroplets,
   readDroplets,
 } from '../../batch/lookup/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -55,7 +55,7 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
     prepareDeletion(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
-    const io = { ...context, ...batchIo(context) };
+    const io = { ...context, ...createBatchIo(context) };
     const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
     const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
@@ -86,7 +86,7 @@ function readSelection(args: ParsedArgs): readonly [texts: readonly string[], ta
   if (tag !== undefined && texts.length > 0)
     throw usageError(
       'cannot use --tag with DROPLET',
-      `list both with \`cloudctl droplets list 'web-*' --tag web\`, and pass the ids`,
+      `list the droplets with \`cloudctl droplets list 'web-*' --tag web\`, and pass their ids`,
     );
   if (tag === undefined && texts.length === 0)
     throw usageError('DROPLET is missing', 'pass ids, names or patterns, or `--tag TAG`');
@@ -109,7 +109,7 @@ function requirePattern(text: string): void {
   } catch {
     throw usageError(
       `DROPLET is not a valid shell pattern: "${printableInput(text)}"`,
-      "write it as in `cloudctl droplets delete 'web-*'`",
+      "write the pattern as in `cloudctl droplets delete 'web-*'`",
     );
   }
 }
@@ -121,7 +121,7 @@ async function selectDroplets(
   reader: DropletReader,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
-    // A server without the tag filter returns all droplets.
+    // A server that does not support the tag filter returns all droplets.
     return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
@@ -129,14 +129,14 @@ async function selectDroplets(
   const wanted = new Set(exact);
   const isMatch = ({ name }: Droplet): boolean => matchers.some((matches) => matches(name));
   const isWanted = ({ id, name }: Droplet): boolean => wanted.has(name) || wanted.has(String(id));
-  // A pattern needs the whole list, which has the other droplets, too.
+  // A pattern needs the whole list of droplets, which also contains the droplets with exact ids and names.
   const all =
     matchers.length === 0
       ? undefined
       : await readDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
   const found = all === undefined ? await findDroplets(exact, reader) : undefined;
   const chosen = exact.map((text) => {
-    const matches = all === undefined ? found?.get(text) : matchesAmong(text, all);
+    const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
     return matches === undefined ? undefined : chooseDroplet(text, matches, 'DELETE');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);

@@ -1,10 +1,15 @@
-import { readBatchId, sharedBatch } from '../../batch/ledger/batch-id.ts';
+import { deriveBatchFromId, readBatchId } from '../../batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger/ledger.ts';
 import { sharedLedgerPath } from '../../batch/ledger/ledger-choice.ts';
 import type { BatchEvent } from '../../batch/ledger/ledger-event.ts';
 import { ledgerIdentityFields } from '../../batch/ledger/ledger-identity.ts';
 import { deleteOldLedgers } from '../../batch/ledger/stored-batches.ts';
-import { noNamesError, readBatchNames, readDropletAttributes, readIfExists } from '../../batch/options/create-args.ts';
+import {
+  noNamesError,
+  readBatchNames,
+  readDropletAttributes,
+  readExistingNamePolicy,
+} from '../../batch/options/create-args.ts';
 import type { UserData } from '../../batch/options/user-data.ts';
 import { batchTag, withAddedTag } from '../../batch/sending/droplet-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
@@ -13,7 +18,7 @@ import { type IdentityLookupWait, readIdentityIfAvailable } from '../../context/
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
-/** A new batch as the arguments describe it. */
+/** Creates the batch that the arguments describe. */
 export async function buildBatch(
   context: Context,
   args: ParsedArgs,
@@ -27,11 +32,12 @@ export async function buildBatch(
   const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
   const mark = args.has('mark');
   const attributes = mark ? withAddedTag(typed, batchTag(id)) : typed;
-  const identified = shared === undefined ? attributes && { id, mark, attributes } : sharedBatch(id, names, typed);
+  const identified =
+    shared === undefined ? attributes && { id, mark, attributes } : deriveBatchFromId(id, names, typed);
   if (identified === undefined)
     throw usageError(
       '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
+      'write the tags as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
     );
   return {
     event: 'batch',
@@ -39,7 +45,7 @@ export async function buildBatch(
     at: new Date(context.host.clock.now()).toISOString(),
     profile: settings.profileName,
     base_url: settings.values.base_url ?? '',
-    if_exists: readIfExists(args),
+    if_exists: readExistingNamePolicy(args),
     ...identified,
     names,
   };
@@ -53,14 +59,14 @@ export interface NewLedgerOptions {
 }
 
 /** Creates the ledger of a new batch. */
-export async function startLedger(
+export async function createBatchLedger(
   context: Context,
   args: ParsedArgs,
   { path, userData, wait }: NewLedgerOptions,
 ): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings, userData);
-  // A profile without a usable API is an error before a ledger exists.
+  // A profile without a valid base_url is an error before the ledger is created.
   const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;

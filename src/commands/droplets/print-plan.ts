@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { batchIo } from '../../batch/batch-io.ts';
+import { createBatchIo } from '../../batch/batch-io.ts';
 import type { BatchState } from '../../batch/ledger/batch-state.ts';
 import { createDropletLookup } from '../../batch/lookup/droplet-lookup.ts';
 import { batchPlanView, planBatch } from '../../batch/report/plan-batch.ts';
@@ -17,14 +17,14 @@ export interface PrintPlanOptions {
   readonly maxWait: number;
 }
 
-/** Prints what `droplets create` would do with each name. Only reads. */
+/** Prints what `droplets create` would do for each name. Only reads. */
 export async function printPlan(
   context: Context,
   state: BatchState,
   { api, settings, maxWait }: PrintPlanOptions,
 ): Promise<ExitCode> {
   const { host, output } = context;
-  const io = batchIo(context);
+  const io = createBatchIo(context);
   const lane = createSendLane({
     api,
     loginHints: loginHints(settings, host.folders.config),

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
-import { StateError } from '../../sandbox/state/state-error.ts';
+import { StateFolderError } from '../../sandbox/state/state-error.ts';
 import { exposedPasswordWarning, readClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
@@ -104,7 +104,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       return 0;
     } finally {
       deaf();
-      // First, because the open ports would keep the process running if a later step failed.
+      // The sandbox is closed first, because its open ports would keep the process running if a later step failed.
       await sandbox.close();
       if (isRecorded) {
         forgetSandbox(host.folders.state, ready);
@@ -161,7 +161,7 @@ function parseAppOption(text: string): { readonly name: string; readonly callbac
 
 function startError(error: unknown, state: string | undefined): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StateError) return stateError(error);
+  if (error instanceof StateFolderError) return stateError(error);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const port = 'port' in error ? ` ${error.port}` : '';
@@ -172,7 +172,7 @@ function startError(error: unknown, state: string | undefined): unknown {
         hint:
           state === undefined
             ? 'pass other ports with `--port` and `--api-port`, or remove the options to use free ports'
-            : 'stop the program that uses the port, or pass others with `--port` and `--api-port`; 0 is any free port',
+            : 'stop the program that uses the port, or pass other ports with `--port` and `--api-port`; 0 is any free port',
       },
     );
   }
@@ -181,14 +181,14 @@ function startError(error: unknown, state: string | undefined): unknown {
     : usageError(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
 }
 
-function stateError({ reason, message, detail, hint }: StateError): CliError {
+function stateError({ reason, message, detail, hint }: StateFolderError): CliError {
   const code = reason === 'busy' ? 'busy' : reason === 'damaged' ? 'config_invalid' : 'usage';
   return new CliError(code, message, { detail, hint });
 }
 
 function unsavedStateError(failure: Error, state: string | undefined): CliError {
   return new CliError('internal', `could not save the state of the sandbox: ${failure.message}`, {
-    detail: `the responses until now are saved in ${state}; the sandbox has stopped`,
+    detail: `all changes before the failed write are saved in ${state}; the sandbox has stopped`,
     hint: 'free disk space and start the sandbox again',
     cause: failure,
   });

@@ -10,12 +10,15 @@ import { withEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import { engineApplicationName, replicationObjectName } from './object-names.ts';
-import { copyDatabaseSchema, createLastObjects, loginForTarget, prepareTargetDatabase } from './prepare-target.ts';
+import { copyDatabaseSchema, createLateObjects, prepareTargetDatabase, prepareTargetLogin } from './prepare-target.ts';
 import { releaseMigrationTarget, removeReplicationObjects } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
-/** Migrates one database and removes its replication objects. Never rejects: the outcome is in `progress`. */
+/**
+ * Migrates one database, and then removes its replication objects. Never rejects: the outcome of the migration is in
+ * `progress`.
+ */
 export async function migrateDatabase(
   run: PostgresMigrationContext,
   database: DatabaseDefinition,
@@ -40,7 +43,7 @@ export async function migrateDatabase(
       if (former !== undefined) entry = { ...entry, former };
       stop.throwIfAborted();
       removal.begin(entry);
-      progress.targetLogin = await loginForTarget(run, entry);
+      progress.targetLogin = await prepareTargetLogin(run, entry);
       lastObjects = await copyDatabaseSchema(run, entry, progress);
       stop.throwIfAborted();
       progress.phase = 'connecting';
@@ -65,7 +68,7 @@ export async function migrateDatabase(
     failure = redactedReason(error, job.source.password, job.target.password);
   }
   await removal.finish();
-  if (failure === undefined && !isStoppedByInterrupt(stop)) await createLastObjects(run, entry, lastObjects, progress);
+  if (failure === undefined && !isStoppedByInterrupt(stop)) await createLateObjects(run, entry, lastObjects, progress);
   progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';
@@ -76,7 +79,7 @@ async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source:
   return (await withEngineSession(source, deps, options, listUserTables)).length > 0;
 }
 
-/** Chooses the dump only when the source refuses replication with insufficient_privilege (42501). */
+/** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
   { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
@@ -103,7 +106,7 @@ async function startReplication(
   return 'continuous';
 }
 
-/** Copies what replication does not transfer, after all changes have arrived. */
+/** Copies the data that replication does not transfer, after all changes have been replicated. */
 async function finalizeDatabase(
   { deps }: PostgresMigrationContext,
   { source, target }: PostgresJournalEntry,
@@ -123,7 +126,7 @@ async function finalizeDatabase(
   }
 }
 
-/** Removes what a migration of one database created, each kind once, and then its entry in the journal. */
+/** Removes the objects that the migration of one database created, and then its entry in the journal. */
 function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
   let pending: PostgresJournalEntry | undefined;
   let left: readonly LeftoverObject[] = [];
@@ -139,7 +142,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
       deps.journal.recordIntent(entry);
       pending = entry;
     },
-    /** Objects of replication may exist from now on. */
+    /** From this point on, replication objects may exist. */
     expectReplication() {
       isReplicating = true;
     },

@@ -4,23 +4,27 @@ import { type SchemaSession, schemaStatementTimeout } from './schema-session.ts'
 import { userObjectCondition } from './sql-fragments.ts';
 
 /** An object that only a superuser can create, and on which no other object depends. */
-export interface LastObject {
+export interface LateCreatedObject {
   /** For messages: `event trigger audit`. */
   readonly name: string;
   readonly kind: 'event trigger' | 'publication' | 'publication of schemas';
   readonly quoted: string;
-  /** Made of quoted names and known keywords: a superuser of the target runs them, and the source can say anything. */
+  /**
+   * The statements consist of quoted names and known keywords only, because a superuser of the target runs them, and
+   * the source is not trusted.
+   */
   readonly statements: readonly string[];
-  /** What is not as on the source. */
+  /** How the copied object differs from the object on the source. */
   readonly warning?: string;
 }
 
-export async function readLastObjects(source: SchemaSession): Promise<readonly LastObject[]> {
+export async function readLateCreatedObjects(source: SchemaSession): Promise<readonly LateCreatedObject[]> {
   const rows = async (text: string) => (await source.session.query(text, schemaStatementTimeout))[0] ?? [];
   return [
     ...(await rows(publicationsQuery(source.version))).map(parsePublication),
     ...(source.version < 150_000 ? [] : (await rows(schemaPublicationsQuery)).map(parseSchemaPublication)),
-    // Last: they would fire for the statements after them, with the rights of the superuser who runs these.
+    // Event triggers are created last, because they would fire for later statements, with the privileges of the
+    // superuser who runs these statements.
     ...(await rows(eventTriggersQuery)).map(parseEventTrigger),
   ];
 }
@@ -31,7 +35,7 @@ const eventTriggersQuery = `SELECT e.evtname AS name, e.evtevent AS event, e.evt
   FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE ${userObjectCondition('pg_event_trigger', 'e.oid')} ORDER BY e.evtname`;
 
-function parseEventTrigger(row: PostgresqlRow): LastObject {
+function parseEventTrigger(row: PostgresqlRow): LateCreatedObject {
   const quoted = quoteIdentifier(row.name ?? '');
   const tags = (row.tags ?? '').split(',').filter((tag) => tag !== '');
   const filter = tags.length === 0 ? '' : ` WHEN TAG IN (${tags.map(quoteLiteral).join(', ')})`;
@@ -45,7 +49,7 @@ function parseEventTrigger(row: PostgresqlRow): LastObject {
     quoted,
     statements: [
       create,
-      // Before the state: a trigger that is not enabled yet does not fire for its own comment.
+      // The comment is set before the event trigger is enabled, so that the trigger does not fire for its own comment.
       ...comment(`EVENT TRIGGER ${quoted}`, row),
       ...(state === undefined ? [] : [`ALTER EVENT TRIGGER ${quoted} ${state}`]),
     ],
@@ -53,10 +57,10 @@ function parseEventTrigger(row: PostgresqlRow): LastObject {
 }
 
 /**
- * It would fire for every later session of a superuser, with the rights of that superuser, so it is never enabled: another session
- * sees it disabled from the first moment.
+ * A login event trigger is never enabled, because it would fire for every later session of a superuser with the
+ * privileges of that superuser; other sessions only ever see it disabled.
  */
-function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): LastObject {
+function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): LateCreatedObject {
   const quoted = quoteIdentifier(row.name ?? '');
   const disable = `ALTER EVENT TRIGGER ${quoted} DISABLE`;
   const name = `event trigger ${row.name}`;
@@ -87,7 +91,7 @@ function publicationsQuery(version: number): string {
     FROM pg_publication p WHERE p.puballtables AND ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY p.pubname`;
 }
 
-function parsePublication(row: PostgresqlRow): LastObject {
+function parsePublication(row: PostgresqlRow): LateCreatedObject {
   const quoted = quoteIdentifier(row.name ?? '');
   const operations = ['insert', 'update', 'delete', 'truncate'].filter((operation) => row[`pub${operation}`] === 't');
   const options = [
@@ -110,7 +114,7 @@ const schemaPublicationsQuery = `SELECT p.pubname AS name, n.nspname AS schema F
   JOIN pg_publication p ON p.oid = s.pnpubid JOIN pg_namespace n ON n.oid = s.pnnspid
   WHERE ${userObjectCondition('pg_publication', 'p.oid')} ORDER BY 1, 2`;
 
-function parseSchemaPublication({ name, schema }: PostgresqlRow): LastObject {
+function parseSchemaPublication({ name, schema }: PostgresqlRow): LateCreatedObject {
   const quoted = quoteIdentifier(name ?? '');
   return {
     name: `schema ${schema} in publication ${name}`,

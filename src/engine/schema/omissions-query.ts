@@ -1,7 +1,7 @@
 import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
 
-/** Returns rows with the column `note`: properties of the source that are not copied on purpose. */
-export const omissionsQuery = `SELECT note FROM (
+/** A query with the column `note`: properties of the source that are intentionally not copied. */
+export const omittedPropertiesQuery = `SELECT note FROM (
   SELECT format('privileges (GRANT) are not copied: %s objects have privileges', count(*)) FROM (
       SELECT c.oid FROM ${userRelations('rpvmSf')} WHERE c.relacl IS NOT NULL
         OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL)

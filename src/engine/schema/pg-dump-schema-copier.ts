@@ -2,10 +2,10 @@ import type { RunExternalProgram } from '../../platform/external-program.ts';
 import type { Environment } from '../../platform/host.ts';
 import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { DatabaseEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { tryStatement } from './create-schema-parts.ts';
+import { trySchemaStatement } from './create-schema-parts.ts';
 import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
-import { omissionsQuery } from './omissions-query.ts';
+import { omittedPropertiesQuery } from './omissions-query.ts';
 import { queryColumn } from './schema-session.ts';
 import type { SchemaWriter, SourceAndTargetSchema } from './schema-writer.ts';
 import { removeStatements } from './script-statements.ts';
@@ -17,8 +17,8 @@ export interface PgDumpDependencies {
 }
 
 /**
- * Runs the script of pg_dump in one transaction of an own session: psql is not needed, its meta-commands cannot be injected
- * through a name, and a failure leaves nothing.
+ * Runs the script of pg_dump in one transaction of its own session: psql is not needed, a name cannot inject a
+ * meta-command of psql, and after a failure nothing remains.
  */
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
@@ -34,14 +34,15 @@ export async function copySchemaByPgDump(
     ...writer.obstacles,
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
-  const warnings = await queryColumn(source.session, omissionsQuery, 'note');
+  const warnings = await queryColumn(source.session, omittedPropertiesQuery, 'note');
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
   const script = removeStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
-    (await tryStatement(session, `${transaction.begin};\n${script}`)) ?? (await tryStatement(session, transaction.end));
+    (await trySchemaStatement(session, `${transaction.begin};\n${script}`)) ??
+    (await trySchemaStatement(session, transaction.end));
   if (error !== undefined) return { kind: 'refused', objects: [`the script of pg_dump (${error})`] };
   return {
     kind: 'copied',
@@ -67,7 +68,8 @@ const pgDumpArguments = [
   '--no-subscriptions',
   '--no-tablespaces',
   '--no-password',
-  // A role that is set for the database would read in place of the one that logged in.
+  // `--role=none` is set, because a role that is stored for the database would otherwise read instead of the role that
+  // logged in.
   '--role=none',
   '--quote-all-identifiers',
   '--encoding=UTF8',
@@ -94,10 +96,13 @@ async function readSchemaScript(
   });
 }
 
-/** Maximum length of a schema script. One protocol message holds four times as much. */
+/**
+ * The maximum number of characters of a schema script. The maximum length of a protocol message is four times the
+ * maximum length of a script.
+ */
 const maxScriptCharacters = 256 * 1024 * 1024;
 
-/** False for TLS verification with the CAs of the system, which libpq does not find. */
+/** False if TLS is verified with the CA certificates of the operating system, which libpq does not use. */
 export function canConnectByPgDump({ verify }: DatabaseEndpoint): boolean {
   return verify === undefined || verify.ca !== undefined;
 }

@@ -1,20 +1,20 @@
 import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { containedEntriesQuery, dependenciesQuery, multirangesQuery } from './dependency-queries.ts';
-import { omissionsQuery } from './omissions-query.ts';
+import { dependenciesQuery, implicitCatalogEntriesQuery, multirangesQuery } from './dependency-queries.ts';
+import { omittedPropertiesQuery } from './omissions-query.ts';
 import type { SchemaPartDependency } from './order-schema-parts.ts';
 import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
 import { schemaPartQueries } from './schema-part-queries.ts';
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 
-/** A schema, read from the catalogs of the source. */
+/** A schema, read from the system catalogs of the source. */
 export interface SourceSchema {
   readonly parts: readonly SchemaPart[];
   readonly dependencies: readonly SchemaPartDependency[];
   readonly containedEntries: readonly SchemaPartDependency[];
   /** Objects that cannot be copied. */
   readonly unsupported: readonly string[];
-  /** Properties that are not copied on purpose. */
+  /** Properties of objects that are intentionally not copied. */
   readonly omissions: readonly string[];
 }
 
@@ -30,11 +30,11 @@ export async function readSourceSchema(session: PinnedSession, versions: ServerV
     parts: parts.filter(({ statements }) => statements.length > 0),
     dependencies: await queryPairs(session, dependenciesQuery),
     containedEntries: [
-      ...(await queryPairs(session, containedEntriesQuery)),
+      ...(await queryPairs(session, implicitCatalogEntriesQuery)),
       ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
     ],
     unsupported: (await queryColumn(session, unsupportedObjectsQuery(versions), 'name')).map(unquoteName),
-    omissions: await queryColumn(session, omissionsQuery, 'note'),
+    omissions: await queryColumn(session, omittedPropertiesQuery, 'note'),
   };
   await session.query('COMMIT');
   return schema;

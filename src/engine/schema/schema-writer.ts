@@ -1,31 +1,34 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
-import { plainTransaction, type SchemaTransaction } from './create-schema-parts.ts';
+import { defaultSchemaTransaction, type SchemaTransaction } from './create-schema-parts.ts';
 import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
-import { type LastObject, readLastObjects } from './last-objects.ts';
+import { type LateCreatedObject, readLateCreatedObjects } from './last-objects.ts';
 import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
 import { superuserObjectsQuery } from './superuser-objects.ts';
 
-/** How the objects of a schema are created on the target. */
+/** The ways in which objects of a schema are created on the target. */
 export interface SchemaWriter {
   readonly session: SchemaSession['session'];
   readonly transaction: SchemaTransaction;
-  /** Objects that may not be created. */
+  /** Names of the objects that may not be created. */
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
   readonly lastStatements: readonly string[];
-  /** Creates what must be there before any other object. Resolves with what the target rejected. */
+  /**
+   * Creates the objects that must exist before all others, such as extensions. Resolves with the objects that the
+   * target rejected.
+   */
   createFirst(): Promise<readonly string[]>;
   /** Statements, with all names quoted, for objects that are created in another way, or not at all. */
   isLeftOut(statement: string): boolean;
 }
 
-/** Everything is created by the login of the target. */
+/** A writer with which the login of the target creates all objects. */
 export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
   return {
     session,
-    transaction: plainTransaction,
+    transaction: defaultSchemaTransaction,
     obstacles: [],
     warnings: [],
     lastStatements: [],
@@ -36,11 +39,11 @@ export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
 
 export interface SourceAndTargetSchema {
   readonly source: SchemaSession;
-  /** The login that owns the database. */
+  /** The login that owns the target database. */
   readonly target: SchemaSession;
 }
 
-/** Copies with a superuser at hand, who creates extensions first, and other objects only if that is allowed. */
+/** A writer with a superuser session, which creates extensions first, and other objects only if that is allowed. */
 export function withSchemaWriter(
   { source, target }: SourceAndTargetSchema,
   superuser: SuperuserAccess | undefined,
@@ -53,7 +56,7 @@ export function withSchemaWriter(
     const extensions = await readExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
     const special = (await queryColumn(source.session, superuserObjectsQuery, 'name')).map(unquoteName);
-    const last = await readLastObjects(source);
+    const last = await readLateCreatedObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -61,7 +64,7 @@ export function withSchemaWriter(
     const asSuperuser = allowObjects && special.length > 0;
     return copy({
       session: asSuperuser ? admin.session : target.session,
-      transaction: asSuperuser ? superuserTransaction(owner) : plainTransaction,
+      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaTransaction,
       obstacles:
         allowObjects || refused.length === 0
           ? []
@@ -78,7 +81,10 @@ export function withSchemaWriter(
   });
 }
 
-/** The owner is a superuser inside the transaction alone, so that it owns what is created, and no other session sees it as one. */
+/**
+ * The owner of the database is a superuser only inside this transaction: it then owns the created objects, and no other
+ * session sees it as a superuser.
+ */
 function superuserTransaction(owner: string): SchemaTransaction {
   const role = quoteIdentifier(owner);
   return {
@@ -89,7 +95,7 @@ function superuserTransaction(owner: string): SchemaTransaction {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly LastObject[],
+  last: readonly LateCreatedObject[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

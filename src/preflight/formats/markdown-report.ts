@@ -2,17 +2,17 @@ import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } fro
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, ownReasons } from './database-groups.ts';
+import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
   blockingGroups,
   createRepetitionFilter,
   dataLossLines,
   describeDatabases,
   type FindingGroup,
+  type FindingGroupText,
   groupFindings,
   listNames,
   type RepetitionFilter,
-  type SharedText,
 } from './finding-groups.ts';
 import { fixSteps } from './fix-steps.ts';
 import {
@@ -25,7 +25,10 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** The report for a ticket or a wiki: verdict, what blocks, what to run, then each finding once, by severity. */
+/**
+ * Renders the report as Markdown, for a ticket or a wiki: verdict, blockers, what to run, then each finding once, by
+ * severity.
+ */
 export function markdownReport(report: PreflightReport): string {
   const groups = groupFindings(report.findings);
   const blockers = blockingGroups(report, groups);
@@ -118,7 +121,7 @@ function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter):
 
 const shownObservations = 6;
 
-function shared(one: SharedText | undefined, isNew: RepetitionFilter): string | undefined {
+function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
@@ -130,7 +133,7 @@ function databases(report: PreflightReport): string {
   const rows = groups.slice(0, shownDatabases).map((group) => {
     const names = group.slice(0, 3).map(({ name }) => markdownCodeCell(name));
     const more = group.length > 3 ? ` and ${group.length - 3} more` : '';
-    const own = group[0] === undefined ? [] : ownReasons(report, group[0]);
+    const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
     return `| ${names.join(', ')}${more} | ${group[0]?.verdict} | ${databaseFacts(group).join(', ')} | ${own.join(', ')} |`;
   });
   const rest = groups.length - shownDatabases;

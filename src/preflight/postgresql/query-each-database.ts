@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/host.ts';
 import { createResponseMemory } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { knownQueryValue } from '../query.ts';
-import type { FindNearest } from '../unknown-check-ids.ts';
+import type { FindNearestWord } from '../unknown-check-ids.ts';
 import { openPostgresqlSource } from './open-source.ts';
 import { databasesQuery } from './queries/databases.ts';
 import type { PostgresqlQuery } from './query.ts';
@@ -15,8 +15,8 @@ export interface QueryEachDatabaseOptions {
   readonly ignoreDbs: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly nearest: FindNearest;
-  /** Called with every message before it is sent. */
+  readonly nearest: FindNearestWord;
+  /** Called with every message before it is sent to the source. */
   readonly onSend?: (database: string, text: string) => void;
 }
 
@@ -25,10 +25,7 @@ export type DatabaseQueryValue<T> =
   /** Why the query has no value. */
   | { readonly database: string; readonly failure: string };
 
-/**
- * Runs one query in every database to be migrated, one after the other.
- * @throws CliError `source_unreachable` when the connection fails, `usage` for unknown databases in `ignoreDbs`
- */
+/** Runs one query in every database to be migrated, one after the other. */
 export async function queryEachDatabase<T>(
   options: QueryEachDatabaseOptions,
   query: PostgresqlQuery<T>,

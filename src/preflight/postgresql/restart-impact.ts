@@ -1,7 +1,7 @@
 import type { UserSessions } from './queries/activity.ts';
-import { countText, timeSpanText } from './units.ts';
+import { pluralize, timeSpanText } from './units.ts';
 
-/** The sessions that a restart would end, for the detail of a fix that needs a restart. */
+/** The sessions that a restart would end, as text for a fix that needs a restart. */
 export function restartImpact(groups: readonly UserSessions[]): string {
   const sessions = groups.reduce((sum, group) => sum + group.sessions, 0);
   if (sessions === 0) return 'A restart would end no session: there are no other connections now.';
@@ -9,5 +9,5 @@ export function restartImpact(groups: readonly UserSessions[]): string {
   const rest = groups.length > 5 ? `, ${groups.length - 5} more roles` : '';
   const longest = Math.max(0, ...groups.map(({ seconds }) => seconds ?? 0));
   const running = longest === 0 ? '' : `; the longest transaction has run for ${timeSpanText(longest * 1000)}`;
-  return `A restart would end ${countText(sessions, 'session')} (${who.join(', ')}${rest})${running}.`;
+  return `A restart would end ${pluralize(sessions, 'session')} (${who.join(', ')}${rest})${running}.`;
 }

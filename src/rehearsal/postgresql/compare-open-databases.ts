@@ -4,7 +4,6 @@ import { compareSequences, unreadableSequence } from '../compare-counts.ts';
 import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
 import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
-
 import { compareTables } from './compare-tables.ts';
 import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
 
@@ -43,12 +42,10 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
       ...(await compareLargeObjects(source, target)),
       ...others.map(
         (one): TableCount => ({
-          ...{
-            name: one.name,
-            rows_source: null,
-            rows_target: targetOnly.get(one.name)?.rows ?? null,
-            state: 'differs',
-          },
+          name: one.name,
+          rows_source: null,
+          rows_target: targetOnly.get(one.name)?.rows ?? null,
+          state: 'differs',
         }),
       ),
     ],
@@ -69,8 +66,8 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
 }
 
 /**
- * Waits until every replication slot of a subscription has confirmed the current position of the WAL. Resolves with why one has
- * not.
+ * Waits until every replication slot of a subscription has confirmed the current position of the WAL. Resolves with the
+ * reason why a slot has not confirmed it; undefined after success.
  */
 async function waitForSlots(
   source: ContentSession,
@@ -93,7 +90,7 @@ async function waitForSlots(
   }
 }
 
-/** What of the source holds data that COPY cannot read, or that a migration does not copy. */
+/** Kinds of source data that COPY cannot read, or that a migration does not copy. */
 async function listNotCompared(source: ContentSession, oldest: number): Promise<readonly string[]> {
   const [row] = await queryRows(
     source,

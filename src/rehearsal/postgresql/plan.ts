@@ -8,12 +8,12 @@ import { CliError, usageError } from '../../errors.ts';
 import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { FilledDatabase } from '../rehearsal-record.ts';
+import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';
 
 /** The target before the rehearsal. */
 export interface TargetState {
-  /** As typed, but without TLS if the server has none and the address does not require it. */
+  /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
   readonly server: ServerIdentity;
   readonly databases: readonly string[];
@@ -21,8 +21,8 @@ export interface TargetState {
 }
 
 /**
- * Reads the target. Throws a CliError when the connection fails. Rejects when the signal aborts.
- * @param isTlsFixed a connection without TLS is not tried
+ * Reads the target. Throws a CliError if the connection to the target fails. Rejects when the signal aborts.
+ * @param isTlsFixed whether a connection without TLS must not be tried
  */
 export async function inspectTarget(
   target: PostgresqlSource,
@@ -55,14 +55,14 @@ export async function inspectTarget(
   }
 }
 
-/** What a rehearsal will create on the target. */
+/** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
   readonly source: ServerIdentity;
   readonly databases: readonly DatabaseDefinition[];
   /** Databases that do not exist on the target. */
   readonly missing: readonly DatabaseDefinition[];
   /** Databases that exist on the target and are empty. */
-  readonly filled: readonly FilledDatabase[];
+  readonly filled: readonly FormerlyEmptyDatabase[];
 }
 
 /** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
@@ -88,7 +88,7 @@ export async function planRehearsal(
   if (databases.length === 0)
     throw usageError('--ignore-dbs contains every database of the source', 'remove one of them from `--ignore-dbs`');
   const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
-  const filled: FilledDatabase[] = [];
+  const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
     await withEngineSession(

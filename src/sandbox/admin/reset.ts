@@ -2,7 +2,10 @@ import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
 
-/** Restores the initial state: tokens, sessions, droplets, clock, consent script, request log, faults. People, applications and secrets stay. */
+/**
+ * Restores the initial state of tokens, sessions, droplets, clock, consent script, request log and faults. A reset does not
+ * change people, applications and secrets.
+ */
 export function resetSandbox(
   _request: HttpRequest,
   { world, log, limiter, faults, planes }: SandboxService,

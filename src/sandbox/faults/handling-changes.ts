@@ -3,14 +3,17 @@ import type { SandboxService } from '../service.ts';
 import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.ts';
 import type { Fault } from './fault.ts';
 
-/** What a handler gets. */
-export interface HandlerInput {
+/** The arguments of a request handler. */
+export interface RequestHandlerInput {
   readonly request: HttpRequest;
   readonly service: SandboxService;
 }
 
-/** The input of the handler with a change of the handling; unchanged for the other actions. */
-export function changeHandling(input: HandlerInput, { action, delay = 0 }: Fault): HandlerInput {
+/** Changes the input of the handler for an action in HANDLING_CHANGE_NAMES; other actions leave it unchanged. */
+export function applyRequestHandlingFault(
+  input: RequestHandlerInput,
+  { action, delay = 0 }: Fault,
+): RequestHandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
     return { service, request: { ...request, body: normalizeDropletAttributes(request.body) } };

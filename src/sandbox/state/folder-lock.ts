@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { StateError } from './state-error.ts';
+import { StateFolderError } from './state-error.ts';
 
-/** Locks an open file until it is closed; false when another process holds the lock. */
-export type TryLock = (descriptor: number) => boolean;
+/** Locks an open file until it is closed; returns false when another process has the lock. */
+export type TryLockFile = (descriptor: number) => boolean;
 
 /**
- * Locks the empty file `path`, which is never removed; returns the function that releases the lock. The kernel releases it
- * when the process ends for any reason, so there are no stale locks. Throws a StateError.
+ * Locks the empty file `path`, which is never removed, and returns the function that releases the lock. The kernel releases the
+ * lock of a file when the process ends for any reason, so no lock remains after a crash. Throws a StateError.
  */
-export function lockFolder(path: string, tryLock: TryLock = systemLock()): () => void {
+export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): () => void {
   let descriptor: number | undefined = openSync(path, 'a', 0o600);
   const release = (): void => {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -21,19 +21,26 @@ export function lockFolder(path: string, tryLock: TryLock = systemLock()): () =>
     if (tryLock(descriptor) && isSameFile(path, descriptor)) return release;
   } catch (error) {
     release();
-    throw new StateError('unusable', `could not lock ${path}: ${error instanceof Error ? error.message : error}`, {
-      hint: 'name a folder on a local disk with `--state`',
-    });
+    throw new StateFolderError(
+      'unusable',
+      `could not lock ${path}: ${error instanceof Error ? error.message : error}`,
+      {
+        hint: 'name a folder on a local disk with `--state`',
+      },
+    );
   }
   release();
-  throw new StateError('busy', `another sandbox is using ${dirname(path)}`, {
-    detail: `it holds the lock ${path}`,
-    hint: 'stop it, or name another folder with `--state`',
+  throw new StateFolderError('busy', `another sandbox is using ${dirname(path)}`, {
+    detail: `the other sandbox has locked ${path}`,
+    hint: 'stop the other sandbox, or name another folder with `--state`',
   });
 }
 
-/** The flock program locks a descriptor that it inherits; the lock belongs to the open file and remains when it exits. */
-export const flock: TryLock = (descriptor) => {
+/**
+ * The program flock locks the file descriptor that it inherits; the lock belongs to the open file and remains after flock has
+ * exited.
+ */
+export const flock: TryLockFile = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',
@@ -45,8 +52,8 @@ export const flock: TryLock = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native library has no build for musl; there the flock program replaces it. */
-function systemLock(): TryLock {
+/** The native lock library has no build for the C library musl, where the program flock is used instead. */
+function systemLock(): TryLockFile {
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
     return (descriptor) => native.tryLock(descriptor);
@@ -55,7 +62,7 @@ function systemLock(): TryLock {
   }
 }
 
-/** False when the path was removed after it was opened: a lock on a removed file excludes no other process. */
+/** Returns false when the file was removed after it was opened, because a lock on a removed file excludes no other process. */
 function isSameFile(path: string, descriptor: number): boolean {
   const locked = fstatSync(descriptor, { bigint: true });
   const named = statSync(path, { bigint: true, throwIfNoEntry: false });

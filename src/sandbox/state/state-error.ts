@@ -1,12 +1,12 @@
-/** Why a state folder cannot be used. */
-export class StateError extends Error {
+/** The error for a state folder that cannot be used. */
+export class StateFolderError extends Error {
   override readonly name = 'StateError';
   readonly reason: 'unusable' | 'busy' | 'damaged';
-  /** For instance a path and a line. */
+  /** The location of the error, for example a path and a line. */
   readonly detail: string | undefined;
   readonly hint: string | undefined;
 
-  constructor(reason: StateError['reason'], message: string, parts: { detail?: string; hint?: string } = {}) {
+  constructor(reason: StateFolderError['reason'], message: string, parts: { detail?: string; hint?: string } = {}) {
     super(message);
     this.reason = reason;
     this.detail = parts.detail;
@@ -14,9 +14,9 @@ export class StateError extends Error {
   }
 }
 
-/** The line is counted from 1. */
-export function damagedStateError(path: string, line: number, problem: string): StateError {
-  return new StateError('damaged', 'the sandbox state is damaged', {
+/** The line number starts at 1. */
+export function damagedStateError(path: string, line: number, problem: string): StateFolderError {
+  return new StateFolderError('damaged', 'the sandbox state is damaged', {
     detail: `${path}, line ${line}: ${problem}`,
     hint: 'restore the folder from a backup, or name another folder with `--state`',
   });

@@ -4,20 +4,23 @@ import type { SandboxService } from '../service.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
 import type { ApiReply } from './api-reply.ts';
 
-/** The holder of a valid access token. */
+/** The account that sent a request with a valid access token. */
 export interface ApiCaller {
   readonly accessToken: string;
   readonly scope: Scope;
-  /** UUID of the account whose resources are used: the team of the grant, else the person. */
+  /** The UUID of the account whose resources the request uses: the team of the grant, or the person if the grant has no team. */
   readonly account: string;
 }
 
-export type CallerResult =
+export type ApiCallerResult =
   | { readonly isKnown: true; readonly caller: ApiCaller }
   | { readonly isKnown: false; readonly refusal: ApiReply };
 
-/** Reads the bearer token (RFC 6750 §2.1). An unknown, expired or revoked token is answered as not found (spec §7). */
-export function authenticateCaller(request: HttpRequest, service: SandboxService): CallerResult {
+/**
+ * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
+ * "not found" (spec §7).
+ */
+export function authenticateCaller(request: HttpRequest, service: SandboxService): ApiCallerResult {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
     const refusal = apiErrorReply(401, 'Unable to authenticate you.', { 'www-authenticate': 'Bearer' });
@@ -30,13 +33,13 @@ export function authenticateCaller(request: HttpRequest, service: SandboxService
   return { isKnown: true, caller: { accessToken, scope: pair.scope, account: pair.team ?? pair.person } };
 }
 
-/** The token, if the request has exactly one Authorization header and it is well-formed. */
+/** Returns the bearer token if the request has exactly one Authorization header and the header is well-formed. */
 export function readBearerToken(request: HttpRequest): string | undefined {
   const headers = request.header('authorization');
   return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
 }
 
-/** The scope a request needs when no route defines it. */
+/** The scope that a request needs when no route matches it. */
 export function requiredScope(method: string): Scope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
 }

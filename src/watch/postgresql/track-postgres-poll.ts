@@ -1,5 +1,5 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetention } from '../migration-watch-limits.ts';
+import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
 import type { Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
@@ -16,7 +16,7 @@ import {
   sumNumbers,
 } from './migration-totals.ts';
 import { postgresStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
-import type { SeenSlot, WatchRuleInput } from './rule-input.ts';
+import type { SlotWithSender, WatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
 import type { PostgresPoll, ServerFacts, SourceOutage } from './server-facts.ts';
 import { databasePercent, databasePhase, trackDatabase } from './track-database.ts';
@@ -25,16 +25,16 @@ import { type DatabaseTrackingState, initialDatabaseState, type PostgresTracking
 
 export interface PostgresTrackingOptions {
   readonly limits: MigrationWatchLimits;
-  /** Databases that are not migrated. */
+  /** Names of databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
-  /** Names given with `--slot`. */
+  /** Slot names given with `--slot`. */
   readonly namedSlots: readonly string[];
   readonly preflightWarnings: readonly string[];
-  /** When the migration started; undefined: not known. */
+  /** Start time of the migration; undefined if not known. */
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
 
-/** Combines a poll with the state of earlier polls. */
+/** Combines the facts of a poll with the state from earlier polls. */
 export function trackPostgresPoll(
   state: PostgresTrackingState,
   poll: PostgresPoll,
@@ -69,7 +69,7 @@ function trackFacts(
       }),
     ]),
   );
-  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetention(limits)), server];
+  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetentionMs(limits)), server];
   const first = previous.first ?? server;
   const shared = { now: server, first, window, limits, warned: tracking.preflightWarnings };
   const broken = runPostgresRules({
@@ -134,7 +134,7 @@ function trackFacts(
   };
 }
 
-/** Keeps the last numbers while the source cannot be reached; the phase shows that they are old. */
+/** Keeps the last values while the source cannot be reached; the phase shows that these values are old. */
 function trackOutage(
   previous: PostgresTrackingState,
   outage: SourceOutage,
@@ -168,7 +168,10 @@ function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
   return postgresWatchRules.flatMap((rule) => rule(all));
 }
 
-function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server: ServerFacts): readonly SeenSlot[] {
+function seenSlots(
+  databases: ReadonlyMap<string, DatabaseTrackingState>,
+  server: ServerFacts,
+): readonly SlotWithSender[] {
   return [...databases.values()].flatMap(({ name, slot, missedPolls, firstActiveAt }) =>
     slot === undefined
       ? []
@@ -184,7 +187,7 @@ function seenSlots(databases: ReadonlyMap<string, DatabaseTrackingState>, server
   );
 }
 
-/** Databases of the migration; the rules ignore others. */
+/** The databases of the migration; the rules ignore all others. */
 function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): WatchRuleInput['databases'] {
   return [...databases.values()].flatMap(({ name, slot, facts, publications, publicationsRead, shapes }) =>
     slot === undefined || publications === undefined
@@ -193,7 +196,7 @@ function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): W
   );
 }
 
-/** The first poll without a slot of the migration shows which slots belong to other consumers. */
+/** All slots in the first poll without a slot of the migration belong to other consumers. */
 function otherSlotsOf(ours: SlotChoice['slots'], { slots }: ServerFacts): readonly string[] | undefined {
   if (ours.length > 0) return undefined;
   return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);

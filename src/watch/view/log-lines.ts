@@ -2,8 +2,8 @@ import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { StatusSample, Violation } from '../status-sample.ts';
 import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
-/** What was logged last. Without a terminal, lines are written for changes and at least once a minute. */
-export interface LoggedState {
+/** The sample that was logged last. Without a terminal, lines are written for changes and at least once a minute. */
+export interface LastLoggedState {
   readonly sample: StatusSample;
   /** Violations of the last poll. */
   readonly broken: readonly Violation[];
@@ -12,9 +12,9 @@ export interface LoggedState {
 const maxSilence = 60_000;
 
 export function nextLogLines(
-  logged: LoggedState | undefined,
+  logged: LastLoggedState | undefined,
   sample: StatusSample,
-): { lines: readonly string[]; said: LoggedState } {
+): { lines: readonly string[]; said: LastLoggedState } {
   const { at, violations } = sample;
   const isNew = (violation: Violation) =>
     !(logged?.broken ?? []).some((other) => violationKey(other) === violationKey(violation));

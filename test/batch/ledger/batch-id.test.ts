@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
-  batchListTag,
+  batchLookupTag,
   countAddedTags,
-  exclusiveBatchTag,
-  isTagOfABatch,
+  deriveBatchFromId,
+  isBatchTag,
   readBatchId,
-  sharedBatch,
+  uniqueBatchTag,
 } from '../../../src/batch/ledger/batch-id.ts';
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { batchOf } from '../batch-fixtures.ts';
@@ -24,7 +24,7 @@ describe('--batch-id', () => {
 });
 
 describe('the tags of a batch with --batch-id', () => {
-  const shared = sharedBatch('x', ['a', 'b'], attributes);
+  const shared = deriveBatchFromId('x', ['a', 'b'], attributes);
 
   it('are added to those of the user, and are valid tags of the public service', () => {
     expect(shared).toMatchObject({ id: 'x', mark: true });
@@ -35,7 +35,7 @@ describe('the tags of a batch with --batch-id', () => {
 
   it('are equal for the same names and attributes in another order', () => {
     const extra = { vpc: { a: [2, 1], b: 1 }, ipv6: true, tags: ['web'] };
-    const again = sharedBatch('x', ['b', 'a'], { extra, image: 'i', size: 's' });
+    const again = deriveBatchFromId('x', ['b', 'a'], { extra, image: 'i', size: 's' });
     expect(again?.content_hash).toBe(shared?.content_hash);
     expect(shared?.content_hash).toMatch(/^[0-9a-f]{12}$/);
   });
@@ -53,27 +53,27 @@ describe('the tags of a batch with --batch-id', () => {
       { ...attributes, extra: { ...attributes.extra, vpc: { b: 1, a: [1, 2] } } },
     ],
   ])('differ for other %s', (_, names, other) => {
-    expect(sharedBatch('x', names, other)?.content_hash).not.toBe(shared?.content_hash);
+    expect(deriveBatchFromId('x', names, other)?.content_hash).not.toBe(shared?.content_hash);
   });
 
   it('have no place beside tags that are not a list of strings', () => {
-    expect(sharedBatch('x', ['a'], { ...attributes, extra: { tags: 'web' } })).toBeUndefined();
+    expect(deriveBatchFromId('x', ['a'], { ...attributes, extra: { tags: 'web' } })).toBeUndefined();
   });
 });
 
 it('the tag that proves a droplet, and the tag that lists the droplets', () => {
   const shared = batchOf(['a'], { id: 'x', mark: true, content_hash: '0123456789ab' });
-  expect([exclusiveBatchTag(shared), batchListTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
+  expect([uniqueBatchTag(shared), batchLookupTag(shared)]).toEqual(['cloudctl:x:0123456789ab', 'cloudctl:x']);
   const marked = batchOf(['a'], { mark: true });
-  expect([exclusiveBatchTag(marked), batchListTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
-  expect(exclusiveBatchTag(batchOf(['a']))).toBeUndefined();
+  expect([uniqueBatchTag(marked), batchLookupTag(marked)]).toEqual(['cloudctl-b1', 'cloudctl-b1']);
+  expect(uniqueBatchTag(batchOf(['a']))).toBeUndefined();
 });
 
 it('tags of a batch are recognized without case', () => {
-  expect(['cloudctl-0123456789ab', 'cloudctl:x', 'CloudCtl:X:0123456789AB'].map(isTagOfABatch)).toEqual([
+  expect(['cloudctl-0123456789ab', 'cloudctl:x', 'CloudCtl:X:0123456789AB'].map(isBatchTag)).toEqual([
     true,
     true,
     true,
   ]);
-  expect(['cloudctl', 'cloudctl-x', 'cloudctl:', 'web', 'my-cloudctl:x'].some(isTagOfABatch)).toBe(false);
+  expect(['cloudctl', 'cloudctl-x', 'cloudctl:', 'web', 'my-cloudctl:x'].some(isBatchTag)).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sharedBatch } from '../../../src/batch/ledger/batch-id.ts';
+import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, replaceLedger } from '../../../src/batch/ledger/ledger.ts';
 import { encodeLedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
@@ -21,7 +21,7 @@ import {
 
 const names = ['a', 'b', 'c'];
 const attributes = { size: 's', image: 'i', extra: {} };
-const batch = batchOf(names, { ...sharedBatch('x', names, attributes) });
+const batch = batchOf(names, { ...deriveBatchFromId('x', names, attributes) });
 const { tags } = batch.attributes.extra;
 const start = Date.parse('2026-01-01T00:00:00Z');
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSharedScan } from '../../../src/batch/lookup/shared-scan.ts';
+import { createSharedDropletScan } from '../../../src/batch/lookup/shared-scan.ts';
 import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
@@ -16,7 +16,7 @@ function scanOf(tags: readonly string[], tag: string | undefined) {
   );
   const onPause = async (): Promise<void> => {};
   const lane = createSendLane({ api, loginHints: workLoginHints, clock: instantClock(), maxPause: 900_000, onPause });
-  return { scan: createSharedScan(lane, tag), api };
+  return { scan: createSharedDropletScan(lane, tag), api };
 }
 
 const query = (isWorthwhile: (left: number, count: number) => boolean) => ({

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandNames } from '../../../src/batch/options/expand-names.ts';
+import { expandDropletNames } from '../../../src/batch/options/expand-names.ts';
 import { CliError } from '../../../src/errors.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
 function refusal(patterns: readonly string[]): CliError {
   try {
-    expandNames(patterns);
+    expandDropletNames(patterns);
   } catch (error) {
     if (error instanceof CliError) return error;
     throw error;
@@ -41,7 +41,7 @@ describe('names', () => {
     [['x'.repeat(255)], ['x'.repeat(255)]],
     [[], []],
   ])('%j are %j', (patterns, names) => {
-    expect(expandNames(patterns)).toEqual(names);
+    expect(expandDropletNames(patterns)).toEqual(names);
   });
 
   it.each([
@@ -115,7 +115,7 @@ describe('names', () => {
       fc.property(fc.array(pattern, { maxLength: 4 }), (patterns) => {
         let names: readonly string[];
         try {
-          names = expandNames(patterns);
+          names = expandDropletNames(patterns);
         } catch (error) {
           expect(error).toMatchObject({ code: 'usage' });
           return;
@@ -129,7 +129,7 @@ describe('names', () => {
   it('of a range are as many as it is long', () => {
     fc.assert(
       fc.property(fc.nat(5_000), fc.nat(5_000), (from, to) => {
-        const names = expandNames([`n{${from}..${to}}`]);
+        const names = expandDropletNames([`n{${from}..${to}}`]);
         expect(names).toHaveLength(Math.abs(to - from) + 1);
         expect([names.at(0), names.at(-1)]).toEqual([`n${from}`, `n${to}`]);
       }),

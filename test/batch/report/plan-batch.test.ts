@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sharedBatch } from '../../../src/batch/ledger/batch-id.ts';
+import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
 import type { BatchEvent, LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
@@ -11,7 +11,7 @@ import { apiOf, batchOf, batchResponse, instantClock } from '../batch-fixtures.t
 const names = ['a', 'b', 'c', 'd'];
 const at = '2026-01-01T00:00:00.000Z';
 const attributes = { size: 's', image: 'i', region: 'r', extra: {} };
-const shared: Partial<BatchEvent> = { ...sharedBatch('x', names, attributes) };
+const shared: Partial<BatchEvent> = { ...deriveBatchFromId('x', names, attributes) };
 const tags = shared.attributes?.extra.tags;
 const like = { size_slug: 's', region: { slug: 'r' }, image: { slug: 'i' } };
 

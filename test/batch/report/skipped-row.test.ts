@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { skippedDifferences, skippedRow } from '../../../src/batch/report/skipped-row.ts';
+import { describeSkippedDifferences, skippedDropletRow } from '../../../src/batch/report/skipped-row.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
 const baseline = {
@@ -10,20 +10,20 @@ const baseline = {
 } as const;
 
 test('a skipped row has the difference of its droplet', () => {
-  expect(skippedRow('a', 1, baseline)).toEqual({
+  expect(skippedDropletRow('a', 1, baseline)).toEqual({
     name: 'a',
     status: 'skipped',
     id: 1,
     difference: 'size s-2vcpu-4gb instead of s-1vcpu-1gb',
   });
-  expect(skippedRow('b', 2, baseline)).toEqual({ name: 'b', status: 'skipped', id: 2 });
-  expect(skippedRow('__proto__', 0, baseline)).toEqual({ name: '__proto__', status: 'skipped' });
-  expect(skippedRow('a', 1, undefined)).not.toHaveProperty('difference');
+  expect(skippedDropletRow('b', 2, baseline)).toEqual({ name: 'b', status: 'skipped', id: 2 });
+  expect(skippedDropletRow('__proto__', 0, baseline)).toEqual({ name: '__proto__', status: 'skipped' });
+  expect(skippedDropletRow('a', 1, undefined)).not.toHaveProperty('difference');
 });
 
 test('the differences are one sentence, and no difference is none', () => {
-  expect(skippedDifferences([skippedRow('b', 2, baseline), { status: 'created' }])).toBeUndefined();
-  const many = Array.from({ length: 22 }, () => skippedRow('a', 1, baseline));
-  expectGolden('droplets', skippedDifferences(many.slice(0, 1)) ?? '', 'one');
-  expect(skippedDifferences(many)).toContain('2 more');
+  expect(describeSkippedDifferences([skippedDropletRow('b', 2, baseline), { status: 'created' }])).toBeUndefined();
+  const many = Array.from({ length: 22 }, () => skippedDropletRow('a', 1, baseline));
+  expectGolden('droplets', describeSkippedDifferences(many.slice(0, 1)) ?? '', 'one');
+  expect(describeSkippedDifferences(many)).toContain('2 more');
 });

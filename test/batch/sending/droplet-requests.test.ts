@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expandNames } from '../../../src/batch/options/expand-names.ts';
+import { expandDropletNames } from '../../../src/batch/options/expand-names.ts';
 import {
   createDropletRequests,
   type DropletAttributes,
@@ -10,9 +10,9 @@ const attributes: DropletAttributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-0
 
 describe('the requests of a batch', () => {
   it('hold ten names each, and a single one as name', () => {
-    const requests = createDropletRequests(expandNames(['n{1..21}']), attributes, 10);
+    const requests = createDropletRequests(expandDropletNames(['n{1..21}']), attributes, 10);
     expect(requests.map(({ names }) => names.length)).toEqual([10, 10, 1]);
-    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ names: expandNames(['n{1..10}']) });
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ names: expandDropletNames(['n{1..10}']) });
     expect(JSON.parse(requests[2]?.body ?? '')).toEqual({
       name: 'n21',
       region: 'nyc3',

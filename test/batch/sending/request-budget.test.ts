@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limitLaneRate } from '../../../src/batch/sending/request-budget.ts';
+import { limitSendRate } from '../../../src/batch/sending/request-budget.ts';
 import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
@@ -18,7 +18,7 @@ function limited(status: number) {
   );
   const onPause = async (): Promise<void> => {};
   const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause });
-  const limitedLane = limitLaneRate(lane, clock, { requests: 25, window: 60_000 });
+  const limitedLane = limitSendRate(lane, clock, { requests: 25, window: 60_000 });
   const send = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at++) {
       await limitedLane.waitForTurn(signal);

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { completionScript, type Shell } from '../../../src/cli/completion-scripts.ts';
+import { type CompletionShell, completionScript } from '../../../src/cli/completion-scripts.ts';
 
 export interface Completer {
   /** What the shell itself offers after these words, the last of which is being typed. */
@@ -17,7 +17,7 @@ export interface Completer {
 }
 
 /** The script in a real shell, with a `cloudctl` that has the test tree and three profiles, one of them with a hostile name. */
-export async function completer(shell: Exclude<Shell, 'powershell'>): Promise<Completer> {
+export async function completer(shell: Exclude<CompletionShell, 'powershell'>): Promise<Completer> {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-completion-'));
   const script = join(folder, `script.${shell}`);
   writeFileSync(script, completionScript(shell, 'cloudctl'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
-import { createDatabaseProgress, impede } from '../../../src/engine/migration-state.ts';
+import { createDatabaseProgress, recordDatabaseOutage } from '../../../src/engine/migration-state.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
@@ -102,7 +102,7 @@ test.each([
   const empty = { ...createDatabaseProgress('postgres'), hasTables: false, error: 'refused', phase: 'error' as const };
   const databases = phases.map((phase, at) => {
     const database = { ...createDatabaseProgress(`d${at}`), hasTables: true };
-    if (phase === 'source_unreachable') impede(database, phase, 'no route');
+    if (phase === 'source_unreachable') recordDatabaseOutage(database, phase, 'no route');
     else database.phase = phase;
     if (phase === 'error') database.error = 'no';
     return database;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluateConnect } from '../../../src/preflight/network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../../src/preflight/network/evaluate-connect.ts';
 import type { ConnectAttempt } from '../../../src/preflight/network/network-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { failed, healthyAddress } from './sample.ts';
@@ -17,7 +17,7 @@ test.each<[string, readonly ConnectAttempt[], string, RegExp]>([
   ['a second address that is refused', [v4, { ...v6, error: 'ECONNREFUSED' }], 'warn', /2606:4700::1/],
   ['a second address without a route from this machine', [v4, { ...v6, error: 'ENETUNREACH' }], 'pass', /1 of 2/],
 ])('%s', (_what, connects, status, words) => {
-  const outcome = evaluateConnect({ ...healthyAddress, connects }, every);
+  const outcome = evaluateTcpConnections({ ...healthyAddress, connects }, every);
   expect(outcome.status).toBe(status);
   expect([outcome.observed, outcome.detail, outcome.fix?.text].join(' ')).toMatch(words);
   expectGolden('db-preflight-network', JSON.stringify(outcome, null, 1));
@@ -25,5 +25,5 @@ test.each<[string, readonly ConnectAttempt[], string, RegExp]>([
 });
 
 test('a host without an address is skipped, because another check fails', () => {
-  expect(evaluateConnect({ ...healthyAddress, lookup: failed(), connects: [] }, every).status).toBe('skip');
+  expect(evaluateTcpConnections({ ...healthyAddress, lookup: failed(), connects: [] }, every).status).toBe('skip');
 });

@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flock, lockFolder, type TryLock } from '../../../src/sandbox/state/folder-lock.ts';
+import { flock, lockFolder, type TryLockFile } from '../../../src/sandbox/state/folder-lock.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
 
-function holdsOnce(tryLock?: TryLock): void {
+function holdsOnce(tryLock?: TryLockFile): void {
   const path = join(makeFolder(), 'lock');
   const release = tryLock === undefined ? lockFolder(path) : lockFolder(path, tryLock);
   expect(() => lockFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
@@ -20,7 +20,7 @@ describe('the lock of a state folder', () => {
 
   it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');
-    const locked: TryLock = () => {
+    const locked: TryLockFile = () => {
       rmSync(path);
       writeFileSync(path, '');
       return true;
@@ -29,7 +29,7 @@ describe('the lock of a state folder', () => {
   });
 
   it('is an error with its reason when the system cannot lock files', () => {
-    const broken: TryLock = () => {
+    const broken: TryLockFile = () => {
       throw new Error('no locks available');
     };
     expect(() => lockFolder(join(makeFolder(), 'lock'), broken)).toThrow(

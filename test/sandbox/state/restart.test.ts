@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
-import { StateError } from '../../../src/sandbox/state/state-error.ts';
+import { StateFolderError } from '../../../src/sandbox/state/state-error.ts';
 import {
   admin,
   authorizationQuery,
@@ -160,7 +160,7 @@ describe('a sandbox with a state folder', () => {
 
   it('refuses a path where no folder can be created', async () => {
     const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
-    await expect(startSandbox({ state: nowhere })).rejects.toThrow(StateError);
+    await expect(startSandbox({ state: nowhere })).rejects.toThrow(StateFolderError);
   });
 
   it('gives only its user access to its files', async () => {

@@ -1,5 +1,5 @@
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
-import type { SeenDatabase, SeenSlot, WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
+import type { DatabaseForRules, SlotWithSender, WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import type {
   DatabaseFacts,
   ObservedSetting,
@@ -104,7 +104,7 @@ export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFa
 /** What rules are handed: `window` from first to last, which is now. */
 export function makeRuleInput(
   window: readonly ServerFacts[],
-  more: Partial<WatchRuleInput> & { readonly ours?: Partial<SeenSlot> } = {},
+  more: Partial<WatchRuleInput> & { readonly ours?: Partial<SlotWithSender> } = {},
 ): WatchRuleInput {
   const { ours, ...rest } = more;
   const now = window.at(-1)!;
@@ -129,7 +129,7 @@ export function makeRuleInput(
   };
 }
 
-export function makeSeenDatabase(more: Partial<SeenDatabase> = {}): SeenDatabase {
+export function makeSeenDatabase(more: Partial<DatabaseForRules> = {}): DatabaseForRules {
   return {
     name: 'shop',
     now: makeDatabaseFacts(),

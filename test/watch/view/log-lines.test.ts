@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { StatusSample } from '../../../src/watch/status-sample.ts';
-import { type LoggedState, nextLogLines } from '../../../src/watch/view/log-lines.ts';
+import { type LastLoggedState, nextLogLines } from '../../../src/watch/view/log-lines.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { exampleViolation, makeStatusSample } from './status-samples.ts';
 
 function logOf(...looks: readonly StatusSample[]): readonly (readonly string[])[] {
-  let before: LoggedState | undefined;
+  let before: LastLoggedState | undefined;
   return looks.map((look) => {
     const { lines, said: next } = nextLogLines(before, look);
     before = next;

@@ -1,5 +1,5 @@
 import type { PartQuery } from '../schema-part.ts';
-import { storageOptionsSql, textArray, textArrayConcat, userRelations } from '../sql-fragments.ts';
+import { sqlTextArray, sqlTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
 
 const constraintColumns = `'pg_constraint:' || k.oid AS id,
   format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name`;
@@ -18,7 +18,7 @@ export const checkDefinitionsQuery: PartQuery = {
         SELECT 'pg_constraint:' || same.oid FROM heirs heir JOIN pg_constraint same ON same.conrelid = heir.oid
           AND same.conname = k.conname AND same.contype = 'c' AND same.conislocal
           WHERE heir.parent = c.oid) AS x(need)) AS depends_on,
-      ${textArray(`format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
+      ${sqlTextArray(`format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.conislocal`,
 };
@@ -30,7 +30,7 @@ export const validationDefinitionsQuery: PartQuery = {
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_constraint:' || p.oid) FROM pg_constraint p
         WHERE p.contype = 'c' AND p.conislocal AND p.conname = k.conname) AS depends_on,
-      ${textArray(`format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', n.nspname, c.relname, k.conname)`)} AS statements
+      ${sqlTextArray(`format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', n.nspname, c.relname, k.conname)`)} AS statements
     FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
       AND NOT k.conislocal
     WHERE EXISTS (SELECT FROM pg_constraint p JOIN pg_inherits i ON i.inhparent = p.conrelid AND i.inhrelid = c.oid
@@ -40,8 +40,8 @@ export const validationDefinitionsQuery: PartQuery = {
 /** Constraints with an index. ONLY, because each partition has its own constraint, which is attached later. */
 export const keyConstraintDefinitionsQuery: PartQuery = {
   kind: 'key',
-  sql: () => `SELECT ${constraintColumns}, ${textArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${textArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
+  sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
           pg_get_constraintdef(k.oid)),
         format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${storageOptionsSql('x.reloptions')} || ')']`)} AS statements
     FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
@@ -51,8 +51,8 @@ export const keyConstraintDefinitionsQuery: PartQuery = {
 /** Foreign keys of partitions are created with those of their parents. */
 export const foreignKeyDefinitionsQuery: PartQuery = {
   kind: 'foreign key',
-  sql: () => `SELECT ${constraintColumns}, ${textArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
-      ${textArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,
+  sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
+      ${sqlTextArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,
         n.nspname, c.relname, k.conname, pg_get_constraintdef(k.oid))`)} AS statements
     FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f' AND k.conparentid = 0`,
 };

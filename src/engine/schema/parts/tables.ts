@@ -1,5 +1,5 @@
 import type { PartQuery, ServerVersions } from '../schema-part.ts';
-import { storageOptionsSql, textArrayConcat, userRelations } from '../sql-fragments.ts';
+import { sqlTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
 import {
   columnDefinitionsSql,
   columnSettingStatements,
@@ -15,7 +15,7 @@ export const tableDefinitionsQuery: PartQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
-      ${textArrayConcat(
+      ${sqlTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityStatements(),
         deferredNotNullStatements(versions),
@@ -29,7 +29,7 @@ export const columnSettingDefinitionsQuery: PartQuery = {
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
-      ${textArrayConcat(columnSettingStatements(versions))} AS statements
+      ${sqlTextArrayConcat(columnSettingStatements(versions))} AS statements
     FROM ${userRelations('rpm')}`,
 };
 

@@ -1,7 +1,7 @@
 import type { PartQuery, ServerVersions } from '../schema-part.ts';
 import {
-  textArray,
-  textArrayConcat,
+  sqlTextArray,
+  sqlTextArrayConcat,
   userObjectCondition,
   userRelations,
   userSchemaCondition,
@@ -12,8 +12,8 @@ export const triggerDefinitionsQuery: PartQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${textArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${textArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
+      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${sqlTextArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
         AS statements
     FROM ${userRelations('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE NOT t.tgisinternal AND ${isOriginalTrigger(versions)}`,
@@ -24,7 +24,7 @@ export const partitionTriggerDefinitionsQuery: PartQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
-      ${textArray(`'pg_class:' || c.oid`)} AS depends_on, ${textArray(triggerState('t.tgenabled'))} AS statements
+      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on, ${sqlTextArray(triggerState('t.tgenabled'))} AS statements
     FROM ${userRelations('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${isOriginalTrigger(versions)}) AND EXISTS (SELECT FROM pg_trigger other
       WHERE other.tgname = t.tgname AND other.tgfoid = t.tgfoid AND 'O' <> ANY (ARRAY[other.tgenabled, t.tgenabled]))`,
@@ -44,8 +44,8 @@ function triggerState(column: string): string {
 export const ruleDefinitionsQuery: PartQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
-      ${textArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${textArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
+      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${sqlTextArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
         format('ALTER TABLE %I.%I %s RULE %I', n.nspname, c.relname, CASE r.ev_enabled WHEN 'D' THEN 'DISABLE'
           WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, r.rulename) END]`)} AS statements
     FROM ${userRelations('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
@@ -55,7 +55,7 @@ export const ruleDefinitionsQuery: PartQuery = {
 export const eventTriggerDefinitionsQuery: PartQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
-      ${textArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
+      ${sqlTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
           coalesce(' WHEN TAG IN (' || (SELECT string_agg(quote_literal(tag), ', ') FROM unnest(e.evttags) tag) || ')', ''),
           n.nspname, p.proname),
         CASE WHEN e.evtenabled <> 'O' THEN format('ALTER EVENT TRIGGER %I %s', e.evtname, CASE e.evtenabled
@@ -68,9 +68,9 @@ export const eventTriggerDefinitionsQuery: PartQuery = {
 export const policyDefinitionsQuery: PartQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
-      ${textArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       (SELECT array_agg('role:' || rolname) FROM pg_roles WHERE oid = ANY (p.polroles)) AS requirements,
-      ${textArray(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
+      ${sqlTextArray(`format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s%s%s', p.polname, n.nspname, c.relname,
         CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
         CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
         coalesce((SELECT string_agg(quote_ident(rolname), ', ') FROM pg_roles WHERE oid = ANY (p.polroles)), 'PUBLIC'),
@@ -84,8 +84,8 @@ export const statisticsDefinitionsQuery: PartQuery = {
   sql: ({
     from,
   }) => `SELECT 'pg_statistic_ext:' || s.oid AS id, format('statistics %s.%s', n.nspname, s.stxname) AS name,
-      ${textArray(`'pg_class:' || s.stxrelid`)} AS depends_on,
-      ${textArrayConcat(
+      ${sqlTextArray(`'pg_class:' || s.stxrelid`)} AS depends_on,
+      ${sqlTextArrayConcat(
         `ARRAY[pg_get_statisticsobjdef(s.oid)${
           from >= 130_000
             ? `, CASE WHEN s.stxstattarget >= 0 THEN

@@ -1,10 +1,10 @@
 import type { PartQuery } from '../schema-part.ts';
-import { storageOptionsSql, textArray, userRelations } from '../sql-fragments.ts';
+import { sqlTextArray, storageOptionsSql, userRelations } from '../sql-fragments.ts';
 
 export const viewDefinitionsQuery: PartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
-      ${textArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
+      ${sqlTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
         coalesce(' WITH (' || ${storageOptionsSql('c.reloptions')} || ')', ''), pg_get_viewdef(c.oid))`)} AS statements
     FROM ${userRelations('v')}`,
 };
@@ -13,7 +13,7 @@ export const viewDefinitionsQuery: PartQuery = {
 export const materializedViewDefinitionsQuery: PartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
-      ${textArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
+      ${sqlTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
         coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
         coalesce(' WITH (' || ${storageOptionsSql('c.reloptions')} || ')', ''), rtrim(pg_get_viewdef(c.oid), ';'))`)}
         AS statements
@@ -24,8 +24,8 @@ export const materializedViewDefinitionsQuery: PartQuery = {
 export const defaultDefinitionsQuery: PartQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
-      ${textArray(`'pg_class:' || c.oid`)} AS depends_on,
-      ${textArray(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
+      ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
+      ${sqlTextArray(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
         pg_get_expr(d.adbin, d.adrelid))`)} AS statements
     FROM ${userRelations('rpv')} JOIN pg_attrdef d ON d.adrelid = c.oid
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum AND a.attgenerated = ''`,

@@ -1,10 +1,10 @@
-import { requoteName, requoteSignature } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type AddedMember, addedMembersQuery } from '../queries/added-members.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const addedMembersCheck = databaseCheck({
   id: 'added-members',
@@ -18,7 +18,7 @@ export const addedMembersCheck = databaseCheck({
     const named = needed.length > 0 ? needed : added;
     const more = {
       required: 'functions that the scripts of the extension create',
-      detail: `A dump has no members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not name these functions. ${needed.length === 0 ? 'They are missing on the target without an error.' : `Objects that need them cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
+      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
       objects: firstListedObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
@@ -28,10 +28,10 @@ export const addedMembersCheck = databaseCheck({
         effects: [removesResultRows(addedMembersQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
-        text: 'Take them out of the extension. They stay as they are, and a dump then contains them.',
+        text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
-    const observed = countText(named.length, 'function');
+    const observed = pluralize(named.length, 'function');
     return needed.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
@@ -39,4 +39,4 @@ export const addedMembersCheck = databaseCheck({
 const statement =
   (verb: 'ADD' | 'DROP') =>
   ({ extension, signature }: AddedMember): string =>
-    `ALTER EXTENSION ${requoteName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;
+    `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

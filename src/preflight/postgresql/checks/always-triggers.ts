@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { fail, pass, warn } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { applyTriggersQuery } from '../queries/triggers.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const alwaysTriggersCheck = databaseCheck({
   id: 'always-triggers',
@@ -15,16 +15,17 @@ export const alwaysTriggersCheck = databaseCheck({
   queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');
-    // A REPLICA trigger does not fire in ordinary sessions; as an ordinary trigger it would, so it is disabled instead.
+    // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
+    // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
-      `ALTER TABLE ${requoteName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
+      `ALTER TABLE ${requoteQualifiedName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
     const later = applyTriggers.some(({ unlogged }) => unlogged)
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
       : '';
     const more = {
-      required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that they write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
+      required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
       objects: firstListedObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
@@ -36,12 +37,12 @@ export const alwaysTriggersCheck = databaseCheck({
         effects: [removesResultRows(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',
+        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',
       },
     };
-    // A trigger that only returns the row has no effect, however often it fires.
+    // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
-      ? warn(countText(applyTriggers.length, 'trigger'), more)
-      : fail(['continuous'], `${countText(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
+      ? warn(pluralize(applyTriggers.length, 'trigger'), more)
+      : fail(['continuous'], `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
   },
 });

@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, loginFailed, type RefusedEntry } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome, loginFailedReason, type RefusedConnection } from '../login-steps.ts';
 
 export const authHbaCheck = serverCheck({
   id: 'auth-hba',
@@ -17,13 +17,16 @@ export const authHbaCheck = serverCheck({
       facts,
       'auth-hba',
       () => pass('allowed by pg_hba.conf'),
-      (why) => failLogin(why, hostRefusal(why, facts.username)),
+      (why) => failedLoginOutcome(why, hostRefusal(why, facts.username)),
     );
   },
 });
 
-/** Error messages are translated, but they contain the file name and the method names in every language. A rule can also require a client certificate. */
-function hostRefusal({ code, message }: RefusedEntry, username: string) {
+/**
+ * Error messages of the login are translated, but in every language they contain the file name and the method names.
+ * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
+ */
+function hostRefusal({ code, message }: RefusedConnection, username: string) {
   if (
     code === connectErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
@@ -52,7 +55,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       text: 'Allow the role to log in, or use another role.',
     },
   };
@@ -62,9 +65,10 @@ function hostRule(username: string) {
   const rule = `host  all  ${quoteIdentifier(username)}  0.0.0.0/0  scram-sha-256`;
   return {
     required: 'a rule for this user and any IPv4 address, above every other matching rule',
-    detail: 'The first matching rule of pg_hba.conf applies. The service connects from its own addresses.',
+    detail:
+      'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
       undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,

@@ -2,7 +2,7 @@ import { connectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type Fix, pass, unknown } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, loginFailed } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome, loginFailedReason } from '../login-steps.ts';
 
 export const authPasswordCheck = serverCheck({
   id: 'auth-password',
@@ -25,19 +25,20 @@ export const authPasswordCheck = serverCheck({
               settledBy: '--accept auth-password',
             }
           : pass(`accepted for ${username}`),
-      (why) => failLogin(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),
+      (why) =>
+        failedLoginOutcome(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),
     );
   },
 });
 
-/** For clients at other addresses another line of pg_hba.conf applies, which can require the password. */
+/** pg_hba.conf can have another rule for clients at other addresses, which requires the password. */
 const notRequested: Fix = {
-  text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run this from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
+  text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run the preflight from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };
 
 const noPassword = {
   required: 'a password',
-  fix: { text: 'Provide the password with --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
+  fix: { text: 'Provide the password of the role with --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
 };
 
 function wrongPassword(username: string) {
@@ -50,7 +51,7 @@ function wrongPassword(username: string) {
       'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },
   };

@@ -1,11 +1,11 @@
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { fail, info, pass, unknown } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const callableNamesCheck = databaseCheck({
   id: 'callable-names',
@@ -18,14 +18,15 @@ export const callableNamesCheck = databaseCheck({
     const ambiguous = callableColumns.filter(({ rows }) => rows === 'violate');
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
-    const observed = countText(named.length, 'column');
+    const observed = pluralize(named.length, 'column');
     const objects = firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
       required: 'regprocedure and regoperator, whose text form includes the argument types',
       objects,
       fix: {
-        // The rewrite evaluates the CHECK constraints of the column as the role that runs the statement.
+        // The fix is for review: to rewrite the table, the server evaluates the CHECK constraints of the column as the
+        // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
         effects: [removesResultRows(regprocColumnsQuery, changed)],
@@ -34,7 +35,7 @@ export const callableNamesCheck = databaseCheck({
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,
       },
     };
-    const harm = `A value of these types is copied as a name without argument types. If several functions or operators have this name, the target rejects it: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy fails there on every attempt.${unlistedNote(named)}`;
+    const harm = `A value of the type regproc or regoper is copied as a name without argument types. If several functions or operators have this name, the target rejects the value: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy of the table fails on every attempt.${unlistedNote(named)}`;
     if (ambiguous.length > 0) return fail(['continuous', 'dump'], observed, { ...more, detail: harm });
     if (unseen.length > 0) {
       return {
@@ -44,7 +45,10 @@ export const callableNamesCheck = databaseCheck({
         detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${ownerValueQueries(unseen)}`,
       };
     }
-    return info(observed, { detail: 'Every name in these columns is unique in its schema.', objects });
+    return info(observed, {
+      detail: 'Every name in columns of type regproc or regoper is unique in its schema.',
+      objects,
+    });
   },
 });
 
@@ -54,5 +58,5 @@ function preciseType(type: string): string {
 
 function alterType({ table, column, type }: RegprocColumn, newType: string): string {
   const oids = type.endsWith('[]') ? 'oid[]' : 'oid';
-  return `ALTER TABLE ${requoteName(table)} ALTER COLUMN ${requoteName(column)} TYPE ${newType} USING ${requoteName(column)}::${oids}::${newType}`;
+  return `ALTER TABLE ${requoteQualifiedName(table)} ALTER COLUMN ${requoteQualifiedName(column)} TYPE ${newType} USING ${requoteQualifiedName(column)}::${oids}::${newType}`;
 }

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type Fix, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin, loginFailed, type RefusedEntry } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome, loginFailedReason, type RefusedConnection } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = serverCheck({
@@ -18,7 +18,7 @@ export const dbExistsCheck = serverCheck({
       'db-exists',
       () => pass(facts.dbname),
       (why) =>
-        failLogin(why, {
+        failedLoginOutcome(why, {
           ...(why.kind === 'refused' && why.asked === true ? revokedFromPublic : {}),
           required: `a database ${facts.dbname} that ${facts.username} can connect to`,
           fix: databaseFix(facts, why),
@@ -32,7 +32,7 @@ const revokedFromPublic = {
     'The login succeeded, but the first query was denied: a privilege that every client needs was revoked from PUBLIC.',
 };
 
-function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEntry): Fix {
+function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedConnection): Fix {
   const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
   if (code === '42501' && why.kind === 'refused' && why.asked === true) {
@@ -42,7 +42,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
@@ -50,7 +50,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       text: 'Grant CONNECT on the database to the role.',
     };
   }
@@ -58,7 +58,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedEn
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
-      notSimulated: loginFailed,
+      notSimulated: loginFailedReason,
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }

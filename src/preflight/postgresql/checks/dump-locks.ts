@@ -2,12 +2,12 @@ import { fail, pass, warn } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
-/** Further locks that fit into unused shared memory outside the lock table. */
+/** Number of additional locks that fit into the unused shared memory outside the lock table. */
 const spare = 1000;
 
-/** Further locks that fit into the last, seldom full, huge page. */
+/** Number of additional locks that fit into the last huge page, which is seldom full. */
 const spareOfHugePages = 8000;
 
 export const dumpLocksCheck = serverCheck({
@@ -21,7 +21,7 @@ export const dumpLocksCheck = serverCheck({
     const processes = lockSlotsOf(settings);
     const room = processes * numericSettingOf(settings, 'max_locks_per_transaction', 64);
     const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
-    const observed = `${countText(room, 'lock')} available`;
+    const observed = `${pluralize(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
     if (most === undefined) return pass(observed);
     const [database, { tables }] = most;
@@ -39,7 +39,10 @@ export const dumpLocksCheck = serverCheck({
   },
 });
 
-/** Processes for which the server allocates locks. Before 12, WAL senders counted as connections; since 18, autovacuum workers have slots of their own. */
+/**
+ * The number of processes for which the server allocates locks. Before 12, WAL senders counted as connections; since
+ * 18, autovacuum workers have slots of their own.
+ */
 function lockSlotsOf(settings: ServerSettings): number {
   const workers = numericSettingOf(
     settings,

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteName } from '../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type Fix, fail, pass } from '../../finding.ts';
 import { changesQueryResult, changesRole, removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
@@ -7,7 +7,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const dumpPrivsCheck = databaseCheck({
   id: 'dump-privs',
@@ -28,7 +28,7 @@ export const dumpPrivsCheck = databaseCheck({
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = connection.kind === 'entered' ? connection.version : 0;
-    return fail(['dump'], `no access to ${parts.map(([one, number]) => countText(number, one)).join(', ')}`, {
+    return fail(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
       detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
       objects: firstListedObjects(names),
@@ -50,7 +50,10 @@ interface Granting {
   readonly version: number;
 }
 
-/** pg_read_all_data (14 and newer) covers the whole server, except large objects. */
+/**
+ * The role pg_read_all_data (PostgreSQL 14 and newer) allows its members to read the whole server, except large
+ * objects.
+ */
 function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
   const { database, role, version, member } = granting;
   const opened = objects.filter((oid) => /^\d+$/.test(oid)).map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
@@ -69,11 +72,14 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
       ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
       : [
           ...new Set(
-            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteName(schema)}`),
+            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteQualifiedName(schema)}`),
           ),
           ...closed
             .filter(({ select }) => !select)
-            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteName(name)}`),
+            .map(
+              ({ kind, name }) =>
+                `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteQualifiedName(name)}`,
+            ),
           ...opened,
         ];
   return {
@@ -89,12 +95,15 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
   };
 }
 
-/** Privileges of a membership that is not inherited apply only after SET ROLE, which pg_dump does not use. Since 16, INHERIT is a property of each membership. */
+/**
+ * Privileges of a role membership that is not inherited apply only after SET ROLE, which pg_dump does not run. Since
+ * PostgreSQL 16, INHERIT is a property of each role membership.
+ */
 function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
   const grant = `GRANT pg_read_all_data TO ${role}`;
   const revoke = `REVOKE pg_read_all_data FROM ${role}`;
   const text =
-    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of its memberships only if it inherits them.';
+    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of the roles it is a member of only if it inherits them.';
   if (version >= 160_000) {
     return {
       sql: [`${grant} WITH INHERIT TRUE`],
@@ -115,7 +124,7 @@ function described({ kind, name, usage }: UnreadableObject): string {
   return `${kind === 'sequence' ? 'sequence ' : ''}${name}${usage ? '' : ' (no USAGE on its schema)'}`;
 }
 
-/** The server's error message. */
+/** The error message of the server for an object that the role cannot read. */
 function permissionError(first: UnreadableObject | undefined, object: string | undefined): string {
   if (first === undefined) return `permission denied for large object ${object}`;
   if (!first.usage) return `permission denied for schema ${first.schema}`;

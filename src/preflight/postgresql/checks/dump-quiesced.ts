@@ -1,7 +1,7 @@
 import { info, pass, skip, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { binarySizeText, countText, timeSpanText } from '../units.ts';
+import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
 export const dumpQuiescedCheck = serverCheck({
   id: 'dump-quiesced',
@@ -18,14 +18,14 @@ export const dumpQuiescedCheck = serverCheck({
       if (facts.walRate === undefined) return skip('the WAL position could not be read');
       return pass(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
     }
-    const observed = `${binarySizeText(written)} of WAL in ${span}, ${countText(transactions.length, 'open transaction')}`;
+    const observed = `${binarySizeText(written)} of WAL in ${span}, ${pluralize(transactions.length, 'open transaction')}`;
     if (options.method !== 'dump') return info(observed, { detail: snapshotText });
     return warn(observed, {
       required: 'no writes',
       detail: snapshotText,
       fix: {
         by: 'the application operator',
-        text: 'Stop the applications before the dump, and run this again to confirm that no data is written.',
+        text: 'Stop the applications before the dump, and run the preflight again to confirm that no data is written.',
       },
     });
   },
@@ -34,7 +34,8 @@ export const dumpQuiescedCheck = serverCheck({
 const snapshotText =
   'A dump is a snapshot: data written after its start is not migrated. The specification requires the source to be offline or in maintenance.';
 
-const sampleText = 'This sample does not show that the applications are stopped: stop them before the dump.';
+const sampleText =
+  'Few writes during this measurement do not prove that the applications are stopped: stop the applications before the dump.';
 
-/** An idle server writes up to this many bytes between two readings. */
+/** The number of WAL bytes that an idle server may write between two readings of the WAL position. */
 const idleBytes = 8192;

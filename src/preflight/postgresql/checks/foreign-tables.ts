@@ -2,7 +2,7 @@ import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const foreignTablesCheck = databaseCheck({
   id: 'foreign-tables',
@@ -12,7 +12,7 @@ export const foreignTablesCheck = databaseCheck({
   queries: { relations: relationsQuery },
   evaluate({ relations: { foreign } }) {
     if (foreign.length === 0) return pass('none');
-    return info(countText(foreign.length, 'table'), {
+    return info(pluralize(foreign.length, 'table'), {
       detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${unlistedNote(foreign)}`,
       objects: firstListedObjects(foreign),
     });

@@ -10,7 +10,7 @@ import {
 } from '../queries/replica-identities.ts';
 import { type IncomparableColumns, incomparableColumnsByTable, replicaIdentityFix } from '../replica-identity-fix.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const fullWithoutEqCheck = databaseCheck({
   id: 'full-without-eq',
@@ -33,8 +33,8 @@ export const fullWithoutEqCheck = databaseCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
-    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : countText(full.length, 'table'));
-    return fail(['continuous'], countText(found.length, 'table'), {
+    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : pluralize(full.length, 'table'));
+    return fail(['continuous'], pluralize(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
@@ -48,9 +48,9 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
   const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
   const more = {
-    headline: 'A hash index does not find rows with NULL',
+    headline: 'A hash index of the target does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
-    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: such a row is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
+    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
     objects: firstListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
@@ -62,11 +62,11 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
         .join('; ')}.`,
     },
   };
-  const observed = countText(named.length, 'table');
+  const observed = pluralize(named.length, 'table');
   return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
 }
 
-/** `json` of `doc json`, of the first column found. */
+/** The type of the first column found: `json` of `doc json`. */
 function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumns): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;

@@ -1,6 +1,6 @@
 import { evaluateHostParse } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 
 export const hostParseCheck = serverCheck({
   id: 'host-parse',
@@ -10,5 +10,5 @@ export const hostParseCheck = serverCheck({
   spec: '2',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts) => evaluateHostParse(facts.address, bothMethods),
+  evaluate: (_values, facts) => evaluateHostParse(facts.address, continuousAndDump),
 });

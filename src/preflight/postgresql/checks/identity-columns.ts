@@ -2,7 +2,7 @@ import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const identityColumnsCheck = databaseCheck({
   id: 'identity-columns',
@@ -12,8 +12,8 @@ export const identityColumnsCheck = databaseCheck({
   queries: { columns: generatedColumnsQuery },
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return pass('none');
-    return info(countText(identity.length, 'column'), {
-      detail: `The values are replicated, the values of the underlying sequences are not: set them at the cut-over, as for all sequences.${unlistedNote(identity)}`,
+    return info(pluralize(identity.length, 'column'), {
+      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${unlistedNote(identity)}`,
       objects: firstListedObjects(identity),
     });
   },

@@ -1,9 +1,9 @@
 import { pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
-/** An unknown name is a usage error before any check runs, so this check always passes. */
+/** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
 export const ignoredDatabasesExistCheck = serverCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',
@@ -13,7 +13,7 @@ export const ignoredDatabasesExistCheck = serverCheck({
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
     pass(
-      options.ignoreDbs.length === 0 ? 'none ignored' : `${countText(options.ignoreDbs.length, 'database')} ignored`,
+      options.ignoreDbs.length === 0 ? 'none ignored' : `${pluralize(options.ignoreDbs.length, 'database')} ignored`,
       {
         ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),
       },

@@ -2,7 +2,7 @@ import { fail, info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { danglingReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const lostRowsCheck = databaseCheck({
   id: 'lost-rows',
@@ -17,13 +17,13 @@ export const lostRowsCheck = databaseCheck({
       });
     if (lostRows.length === 0) return pass('none');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
-    return fail(['continuous', 'dump'], countText(lostRows.length, 'object'), {
+    return fail(['continuous', 'dump'], pluralize(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
       detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
       objects: firstListedObjects(objects),
       fix: {
         by: 'a superuser, after a backup of the data directory',
-        text: 'Run pg_dump --schema-only to see where it fails. Drop these objects, re-create the missing objects (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',
+        text: 'Run pg_dump --schema-only to find the object at which it fails. Drop the listed objects, re-create the objects that are missing (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate the restored database.',
       },
     });
   },

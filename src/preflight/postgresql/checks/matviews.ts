@@ -2,7 +2,7 @@ import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const matviewsCheck = databaseCheck({
   id: 'matviews',
@@ -14,8 +14,8 @@ export const matviewsCheck = databaseCheck({
     if (matviews.length === 0) return pass('none');
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
-    return info(countText(matviews.length, 'materialized view'), {
-      detail: `Their rows are not replicated: until it is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
+    return info(pluralize(matviews.length, 'materialized view'), {
+      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
       objects: firstListedObjects(matviews).map(({ name, populated }) =>
         populated ? name : `${name} (not populated)`,
       ),

@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = serverCheck({
@@ -16,7 +16,7 @@ export const notPostgresCheck = serverCheck({
       'not-postgres',
       () => (facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : pass('PostgreSQL protocol')),
       (why) =>
-        failLogin(why, {
+        failedLoginOutcome(why, {
           required: 'the PostgreSQL protocol',
           detail:
             'The service on this port does not use the PostgreSQL protocol: it is another database or a web server, or the port is wrong.',
@@ -38,7 +38,7 @@ function evaluateProduct({ versionText }: Extract<PostgresqlConnectionResult, { 
   });
 }
 
-/** Some of these products start their version text with PostgreSQL. */
+/** The version text of some of these products begins with PostgreSQL. */
 const products: readonly (readonly [name: string, mark: RegExp])[] = [
   ['CockroachDB', /Cockroach/i],
   ['YugabyteDB', /-YB-|Yugabyte/i],

@@ -3,7 +3,7 @@ import { fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { describeTransaction } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const preparedXactsCheck = serverCheck({
   id: 'prepared-xacts',
@@ -15,10 +15,10 @@ export const preparedXactsCheck = serverCheck({
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
     if (prepared.length === 0) return pass('none');
-    return fail(['continuous'], countText(prepared.length, 'prepared transaction'), {
+    return fail(['continuous'], pluralize(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
-        'A prepared transaction survives its session and a restart. Until it ends, no replication slot can be created, and its changes are replicated only after its commit.',
+        'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',
       objects: prepared.slice(0, 20).map(describeTransaction),
       fix: {
         by: 'the owner of each transaction, or a superuser',

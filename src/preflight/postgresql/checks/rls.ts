@@ -4,7 +4,7 @@ import { changesRole } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const rlsCheck = databaseCheck({
   id: 'rls',
@@ -15,9 +15,9 @@ export const rlsCheck = databaseCheck({
   evaluate({ relations: { secured } }, _database, { username }) {
     if (secured.length === 0) return pass('no hidden rows');
     const role = quoteIdentifier(username);
-    return fail(['continuous', 'dump'], countText(secured.length, 'table'), {
+    return fail(['continuous', 'dump'], pluralize(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
-      detail: `The policies of these tables apply to the role. COPY silently omits the hidden rows; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
+      detail: `The row-level security policies of the listed tables apply to the role. COPY omits the hidden rows without an error; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
       objects: firstListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],

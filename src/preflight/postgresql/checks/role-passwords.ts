@@ -1,7 +1,7 @@
 import { info, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const rolePasswordsCheck = serverCheck({
   id: 'role-passwords',
@@ -13,7 +13,7 @@ export const rolePasswordsCheck = serverCheck({
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return pass('none');
-    return info(countText(others.length, 'other login role'), {
+    return info(pluralize(others.length, 'other login role'), {
       detail: 'Roles are created on the target with random passwords; md5 and SCRAM verifiers are not migrated.',
       objects: others.slice(0, 20),
       fix: { text: 'Set new passwords on the target before the applications connect to it.' },

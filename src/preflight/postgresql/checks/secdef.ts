@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const secdefCheck = databaseCheck({
   id: 'secdef',
@@ -15,13 +15,13 @@ export const secdefCheck = databaseCheck({
     const owners = new Set(superusers);
     const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));
     if (found.length === 0) return pass('none');
-    return warn(countText(found.length, 'function'), {
+    return warn(pluralize(found.length, 'function'), {
       required: 'none',
-      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so their owner there has fewer privileges and they can fail.${unlistedNote(found)}`,
+      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so the owner of these functions on the target has fewer privileges, and the functions can fail.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
-        text: 'Change the owner to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',
+        text: 'Change the owner of the functions to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',
       },
     });
   },

@@ -1,6 +1,6 @@
 import { type CheckOutcome, fail, pass, skip } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const selfTargetCheck = serverCheck({
@@ -15,7 +15,7 @@ export const selfTargetCheck = serverCheck({
     const mine = [address.host, ...address.connects.map((each) => each.address)].map(normalizeHost);
     const same = target.port === address.port && mine.includes(normalizeHost(target.host));
     if (!same) return pass(`the target is ${target.host}, port ${target.port}`);
-    return fail(bothMethods, `both are ${address.host}, port ${address.port}`, {
+    return fail(continuousAndDump, `both are ${address.host}, port ${address.port}`, {
       required: 'two servers',
       detail:
         'A migration to the same server is not supported: CREATE SUBSCRIPTION would wait for its own transaction forever.',

@@ -1,7 +1,7 @@
 import { info, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { databaseOverviewQuery } from '../queries/database-overview.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const sequencesCheck = databaseCheck({
   id: 'sequences',
@@ -11,10 +11,10 @@ export const sequencesCheck = databaseCheck({
   queries: { overview: databaseOverviewQuery },
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');
-    const observed = countText(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains their values.' });
+    const observed = pluralize(overview.sequences, 'sequence');
+    if (method === 'dump') return info(observed, { detail: 'A dump contains the values of sequences.' });
     return warn(observed, {
-      required: 'none, or set at the cut-over',
+      required: 'no sequences, or sequences that are set at the cut-over',
       detail:
         'The values of sequences are not replicated: on the target they start again, and the first INSERT fails with "duplicate key value violates unique constraint".',
       dataLoss: `the values of ${observed}`,

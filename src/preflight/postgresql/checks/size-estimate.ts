@@ -1,7 +1,7 @@
 import { fail, info, skip, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { copyRates, estimateCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
-import { binarySizeText, countText, timeSpanText } from '../units.ts';
+import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = serverCheck({
   id: 'size-estimate',
@@ -21,11 +21,11 @@ export const sizeEstimateCheck = serverCheck({
     const unseen =
       copy.unseen.length === 0
         ? ''
-        : ` ${countText(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
+        : ` ${pluralize(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
     const rates = `${copyRates.slow / 1e6} to ${copyRates.fast / 1e6} MB/s`;
     const more = {
-      required: 'at most two weeks',
-      detail: `${binarySizeText(copy.bytes)} in ${countText(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
+      required: 'a copy of at most two weeks',
+      detail: `${binarySizeText(copy.bytes)} in ${pluralize(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
     };
     const observed = `${binarySizeText(copy.bytes)}, ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)}`;
     const fix = {

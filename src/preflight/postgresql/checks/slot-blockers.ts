@@ -2,7 +2,7 @@ import { fail, pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { describeTransaction, maxTransactionAge } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
-import { countText, timeSpanText } from '../units.ts';
+import { pluralize, timeSpanText } from '../units.ts';
 
 export const slotBlockersCheck = serverCheck({
   id: 'slot-blockers',
@@ -16,11 +16,11 @@ export const slotBlockersCheck = serverCheck({
     if (open.length === 0) return pass('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
-    const observed = `${countText(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
+    const observed = `${pluralize(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
     const more = {
       required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
       detail:
-        'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the waiting client is terminated, an incomplete active slot is left behind.',
+        'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the client that creates the slot is terminated while it waits, an incomplete active slot remains.',
       objects: open.slice(0, 20).map(describeTransaction),
       fix: {
         text: `Wait for their commit, or end them: ${open

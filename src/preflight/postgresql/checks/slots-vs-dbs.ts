@@ -6,7 +6,7 @@ import { slotsQuery } from '../queries/replication-slots.ts';
 import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
 import { raiseSlotsFix } from '../slot-demand.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 /** The minimum of the specification (section 4.6): every database of the server counts, including ignored ones. */
 export const slotsVsDbsCheck = serverCheck({
@@ -23,7 +23,7 @@ export const slotsVsDbsCheck = serverCheck({
     if (max >= least) return pass(String(max), { required: String(least) });
     return fail(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${countText(least, 'database')} (without templates, including ignored ones). ${restartImpact(activity)}`,
+      detail: `max_replication_slots is ${max}, and the server has ${pluralize(least, 'database')} (without templates, including ignored ones). ${restartImpact(activity)}`,
       fix: raiseSlotsFix(settings, slots, facts.databases.length, least),
     });
   },

@@ -1,7 +1,7 @@
 import { pass, warn } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const supersCheck = serverCheck({
   id: 'supers',
@@ -13,12 +13,14 @@ export const supersCheck = serverCheck({
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return pass('none');
-    return warn(countText(others.length, 'other superuser'), {
+    return warn(pluralize(others.length, 'other superuser'), {
       required: 'none',
       detail:
         'The administrator of the target is not a superuser and cannot create one: "role … not in permitted superuser list". Objects owned by superusers belong to that administrator after the migration.',
       objects: others.slice(0, 20),
-      fix: { text: 'No action is needed before the migration; decide which roles of the target replace them.' },
+      fix: {
+        text: 'No action is needed before the migration; decide which roles of the target replace the superusers.',
+      },
     });
   },
 });

@@ -1,15 +1,15 @@
 import { fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { type TableOidUse, tableOidUsesQuery } from '../queries/table-oid-uses.ts';
-import { countText } from '../units.ts';
+import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/table-oid-uses.ts';
+import { pluralize } from '../units.ts';
 
 export const tableOidsCheck = databaseCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on tableoid',
   headline: 'A generated column or a CHECK constraint depends on tableoid',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { uses: tableOidUsesQuery },
+  queries: { uses: tableoidColumnUsesQuery },
   evaluate({ uses }, database) {
     const found = uses.filter(dependsOnNumber);
     if (found.length === 0) return pass('none');
@@ -19,26 +19,30 @@ export const tableOidsCheck = databaseCheck({
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: "Compare with a name instead, which a dump contains: tableoid = 'schema.table'::regclass. Or drop them before the migration.",
+      text: "Compare tableoid with the name of the table, which a dump contains: tableoid = 'schema.table'::regclass. As an alternative, drop the columns and constraints before the migration.",
     };
-    const more = { required: "none, or a comparison with 'table'::regclass", objects, fix };
+    const more = { required: "no use of tableoid, or a comparison with 'table'::regclass", objects, fix };
     if (columns.length > 0) {
-      return fail(['continuous', 'dump'], countText(columns.length, 'generated column'), {
+      return fail(['continuous', 'dump'], pluralize(columns.length, 'generated column'), {
         ...more,
-        detail: `A table has another OID on the target, and generated columns are not copied but computed there, so their values differ without an error.${unlistedNote(columns)}`,
+        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${unlistedNote(columns)}`,
       });
     }
     return {
-      ...unknown(`${countText(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
+      ...unknown(
+        `${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
+      ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
-      detail: `A table has another OID on the target, where the constraint is evaluated for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
+      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
     };
   },
 });
 
-/** A comparison with the name of a table is dumped as that name, and has the same result everywhere. */
-function dependsOnNumber({ definition }: TableOidUse): boolean {
+/**
+ * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
+ */
+function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
 }
 

@@ -1,7 +1,13 @@
 import { type CheckOutcome, fail } from '../../finding.ts';
-import { evaluateConnect } from '../../network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods, evaluateLoginStep, explainRefusal, explainSilence, failLogin } from '../login-steps.ts';
+import {
+  continuousAndDump,
+  evaluateLoginStep,
+  explainRefusal,
+  explainSilence,
+  failedLoginOutcome,
+} from '../login-steps.ts';
 
 export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',
@@ -12,26 +18,26 @@ export const tcpConnectCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    const network = evaluateConnect(facts.address, bothMethods);
+    const network = evaluateTcpConnections(facts.address, continuousAndDump);
     if (network.status === 'fail' || network.status === 'skip') return network;
     return evaluateLoginStep(
       facts,
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
-      (why) => failLogin(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
+      (why) => failedLoginOutcome(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
     );
   },
 });
 
-/** The remaining answers are unknown, so a migration must not be reported as possible. */
+/** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
 function connectionLost(lost: string): CheckOutcome {
-  return fail(bothMethods, `the connection was lost during the queries: ${lost}`, {
+  return fail(continuousAndDump, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:
       'The settings, replication slots and role could not be read completely, so it is not known whether a migration is possible.',
     fix: {
-      text: 'Check the server log and any proxy or firewall in between, and run this again, with more time if needed (--deadline 5m).',
+      text: 'Check the server log and any proxy or firewall in between, and run the preflight again, with more time if needed (--deadline 5m).',
     },
   });
 }

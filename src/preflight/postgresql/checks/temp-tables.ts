@@ -2,7 +2,7 @@ import { info, pass } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const tempTablesCheck = databaseCheck({
   id: 'temp-tables',
@@ -12,7 +12,7 @@ export const tempTablesCheck = databaseCheck({
   queries: { relations: relationsQuery },
   evaluate({ relations: { temporary } }) {
     if (temporary.length === 0) return pass('none');
-    return info(countText(temporary.length, 'table'), {
+    return info(pluralize(temporary.length, 'table'), {
       detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${unlistedNote(temporary)}`,
       objects: firstListedObjects(temporary),
     });

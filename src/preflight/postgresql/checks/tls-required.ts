@@ -1,6 +1,6 @@
 import { pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failLogin } from '../login-steps.ts';
+import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
 
 export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',
@@ -16,7 +16,7 @@ export const tlsRequiredCheck = serverCheck({
       'tls-required',
       () => pass(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
       (why) =>
-        failLogin(why, {
+        failedLoginOutcome(why, {
           required: 'TLS',
           detail: 'pg_hba.conf allows this user only with TLS (hostssl), but disable_ssl was requested.',
           fix: {

@@ -1,7 +1,7 @@
 import { formatServerVersion } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import { serverVersionOf } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = serverCheck({
@@ -18,11 +18,12 @@ export const postgresqlVersionMinCheck = serverCheck({
     if (version >= supportedSince) {
       return fail(['continuous'], versionText, {
         required: '10',
-        detail: 'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works.',
+        detail:
+          'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works with older versions too.',
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return fail(bothMethods, versionText, {
+    return fail(continuousAndDump, versionText, {
       required: '9.6',
       detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },
@@ -30,7 +31,10 @@ export const postgresqlVersionMinCheck = serverCheck({
   },
 });
 
-/** Publications and pgoutput exist since 10; 9.6 is the oldest version that current tools dump. */
+/**
+ * Publications and pgoutput exist since PostgreSQL 10; 9.6 is the oldest version that current releases of pg_dump
+ * support.
+ */
 const logicalSince = 100_000;
 
 const supportedSince = 90_600;

@@ -6,7 +6,7 @@ import {
 } from '../../../postgresql/version.ts';
 import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { bothMethods } from '../login-steps.ts';
+import { continuousAndDump } from '../login-steps.ts';
 import { serverVersionOf } from '../source-facts.ts';
 
 export const postgresqlVersionNotNewerCheck = serverCheck({
@@ -26,7 +26,7 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
         targetVersion === undefined ? 'the version of the target is not known' : 'the version of the target is invalid';
       return {
         ...unknown(`${source}; ${why}`, {
-          text: 'Provide the version of the cluster, for example --target-version 17.',
+          text: 'Provide the version of the target cluster, for example --target-version 17.',
         }),
         headline: 'The version of the target is not known',
         settledBy: '--target-version',
@@ -34,7 +34,7 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
     }
     const observed = `${source}, target ${formatMajorVersion(target)}`;
     if (majorVersionOf(version) <= target) return pass(observed);
-    return fail(bothMethods, observed, {
+    return fail(continuousAndDump, observed, {
       required: `a target with ${formatMajorVersion(version)} or newer`,
       detail:
         'The schema of a newer server can use features that an older server does not support, so the restore fails; the service does not migrate to an older major version.',

@@ -8,7 +8,7 @@ import { walSendersQuery } from '../queries/wal-senders.ts';
 import { restartImpact } from '../restart-impact.ts';
 import { slotDemand } from '../slot-demand.ts';
 import { serverVersionOf } from '../source-facts.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 export const walSendersCheck = serverCheck({
   id: 'wal-senders',
@@ -22,11 +22,11 @@ export const walSendersCheck = serverCheck({
     const used = senders.length;
     const free = Math.max(0, max - used);
     const { needed, full, sum } = slotDemand(facts.databases.length);
-    const observed = `${countText(free, 'sender')} free of ${max} (${used} used)`;
+    const observed = `${pluralize(free, 'sender')} free of ${max} (${used} used)`;
     const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
-      away === 0 ? '' : ` ${countText(away, 'standby')} with an inactive slot can reconnect and use one each.`;
+      away === 0 ? '' : ` ${pluralize(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
     if (free >= full) return pass(observed, { required, detail });
     const fix = alterSystemFix(settings, {
@@ -36,19 +36,22 @@ export const walSendersCheck = serverCheck({
     if (free >= needed) {
       return warn(observed, {
         required,
-        detail: `${detail} The migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
+        detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
         fix,
       });
     }
     return fail(['continuous'], observed, {
       required,
-      detail: `${detail} The copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
       fix,
     });
   },
 });
 
-/** Before 12 WAL senders are taken from max_connections, and with too many of them the server does not start. */
+/**
+ * Before PostgreSQL 12, WAL senders are part of max_connections, and with too many WAL senders the server does not
+ * start.
+ */
 function connectionsFor(senders: number, settings: ServerSettings, version: number) {
   const reserved = numericSettingOf(settings, 'superuser_reserved_connections', 3);
   const connections = numericSettingOf(settings, 'max_connections', 100);

@@ -2,7 +2,7 @@ import { pass, warn } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { numericSettingOf, settingOf, settingsQuery } from '../queries/settings.ts';
-import { countText } from '../units.ts';
+import { pluralize } from '../units.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
 export const workerProcessesCheck = serverCheck({
@@ -22,7 +22,7 @@ export const workerProcessesCheck = serverCheck({
     if (max >= needed) return pass(String(max), { required: String(needed) });
     return warn(String(max), {
       required: String(needed),
-      detail: `pglogical is preloaded and uses one worker, plus one for each of ${countText(facts.databases.length, 'database')}.`,
+      detail: `pglogical is preloaded and uses one worker, plus one for each of ${pluralize(facts.databases.length, 'database')}.`,
       fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),
     });
   },

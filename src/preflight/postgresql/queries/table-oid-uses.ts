@@ -5,16 +5,19 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An expression with the system column tableoid, which has another value on the target. Indexes and partition keys have none. */
-export interface TableOidUse {
+/**
+ * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
+ * partition keys cannot contain tableoid.
+ */
+export interface TableoidColumnUse {
   readonly kind: 'generated' | 'check';
-  /** `column public.t.g`, `c on public.t`. */
+  /** The object with the expression: `column public.t.g`, `c on public.t`. */
   readonly name: string;
-  /** As the server writes the expression or the constraint. */
+  /** The expression or constraint, as the server prints it. */
   readonly definition: string;
 }
 
-export const tableOidUsesQuery: PostgresqlQuery<readonly TableOidUse[]> = {
+export const tableoidColumnUsesQuery: PostgresqlQuery<readonly TableoidColumnUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
   when: whenFeaturePresent('columns', 'odd-constraints'),

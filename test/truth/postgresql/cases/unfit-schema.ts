@@ -164,7 +164,7 @@ const unlucky: readonly PostgresCase[] = [
     quiet: ['p'],
   },
   {
-    name: 'a CHECK that wants a time in the future, which has come',
+    name: 'a CHECK that requires a future time, which has passed',
     verdict: 'blocked',
     reasons: ['time-checks'],
     setup: [
