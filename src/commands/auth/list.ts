@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { readAccount } from '../../session/account.ts';
-import { sessionBindingOf } from '../../session/session-binding.ts';
+import { sessionBindingOf } from '../../session/credential-record.ts';
 import { type SessionState, sessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 

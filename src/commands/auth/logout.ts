@@ -8,9 +8,10 @@ import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
+import { sessionBindingOf } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/probe-token.ts';
-import { loginHints, sessionBindingOf } from '../../session/session-binding.ts';
+import { loginHints } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<Context> = {
   description:
