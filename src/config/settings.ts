@@ -107,7 +107,11 @@ export function requireKnownProfile(settings: ProfileSettings, config: ConfigFil
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
-    hint: `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
+    // A start of the sandbox creates its profile.
+    hint:
+      settings.profileName === 'sandbox'
+        ? 'start the sandbox: `cloudctl sandbox start`'
+        : `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 

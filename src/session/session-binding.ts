@@ -20,7 +20,7 @@ export function requireSessionBinding(settings: ProfileSettings, config: ConfigF
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
-    hint: loginCommand(settings.profile),
+    hint: `set up the profile: ${profileCommand(settings.profile, 'auth setup')}`,
   });
 }
 

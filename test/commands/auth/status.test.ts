@@ -243,3 +243,12 @@ describe('auth status with CLOUDCTL_ACCESS_TOKEN', () => {
     expectGolden('auth', stableText(ran));
   });
 });
+
+it.each([
+  ['a profile that is not set up', []],
+  ['the profile of a sandbox that was never started', ['--profile', 'sandbox']],
+])('%s names its own next step', async (_, words) => {
+  const ran = await runCloudctl(testHost(), ['actions', 'list', ...words]);
+  expect(ran.out).toBe('');
+  expectGolden('auth', stableText(ran));
+});
