@@ -4,7 +4,6 @@ import { type Api, createApi } from '../api/client.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { readKnownSandboxes } from '../config/sandbox-connection.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -138,10 +137,9 @@ function nextCommand(context: Context, settings: ProfileSettings, running: numbe
   return command(context, settings, running > 0 ? 'actions list --status in-progress --watch' : 'droplets list');
 }
 
+/** A sandbox that ended is no longer recorded; its profile stays. */
 function unreachableNext(context: Context, settings: ProfileSettings): string {
-  const { auth_url: authUrl } = settings.values;
-  const isSandbox = readKnownSandboxes(context.host.folders.state).some(({ auth_url }) => auth_url === authUrl);
-  return isSandbox ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
+  return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
 }
 
 function command(context: Context, settings: ProfileSettings, words: string): string {
