@@ -2,33 +2,7 @@ import { decodePersonInTeam, type PersonInTeam } from '../sandbox/admin/people.t
 import { grantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
 import type { TokenPair } from '../sandbox/records.ts';
 import type { World } from '../sandbox/world.ts';
-
-/** The tokens of one authorization. */
-export interface SandboxTokenPair {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly scope: string;
-  /** By the virtual clock. */
-  readonly expiresAt: Date;
-}
-
-/** Token operations that need no request. Every function takes an access token or a refresh token, and throws for an unknown one. */
-export interface SandboxTokens {
-  /** Issues a token pair as if the user had approved the application. Default: the first user, scope `read`. */
-  issue(options?: {
-    readonly user?: string;
-    readonly team?: string;
-    readonly scope?: 'read' | 'read write';
-  }): SandboxTokenPair;
-  /** The access token expires now; the refresh token stays valid. */
-  expire(token: string): void;
-  /** Revokes both tokens of the pair. */
-  revoke(token: string): void;
-  /** Uses the refresh token as another process would. Throws when the pair was refreshed or revoked before. */
-  refresh(token: string): SandboxTokenPair;
-  /** `valid`, `expired`, `refreshed` or `revoked`. */
-  state(token: string): string;
-}
+import type { SandboxTokenPair, SandboxTokens } from './sandbox-types.ts';
 
 export function createSandboxTokens(world: World): SandboxTokens {
   const pairOf = (token: string): TokenPair => {

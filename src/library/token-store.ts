@@ -1,5 +1,6 @@
 import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { acquireLock, type HeldLock } from '../platform/file-lock.ts';
@@ -123,7 +124,7 @@ export interface KeychainTokenStoreOptions {
 /** Keeps the session in the keychain of the operating system: Keychain, Credential Manager, or the Secret Service. */
 export function createKeychainTokenStore(options: KeychainTokenStoreOptions): TokenStore {
   const { service, account, folder, timeoutMs = 60_000 } = options;
-  const keychain = createHelperKeychain({ env: process.env, service });
+  const keychain = createHelperKeychain({ env: process.env, service, script: keychainHelper });
   const file = join(folder, encodeURIComponent(`${service}#${account}`));
   let held: HeldLock | undefined;
   const withItem = async <T>(work: (item: ReturnType<typeof keychain.open>) => Promise<T | KeychainUnavailable>) => {
@@ -166,6 +167,9 @@ export function createKeychainTokenStore(options: KeychainTokenStoreOptions): To
     journal: createFileJournal(`${file}.journal`),
   };
 }
+
+/** The program of the package that accesses the keychain; the modules of this library are in dist/library. */
+const keychainHelper = fileURLToPath(new URL('../keychain.cjs', import.meta.url));
 
 /** Windows stores at most 2560 bytes in one item. */
 const maxItemLength = 1280;
