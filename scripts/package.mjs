@@ -17,8 +17,10 @@ const required = [
   'dist/keychain.cjs',
   'dist/main.js',
   'dist/THIRD-PARTY-NOTICES.txt',
+  'schemas/preflight-report-1.json',
 ];
-const allowed = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man)\/.+)$/;
+const allowed =
+  /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
 
 /**
  * Checks the package that is published: publint's rules, the list of its files, and an installation from the tarball that

@@ -24,30 +24,114 @@ const colours = [
   '#ffffff',
 ];
 
-/** Draws a screen of text with SGR colours as a picture of a terminal window. */
-export function drawTerminal(screen, { columns, title }) {
-  const lines = screen.split('\n');
-  const width = Math.round(columns * cell.width + 2 * margin.side);
-  const height = margin.top + lines.length * cell.height + margin.bottom;
-  let style = plain;
-  const rows = lines.map((line, row) => {
-    const { runs, after } = read(line, style);
-    style = after;
-    return drawRow(runs, margin.top + row * cell.height);
+/**
+ * Draws a session as an animated picture: a terminal, and the pages of a browser beside it. Each line and each page is drawn
+ * once and shown while it was on the screen. Where animations are off, the last screen and the last page stay.
+ */
+export function drawSession({ screens, pages, length, columns, rows, page }) {
+  const terminal = {
+    width: Math.round(columns * cell.width + 2 * margin.side),
+    height: margin.top + rows * cell.height + margin.bottom,
+  };
+  const left = terminal.width + gap;
+  const width = left + page.width;
+  const height = Math.max(terminal.height, bar + page.height);
+  const lines = new Map();
+  screens.forEach(({ at, screen }, index) => {
+    const until = screens[index + 1]?.at ?? length;
+    for (const row of drawScreen(screen)) show(lines, row, at, until);
   });
+  const pictures = new Map();
+  pages.forEach(({ at, address, image }, index) => {
+    show(pictures, drawPage({ address, image, page, left }), at, pages[index + 1]?.at ?? length);
+  });
+  const groups = groupByTimes([...lines, ...pictures]);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(title)} in a terminal">`,
-    `<rect width="${width}" height="${height}" rx="9" fill="${paper}"/>`,
-    ...['#ff5f57', '#febc2e', '#28c840'].map(
-      (fill, at) => `<circle cx="${22 + at * 20}" cy="20" r="6" fill="${fill}"/>`,
-    ),
-    `<text x="${width / 2}" y="24" text-anchor="middle" fill="#8b919c" font-family="sans-serif" font-size="13">${escaped(title)}</text>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A login, a batch of droplets and a database preflight in a terminal, with the pages of the browser beside it">`,
+    `<style>${animations(groups, length)}</style>`,
+    frame(0, terminal.width, height, paper),
+    frame(left, page.width, height, '#2a2e37'),
+    `<rect x="${left}" y="${bar}" width="${page.width}" height="${height - bar}" fill="#f4f6f8"/>`,
     `<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" fill="${ink}">`,
-    ...rows.filter((row) => row !== ''),
+    ...groups.map(({ parts }, index) => `<g class="f f${index}">${parts.join('\n')}</g>`),
     '</g>',
     '</svg>',
     '',
   ].join('\n');
+}
+
+const gap = 16;
+/** Height of the title bar of the browser. */
+const bar = 40;
+
+function frame(x, width, height, fill) {
+  const buttons = ['#ff5f57', '#febc2e', '#28c840'].map(
+    (colour, at) => `<circle cx="${x + 22 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
+  );
+  return `<rect x="${x}" width="${width}" height="${height}" rx="9" fill="${fill}"/>${buttons.join('')}`;
+}
+
+function drawPage({ address, image, page, left }) {
+  const data = Buffer.from(image).toString('base64');
+  return [
+    `<rect x="${left + 84}" y="9" width="${page.width - 98}" height="22" rx="11" fill="#16181d"/>`,
+    `<text x="${left + 98}" y="24" font-family="sans-serif" font-size="12" fill="#a8aeb9">${escaped(address.length > 36 ? `${address.slice(0, 35)}…` : address)}</text>`,
+    `<image x="${left}" y="${bar}" width="${page.width}" height="${page.height}" href="data:image/jpeg;base64,${data}"/>`,
+  ].join('');
+}
+
+/** Adds a time during which a part is shown; times that follow each other become one. */
+function show(parts, part, from, until) {
+  const times = parts.get(part) ?? [];
+  const last = times.at(-1);
+  if (last?.until === from) last.until = until;
+  else times.push({ from, until });
+  parts.set(part, times);
+}
+
+/** Parts that are shown at the same times share an animation. */
+function groupByTimes(parts) {
+  const groups = new Map();
+  for (const [part, times] of parts) {
+    const key = times.map(({ from, until }) => `${from}-${until}`).join();
+    const group = groups.get(key) ?? { times, parts: [] };
+    group.parts.push(part);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+function animations(groups, length) {
+  const percent = (at) => `${((100 * at) / length).toFixed(2)}%`;
+  const rules = groups.map(({ times }, index) => {
+    const steps = times.flatMap(({ from, until }) => [
+      `${percent(from)}{visibility:visible}`,
+      ...(until < length ? [`${percent(until)}{visibility:hidden}`] : []),
+    ]);
+    const isLast = times.at(-1).until === length;
+    const last = isLast ? `.f${index}{visibility:visible}` : '';
+    return `@keyframes k${index}{0%{visibility:hidden}${steps.join('')}}.f${index}{animation-name:k${index}}${last}`;
+  });
+  const seconds = (length / 1000).toFixed(1);
+  return [
+    `.f{visibility:hidden;animation:${seconds}s step-end infinite}`,
+    ...rules,
+    '@media (prefers-reduced-motion:reduce){.f{animation:none}}',
+  ].join('\n');
+}
+
+/** The rows of a screen of text with SGR colours. Hyperlinks (OSC 8) are left out. */
+function drawScreen(screen) {
+  let style = plain;
+  return screen
+    .replace(/\u001b\]8;[^\u0007\u001b]*(?:\u0007|\u001b\\)/g, '')
+    .split('\n')
+    .map((line, row) => {
+      const { runs, after } = read(line, style);
+      style = after;
+      return drawRow(runs, margin.top + row * cell.height);
+    })
+    .filter((row) => row !== '');
 }
 
 const plain = { fill: ink, back: undefined, bold: false, dim: false, italic: false, underline: false, inverse: false };

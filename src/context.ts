@@ -3,22 +3,24 @@ import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { requireDuration } from './cli/duration.ts';
+import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { createFieldQuery } from './cli/json-fields.ts';
 import { createOutput, type Output } from './cli/output.ts';
+import { createPagedPrint } from './cli/paged-print.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
 import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
 import { type ProfileSettings, profileReference, resolveSettings, type SettingOverrides } from './config/settings.ts';
 import { readGlobalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
+import { createProfileStore } from './context/profile-store.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireLock, type HeldLock } from './platform/file-lock.ts';
 import type { Host, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
-import { requireOwnFolder } from './platform/own-folder.ts';
 import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
@@ -26,14 +28,11 @@ import type { Secret } from './secret.ts';
 import { readClientSecret } from './session/client-secret.ts';
 import type { SessionBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
-import { createFileStore } from './session/file-store.ts';
-import { createKeychainStore } from './session/keychain-store.ts';
-import { keychainAccount, type ProfilePaths, profilePaths } from './session/profile-paths.ts';
+import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
-import { createWriteAheadJournal } from './session/write-ahead-journal.ts';
 
-/** What a command works with. Each service is created on first use. This file is the only place where services are wired. */
+/** The services, settings and output that a command uses. Each service is created on first use. Only context.ts creates services. */
 export interface Context {
   readonly host: Host;
   readonly globals: ParsedArgs;
@@ -45,12 +44,13 @@ export interface Context {
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
   readonly settings: (options?: SettingOverrides) => ProfileSettings;
-  /** The settings of a stored profile, without the options of this run; for commands that list profiles. */
+  /** The settings of a stored profile without the options of this run, for commands that list profiles. */
   readonly storedSettings: (profile: string) => ProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
   readonly profilePaths: (profile: string) => ProfilePaths;
-  readonly store: (settings: ProfileSettings) => CredentialStore;
+  /** `limit`: milliseconds to wait for the keychain. */
+  readonly store: (settings: ProfileSettings, limit?: number) => CredentialStore;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => ProfileSession;
   readonly api: (settings: ProfileSettings) => Promise<Api>;
@@ -88,8 +88,9 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     dumb: host.env.TERM === 'dumb',
   });
   const stderr = progress.guard(host.stderr);
+  const stdout = progress.guard(host.stdout);
   const output = createOutput({
-    stdout: progress.guard(host.stdout),
+    stdout,
     stderr,
     format: resolveOutputFormat(globals, settings),
     columns: globals.values('format'),
@@ -97,8 +98,11 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     query: compiled,
     quiet,
     color: isColored(host.stderr),
-    dataColor: isColored(host.stdout),
+    // Not with FORCE_COLOR either: another program reads the table then.
+    dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
+    hyperlinks: areHyperlinksShown(host.stdout, host.env),
+    paged: createPagedPrint({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
   });
   const trace = globals.has('trace')
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
@@ -106,7 +110,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
   const send = async (options: Pick<HttpSenderOptions, 'fresh'> = {}): Promise<HttpSender> => {
     const sending = await host.createSender({ env: host.env, trace, ...options });
-    // Requests to the token endpoint have their own time limit, which --timeout shortens. API requests carry theirs.
+    // Requests to the token endpoint have a fixed time limit, which --timeout can only shorten.
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
@@ -135,25 +139,11 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
     color: isColored(host.stderr),
-    // The progress text would be drawn over the prompt.
+    // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  const store = (current: ProfileSettings): CredentialStore => {
-    const at = place(current.profileName);
-    for (const folder of [host.folders.state, at.folder]) requireOwnFolder(folder);
-    if (current.values.credential_store === 'file') return createFileStore(at, undefined, current.profile);
-    return createKeychainStore({
-      profile: current.profile,
-      keychain: host.keychain,
-      account: lazy(() => keychainAccount(at, host.random)),
-      limit: prompts.interactive ? 60_000 : 3_000,
-      onWaiting: () => {
-        if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
-      },
-      platform: host.platform,
-      journal: createWriteAheadJournal(at),
-    });
-  };
+  const store = (current: ProfileSettings, limit?: number): CredentialStore =>
+    createProfileStore({ host, place: place(current.profileName), prompts, stderr }, current, limit);
   const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
@@ -190,7 +180,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
         adminUrl === undefined
           ? undefined
           : '--admin-url also requires the admin token in CLOUDCTL_SANDBOX_ADMIN_TOKEN',
-      hint: 'start one: `cloudctl sandbox start`',
+      hint: 'start a sandbox: `cloudctl sandbox start`',
     });
   };
   return {
@@ -216,7 +206,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   };
 }
 
-/** The client secret of the environment belongs to the application of the settings, and is sent to no other server. */
+/** The client secret in the environment is sent only to the server for which the profile is configured. */
 function environmentClientSecret(
   { clientSecret, values }: ProfileSettings,
   { authOrigin, clientId }: SessionBinding,
@@ -239,12 +229,4 @@ function refuseUnsafeEnvironment(host: Host): void {
     `run \`unset ${hazard.variable}\``,
     `${hazard.variable}=${hazard.value} ${hazard.why}`,
   );
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { version } from './version.ts';
 
 /**
- * The entry of the program, a separate CommonJS bundle: `--version` and `auth token` take little more time than the start of
- * Node. Lazily imported modules are in the bundle, but run only when they are needed.
+ * The entry of the program, a separate CommonJS bundle, so that `--version` and `auth token` take little more time than the
+ * start of Node. Lazily imported modules are part of the bundle, but their code runs only when they are imported.
  */
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return printLine(version);
@@ -20,15 +20,15 @@ async function start(argv: readonly string[]): Promise<void> {
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 
-/** Writes to the descriptor, because creating process.stdout takes more time than everything else here. */
+/** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */
 function printLine(line: string): void {
   let text = `${line}\n`;
   try {
-    // Versions and tokens are ASCII, so bytes are characters.
+    // Versions and tokens are ASCII, so the number of bytes equals the number of characters.
     while (text !== '') text = text.slice(writeSync(1, text));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A full pipe is waited for; a closed pipe is not an error.
+    // When the pipe is full (EAGAIN), process.stdout waits and writes the text; a closed pipe (EPIPE) is not an error.
     if (code === 'EAGAIN') process.stdout.write(text);
     else if (code !== 'EPIPE') {
       process.stderr.write(`error: could not write to standard output: ${code}\n`);

@@ -1,4 +1,4 @@
-/** Every error code with its exit code. The list is closed, because scripts match on these codes (docs/errors.md). */
+/** Every error code with its exit code. The set of error codes is fixed, because scripts compare these codes (docs/errors.md). */
 export const exitCodes = {
   usage: 2,
   config_invalid: 2,
@@ -41,24 +41,27 @@ export const exitCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof exitCodes;
-/** 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 130/143 interrupted. */
+/**
+ * Exit codes: 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 130/143
+ * interrupted.
+ */
 export type ExitCode = 0 | 143 | (typeof exitCodes)[ErrorCode];
 
 export interface ErrorParts {
-  /** Facts with units. Never a secret, never the query of a URL. */
+  /** The facts of the error, numbers with their units. The text of an error contains no secret and no query of a URL. */
   readonly detail?: string | undefined;
-  /** One action in the imperative, with a command that can be pasted. */
+  /** The hint is one action in the imperative, with a command that can be pasted. */
   readonly hint?: string | undefined;
   /** HTTP status of the response that caused the error. */
   readonly status?: number | undefined;
   /** `x-request-id` of the response that caused the error. */
   readonly requestId?: string | undefined;
-  /** Replaces the exit code of the table: 143 for SIGTERM, partial batches. */
+  /** Replaces the exit code that belongs to the error code: 143 after SIGTERM, or 5 for a batch that succeeded in part. */
   readonly exitCode?: ExitCode | undefined;
   readonly cause?: unknown;
 }
 
-/** An error for the user in three parts, as in PostgreSQL: primary message, detail, hint. */
+/** An error for the user in three parts, as in PostgreSQL: primary message, detail and hint. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: ErrorCode;
@@ -84,7 +87,7 @@ export function usageError(message: string, hint?: string, detail?: string): Cli
   return new CliError('usage', message, { hint, detail });
 }
 
-/** The JSON form of an error. Absent parts are omitted. */
+/** The JSON form of an error; absent parts are omitted. */
 export function errorJson(error: CliError): object {
   return {
     error: {

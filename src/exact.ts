@@ -1,10 +1,10 @@
 /**
- * A number of a JSON text that a double would change: more digits than 2^53, `1.0`, `1e400`. It is printed as it was received
- * (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
+ * A number in a JSON text that a double would change: more digits than 2^53, `1.0` or `1e400`. An ExactNumber is printed as it
+ * was received (https://www.rfc-editor.org/rfc/rfc8259#section-6 does not limit the digits of a number).
  */
 export interface ExactNumber {
   readonly [digits]: string;
-  /** A placeholder that `stringifyExact` replaces by the digits. */
+  /** A placeholder that `stringifyExact` replaces with the digits of an ExactNumber. */
   toJSON(): string;
   toString(): string;
 }
@@ -15,7 +15,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === 'object' && value !== null && digits in value;
 }
 
-/** JSON.parse, but numbers that a double would change become ExactNumber. Throws what JSON.parse throws. */
+/** JSON.parse, but numbers that a double would change become ExactNumber. Throws the same errors as JSON.parse. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayLosePrecision.test(text) ? parseKeepingNumbers(text) : value;
@@ -29,7 +29,10 @@ export function stringifyExact(value: unknown, indent?: number): string | undefi
     : text;
 }
 
-/** A Unicode noncharacter, which texts rarely contain. A text that does only costs time. */
+/**
+ * The placeholder is a Unicode noncharacter, which texts rarely contain. A text that contains this noncharacter is still
+ * written correctly, but more slowly.
+ */
 const placeholder = '\uFDD0';
 const quotedPlaceholder = `"${placeholder}"`;
 
@@ -38,8 +41,8 @@ function createExactNumber(text: string): ExactNumber {
 }
 
 /**
- * Finds a number that JSON.stringify may write differently: 16 or more digits, an exponent, a trailing zero after the point,
- * six zeros after it, or -0. A match inside a string only costs time.
+ * Finds a number that JSON.stringify may write differently: 16 or more digits, an exponent, a trailing zero after the decimal
+ * point, six zeros after it, or -0. A match inside a JSON string changes nothing in the result; it only costs time.
  */
 const mayLosePrecision =
   /(?:^|[[:,])\s*-?(?:\d{16}|[\d.]{17}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)|0\.000000|(?<=-)0(?![.\d]))/;
@@ -51,7 +54,7 @@ interface OpenContainer {
   readonly values: unknown[];
 }
 
-/** Parses the text, which is known to be JSON. Uses no recursion, so that it may be as deep as for JSON.parse. */
+/** Parses a text that is known to be valid JSON. The parser uses no recursion, so it accepts the same nesting depth as JSON.parse. */
 function parseKeepingNumbers(text: string): unknown {
   const open: OpenContainer[] = [];
   let values: unknown[] = [];
@@ -70,7 +73,10 @@ function parseKeepingNumbers(text: string): unknown {
   return whole[0];
 }
 
-/** Builds an object from alternating names and values. The last of equal names counts; `__proto__` is an ordinary name. */
+/**
+ * Builds an object from alternating names and values. Of equal names the last one is used, and `__proto__` is treated as an
+ * ordinary name.
+ */
 function objectFromParts(parts: readonly unknown[]): unknown {
   const entries: [string, unknown][] = [];
   for (let at = 0; at < parts.length; at += 2) entries.push([String(parts[at]), parts[at + 1]]);

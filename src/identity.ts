@@ -1,6 +1,6 @@
 /**
- * Who acts at a service: which account, in which context, by which application at which servers. An absent property is not
- * known, which is no proof of anything: it neither equals nor differs from another value.
+ * Who sends requests to a service: the account, its context (personal or team), the application, and the servers. An absent
+ * property means "unknown": it neither equals nor differs from another value.
  */
 export interface Identity extends AccountContext {
   /** Origin of the authorization server. */
@@ -10,7 +10,10 @@ export interface Identity extends AccountContext {
   readonly clientId?: string | undefined;
 }
 
-/** The account and its context (spec.md §2, info object). The same person acts in a personal context and in those of teams. */
+/**
+ * The account and its context (spec.md §2, info object). The same account can act in a personal context and in the context of
+ * each of its teams.
+ */
 export interface AccountContext {
   readonly accountUuid?: string | undefined;
   /** UUID of the team, or `personal`. */
@@ -19,10 +22,16 @@ export interface AccountContext {
 
 export const personalAccountContext = 'personal';
 
-/** `same` only when account and team are known on both sides and equal. UUIDs are compared without case (RFC 9562 §4). */
+/**
+ * Two identities are the `same` only when account and team are known on both sides and equal. UUIDs are compared without case
+ * (RFC 9562 §4).
+ */
 export type IdentityComparison = 'same' | 'different' | 'unknown';
 
-/** Whether both own the same droplets and migrations. The client ID does not decide that, and may be registered again. */
+/**
+ * Whether two identities own the same droplets and migrations. The client ID is not compared, because an application may be
+ * registered again under another client ID.
+ */
 export function compareIdentities(one: Identity, other: Identity): IdentityComparison {
   const results = [
     compareKnown(one.baseOrigin, other.baseOrigin),
@@ -30,7 +39,7 @@ export function compareIdentities(one: Identity, other: Identity): IdentityCompa
     compareAccounts(one, other),
   ];
   if (results.includes('different')) return 'different';
-  // CLOUDCTL_ACCESS_TOKEN names no authorization server, which the account makes up for.
+  // CLOUDCTL_ACCESS_TOKEN names no authorization server, so the accounts are compared instead.
   return results[2] ?? 'unknown';
 }
 
@@ -43,7 +52,7 @@ export function compareAccounts(one: AccountContext, other: AccountContext): Ide
   return results.includes('unknown') ? 'unknown' : 'same';
 }
 
-/** For messages, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
+/** Describes an identity in a message, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
 export function describeIdentity(identity: Identity): string {
   const at = identity.baseOrigin === undefined ? '' : ` at ${identity.baseOrigin}`;
   return `${describeAccount(identity)}${at}`;

@@ -4,21 +4,21 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  /** `reason` completes the sentence "the text …". */
+  /** `reason` completes the sentence "the text …", for example "is not JSON". */
   | { readonly ok: false; readonly reason: string; readonly isTooDeep: boolean };
 
 /**
- * Levels of lists and objects inside each other. Deeper JSON can be parsed, but not printed or queried, because that needs a
- * call for each level. A parser may limit the depth (RFC 8259 §9).
+ * The maximum nesting depth of lists and objects in JSON from outside. JSON that is nested more deeply can be parsed, but
+ * printing or querying it needs one recursive call for each level. A JSON parser may limit the nesting depth (RFC 8259 §9).
  */
 export const maxJsonDepth = 500;
 
-/** Parses JSON from outside the program. The value is `unknown` until a decoder has checked it. */
+/** Parses JSON from outside the program. The parsed value has type `unknown` until a decoder has checked it. */
 export function parseJson(text: string): ParsedJson {
   return parseWith((json) => JSON.parse(json), text);
 }
 
-/** The same for data that is printed again: numbers that a double cannot represent keep their digits. */
+/** Parses JSON that is printed again: numbers that a double cannot represent keep their digits. */
 export function parseExactJson(text: string): ParsedJson {
   return parseWith(parseExact, text);
 }
@@ -27,17 +27,17 @@ function parseWith(parse: (json: string) => unknown, text: string): ParsedJson {
   if (isNestedDeeper(text, maxJsonDepth))
     return { ok: false, reason: `is nested more than ${maxJsonDepth} levels deep`, isTooDeep: true };
   try {
-    // A byte order mark may be ignored (RFC 8259 §8.1).
+    // A JSON parser may ignore a byte order mark (RFC 8259 §8.1).
     return { ok: true, value: parse(text.startsWith('\uFEFF') ? text.slice(1) : text) };
   } catch {
-    // The message of the engine quotes the text, which may contain a secret, so it is dropped.
+    // The message of the JavaScript engine quotes the text, which may contain a secret, so the message is dropped.
     return { ok: false, reason: 'is not JSON', isTooDeep: false };
   }
 }
 
-/** Counts brackets outside strings. */
+/** Determines the nesting depth by counting the brackets outside strings. */
 function isNestedDeeper(text: string, most: number): boolean {
-  // Each level needs two characters.
+  // Each nesting level needs two characters, so a short text cannot exceed the limit.
   if (text.length <= 2 * most) return false;
   let depth = 0;
   let isInString = false;
@@ -71,12 +71,12 @@ export function stringField(record: JsonRecord, key: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The strings of a list; other values give none. */
+/** The strings of a list; an empty list for any other value. */
 export function stringsOfList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
-/** A number to compute with; see `exactNumberField` for a number to print. */
+/** Reads a number field for computing; `exactNumberField` reads one for printing. */
 export function numberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
   const value = isExactNumber(held) ? Number(held) : held;

@@ -1,16 +1,17 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
+import { createPagedPrint } from './cli/paged-print.ts';
 import { runCommandLine } from './cli/program.ts';
-import { rootAliases, rootReplacements } from './cli/similar-tools.ts';
-import { commandTree } from './commands/index.ts';
+import { commandTree, overview } from './commands/index.ts';
 import { DamagedConfigError, readConfig } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
+import { rootAliases, rootReplacements } from './help-topics/similar-tools.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
 import { version } from './version.ts';
 
-/** Runs the whole program. `argv` are the arguments after the program's name. Prints errors; never throws. */
+/** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
   let json = isJsonErrorOutput(argv, host.env);
   try {
@@ -20,18 +21,20 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       summary: programSummary,
       examples: programExamples,
       tree: commandTree,
+      overview,
       replacements: rootReplacements,
       aliases: rootAliases,
       topics: helpTopics,
       argv,
       stdout: host.stdout,
+      paged: (noPager) => createPagedPrint({ host, stdout: host.stdout, noPager }),
       env: host.env,
       profileNames: () => [...readConfig(host.folders.config).profiles.keys()],
       makeContext: async (globals) => {
-        // Loaded here because help does not need it.
+        // Context.ts is loaded here because help does not need it.
         const { createContext } = await import('./context.ts');
         const context = await createContext(host, globals);
-        // The output format of the profile is known only now.
+        // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
         return context;
       },
@@ -62,12 +65,12 @@ async function toDescribedError(thrown: unknown): Promise<CliError> {
   return explainDamagedConfig(thrown);
 }
 
-/** Whether the program runs as a server for a long time. The word `sandbox` alone may be the name of a profile. */
+/** Whether this process runs as a server for a long time. The word `sandbox` can also be the name of a profile. */
 export function isSandboxStart(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
 }
 
-/** Runs the program on this machine. Clients tune V8 for a short run when they use the network; the sandbox does not. */
+/** Runs the program on this machine. Commands that use the network tune V8 for a short run; the sandbox does not. */
 export function runOnThisMachine(argv: readonly string[]): Promise<ExitCode> {
   const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
   return run(argv, systemHost(isSandboxStart(argv) ? {} : { onNetwork }));

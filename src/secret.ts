@@ -1,8 +1,8 @@
 const inspectSymbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * A secret value that is never printed: string conversion, JSON and `util.inspect` return `display` instead.
- * `reveal()` is allowed only where the value leaves the process (a test lists those files).
+ * A secret value that is never printed: string conversion, JSON and `util.inspect` return `display` instead of the value.
+ * `reveal()` may be called only where the secret leaves the process (a test lists the files that call it).
  */
 export class Secret {
   readonly #value: string;
@@ -30,12 +30,12 @@ export class Secret {
   }
 }
 
-/** A URL whose query contains secrets (spec.md §4.2). It prints as origin and path. */
+/** A URL whose query contains secrets (spec.md §4.2). A SecretUrl is printed as origin and path, without the query. */
 export function secretFromUrl(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 
-/** Removes secrets in every usual encoding from the text of a server, which may repeat the request that contained them. */
+/** Removes secrets, in every usual encoding, from text of a server that may repeat the request that contained them. */
 export function redactSecrets(text: string, secrets: readonly Secret[]): string {
   return secrets.reduce(
     (left, secret) => encodingsOf(secret).reduce((rest, spelling) => rest.replaceAll(spelling, secret.display), left),
@@ -43,7 +43,7 @@ export function redactSecrets(text: string, secrets: readonly Secret[]): string 
   );
 }
 
-/** Cached, because a token is sent with thousands of requests and searched in every response. */
+/** The encodings of a secret are cached, because one token is sent with thousands of requests and searched in every response. */
 const encodingCache = new WeakMap<Secret, readonly string[]>();
 
 function encodingsOf(secret: Secret): readonly string[] {
@@ -53,7 +53,7 @@ function encodingsOf(secret: Secret): readonly string[] {
 }
 
 function encodeAllWays(value: string): readonly string[] {
-  // A shorter value occurs in any text by chance.
+  // A value of fewer characters is not redacted, because it occurs in any text by chance.
   if (value.length < 8) return [];
   const bytes = Buffer.from(value);
   const json = jsonText(value);
@@ -62,7 +62,7 @@ function encodeAllWays(value: string): readonly string[] {
     encodeURIComponent(value),
     new URLSearchParams({ '': value }).toString().slice(1),
     json,
-    // A server may repeat a body of JSON inside a string of its own JSON.
+    // A server may repeat the JSON body of a request inside a string of its own JSON.
     jsonText(json),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),
@@ -70,7 +70,7 @@ function encodeAllWays(value: string): readonly string[] {
   ];
 }
 
-/** The text as it is written between the quotes of a JSON string. */
+/** A text as it is written between the quotes of a JSON string. */
 function jsonText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -1,12 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { generatedDocs } from './fixtures/generated-docs.ts';
+import { parseXml } from './preflight/formats/junit-schema.ts';
 
 const pages = await generatedDocs();
 
 describe('the pages generated from the sources are up to date (npm run docs)', () => {
   it.each(Object.entries(pages))('%s', (file, text) => {
     expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toBe(text);
+  });
+
+  it('docs/session.svg is an animation without scripts, and ends where animations are off', () => {
+    const picture = readFileSync(new URL('../docs/session.svg', import.meta.url), 'utf8');
+    expect(picture.length).toBeLessThan(300_000);
+    expect(parseXml(picture).name).toBe('svg');
+    expect(picture).not.toMatch(/<script|\son\w+=|href="(?!data:image\/jpeg;base64,)|url\(|@import/);
+    expect(picture).toContain('@media (prefers-reduced-motion:reduce){.f{animation:none}}');
+    expect(picture.match(/<image /g)?.length).toBeGreaterThanOrEqual(4);
+    // The last screen and the last page.
+    expect(picture).toMatch(/\.f\d+\{animation-name:k\d+\}\.f\d+\{visibility:visible\}/);
   });
 
   it('README.md is a page of at most 700 words', () => {

@@ -3,7 +3,8 @@ import { parse as parseYaml } from 'yaml';
 import { createTerminalStyles } from '../src/cli/color.ts';
 import type { ListView } from '../src/cli/columns.ts';
 import { printError } from '../src/cli/error-output.ts';
-import { createOutput, type OutputFormat } from '../src/cli/output.ts';
+import { createOutput } from '../src/cli/output.ts';
+import type { OutputFormat } from '../src/cli/print-presented.ts';
 import { createProgressReporter } from '../src/cli/progress.ts';
 import { createTextMeasurer } from '../src/cli/text-width.ts';
 import { CliError } from '../src/errors.ts';
@@ -302,12 +303,14 @@ it('no page of the sandbox takes a name for markup', async () => {
     pages.push(await authorize(sandbox, authorizationQuery(sandbox, { client_id: text, state: text }), cookie));
     pages.push(await send(ready.auth_url, `/v1/oauth/authorize${query}`, { headers: { cookie } }));
   }
-  for (const path of ['', '/applications', '/requests', '/timeline'])
-    pages.push(await send(ready.auth_url, `/panel${path}`, { headers: { cookie } }));
+  for (const { clientId } of applications)
+    await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA, client_id: clientId });
+  const panel = ['', '/applications', '/tokens', '/droplets', '/migrations', '/requests', '/timeline', '/clock'];
+  for (const path of panel) pages.push(await send(ready.auth_url, `/panel${path}`, { headers: { cookie } }));
   expect(pages.filter(({ body }) => body.includes('&lt;script&gt;')).length).toBeGreaterThan(1);
   for (const { body } of pages) {
     expect(body).toMatch(/^<!doctype html>/);
-    expect(body).not.toMatch(/<(script|img|forged|b)\b|<[^>]*\sonmouseover=/);
+    expect(body).not.toMatch(/<(script|img|forged|b)\b|<\w+(\s+[\w-]+(="[^"]*")?)*\s+onmouseover=/);
   }
 });
 

@@ -22,7 +22,7 @@ it.each([
 
 describe('the exit status', () => {
   it('is 0 for help and version, which need nothing', async () => {
-    for (const words of [['--help'], ['-h'], ['help'], [], ['--version'], ['-V'], ['droplets', '--help']]) {
+    for (const words of [['--help'], ['-h'], ['help'], ['--version'], ['-V'], ['droplets', '--help']]) {
       const ran = await runCloudctl(testHost({ env: { CLOUDCTL_AUTH_URL: 'nonsense' } }), words);
       expect(ran, words.join(' ')).toMatchObject({ code: 0, err: '' });
       expect(ran.out).not.toBe('');
@@ -30,7 +30,7 @@ describe('the exit status', () => {
   });
 
   it('is 0 for the help of the program, which shows what to try first', async () => {
-    expect((await runCloudctl(testHost(), [])).out).toMatch(/\n {2}\$ cloudctl sandbox start\n/);
+    expect((await runCloudctl(testHost(), ['--help'])).out).toMatch(/\n {2}\$ cloudctl sandbox start\n/);
   });
 
   it.each([

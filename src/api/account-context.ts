@@ -4,7 +4,7 @@ import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts
 import type { Api } from './client.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
 
-/** An account with the names that are displayed. */
+/** An account with the names of the account and its team for display. */
 export interface AccountDetails extends AccountContext {
   readonly name?: string;
   readonly email?: string;
@@ -13,10 +13,13 @@ export interface AccountDetails extends AccountContext {
 
 const path = '/v2/account';
 
-/** A collection that always exists and that every scope may read (spec.md §4.5). */
+/** The path of a collection that always exists and that every scope may read (spec.md §4.5). */
 const collectionPath = '/v2/actions?page=1&per_page=1';
 
-/** Whose access token it is, as far as the server says it. Throws `token_refused` if the server does not accept the token. */
+/**
+ * Reads which account owns the access token, as far as the server reveals it. Throws `token_refused` if the server does not
+ * accept the token.
+ */
 export async function readTokenAccount(api: Api, loginHints: LoginHints): Promise<AccountDetails> {
   const account = await readAccountContext(api, loginHints);
   if (account.accountUuid === undefined) await api.json({ method: 'GET', path: collectionPath });
@@ -24,8 +27,9 @@ export async function readTokenAccount(api: Api, loginHints: LoginHints): Promis
 }
 
 /**
- * The account of the access token, by `GET /v2/account`. spec.md does not list it, so a server may have none; the result is
- * then empty. `team: null` is the personal context; without the member the context is not known.
+ * Reads the account of the access token with `GET /v2/account`. The specification does not list this endpoint, so a server may
+ * not have it; if the endpoint is missing, the result is empty. `team: null` means the personal context; without the member
+ * `team` the context is unknown.
  */
 export async function readAccountContext(
   api: Api,
@@ -40,7 +44,7 @@ export async function readAccountContext(
   return decodeAccount(response);
 }
 
-/** No such endpoint, or none for this token. */
+/** The server has no such endpoint, or this token may not read it. */
 const missingStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 421, 501]);
 
 function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {

@@ -5,7 +5,7 @@ import { listItemId } from './list-completeness.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
-/** An action as the API returned it, with the decoded fields that this program uses. */
+/** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
 export interface Action {
   readonly id: number;
   readonly status: string;
@@ -26,7 +26,7 @@ export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGene
   });
 }
 
-/** Reads one action; `pause` waits for the rate limit. Throws `not_found`. */
+/** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */
 export async function fetchAction(
   api: Api,
   id: number,

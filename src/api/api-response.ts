@@ -7,7 +7,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 /** A complete response of the resource API. */
 export interface ApiResponse {
   readonly status: number;
-  /** The content type without parameters. */
+  /** The content type of the response without parameters. */
   readonly contentType: () => string;
   readonly requestId: () => string | undefined;
   /** Seconds to wait after a 429, from `retry-after` or `ratelimit-reset`. */
@@ -16,13 +16,16 @@ export interface ApiResponse {
   readonly date?: number | undefined;
   /** `ratelimit-remaining` and `ratelimit-reset`, the latter in epoch seconds. */
   readonly limit?: { readonly remaining: number; readonly reset: number } | undefined;
-  /** The body as text. In an error body the secrets of the request are redacted. */
+  /** The body of the response as text. In the text of an error response, the secrets of the request are redacted. */
   readonly text: () => string;
-  /** The body as received. */
+  /** The response body as received, in bytes. */
   readonly raw: BufferedBody;
 }
 
-/** `{id, message}` of an error body; the message is one printable line. Both can be absent: the status decides. */
+/**
+ * `{id, message}` of an error body; the message is sanitized to one printable line. Both `id` and `message` can be absent,
+ * because the HTTP status decides which error it is.
+ */
 export interface ProblemBody {
   readonly id?: string;
   readonly message?: string;
@@ -40,8 +43,8 @@ export function readProblemBody(response: Pick<ApiResponse, 'text'>): ProblemBod
 }
 
 /**
- * A refused access token: every 401, and a 4xx with `id=not_found` for a collection, which always exists (spec.md §5.7). The
- * response to HEAD has no body, so a 404 is enough there.
+ * Whether the server refused the access token: every 401, and a 4xx with `id=not_found` for a collection, which always exists
+ * (spec.md §5.7). The response to HEAD has no body, so a 404 without `id=not_found` also counts as a refused token.
  */
 export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
   if (response.status === 401) return true;
@@ -49,21 +52,24 @@ export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, p
   return response.text() === '' ? response.status === 404 : readProblemBody(response).id === 'not_found';
 }
 
-/** A 404 for one resource, with `id=not_found` or without a body (HEAD): the resource does not exist, or the token is unknown. */
+/**
+ * A 404 for one resource, with `id=not_found` or without a body (HEAD), means that the resource does not exist or that the
+ * token is unknown.
+ */
 export function mayBeTokenRefused(response: ApiResponse, path: string): boolean {
   if (response.status !== 404 || isCollection(path)) return false;
   return response.text() === '' || readProblemBody(response).id === 'not_found';
 }
 
-/** Hints for requests that the server refuses. The commands in them depend on the profile and the origin of the token. */
+/** Hints for requests that the server refuses. The commands in the hints depend on the profile and on the origin of the token. */
 export interface LoginHints {
-  /** For a refused token. */
+  /** The hint for a refused access token. */
   readonly login: string;
-  /** For a write without write scope. */
+  /** The hint for a write request without write scope. */
   readonly write: string;
-  /** For a read that is forbidden, although every scope includes reading (spec.md §5.4). */
+  /** The hint for a read request that is forbidden, although every scope includes reading (spec.md §5.4). */
   readonly read: string;
-  /** For a server that cannot be reached. */
+  /** The hint for a server that cannot be reached. */
   readonly unreachable?: string;
 }
 
@@ -82,7 +88,7 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
     });
   }
   const isNotApi = serverMessage === undefined && response.contentType() !== 'application/json';
-  // A rate limit and a server error mean the same when a proxy responds.
+  // A 429 or 5xx response keeps its meaning when a proxy sends it.
   if (isNotApi && status >= 400 && status < 500 && status !== 429) return notJsonError(response, method, path);
   switch (status) {
     case 401:
@@ -121,12 +127,15 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
   }
 }
 
-/** Redirects to the result of a processed request. 307 and 308 ask to send the request elsewhere instead (RFC 9110 §15.4). */
+/**
+ * A redirect such as 303 leads to the result of a processed request; 307 and 308 require that the request is sent to another
+ * URL (RFC 9110 §15.4).
+ */
 export function isRedirectToResult(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 
-/** Every scope includes reading (spec.md §5.4), so a larger scope does not help a forbidden read. */
+/** Every scope includes reading (spec.md §5.4), so a larger scope does not allow a read request that is forbidden. */
 function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
@@ -148,7 +157,7 @@ function retryHint(requestId: string | undefined): string {
     : `try again; if it fails again, report the request id ${requestId} to the provider`;
 }
 
-/** The error for a response that `parseJson` refused: most likely the page of a proxy. */
+/** The error for a response that `parseJson` refused: most likely a web page from a proxy. */
 export function notJsonError(
   response: ApiResponse,
   method: string,

@@ -1,25 +1,25 @@
 import { noJsonValue } from './json-scan.ts';
 
-/** Caches pieces of JSON text that were scanned before. */
+/** Caches pieces of JSON text that the scanner has read before. */
 export interface ByteSpanCache {
-  /** The end of the cached piece that starts at `from`, or `noJsonValue`. */
+  /** The end of the cached piece of text that starts at `from`, or `noJsonValue`. */
   matchEnd(bytes: Buffer, from: number): number;
   /** Caches the bytes from `from` to `end`, if comparing them later is faster than parsing them again. */
   remember(bytes: Buffer, from: number, end: number): void;
 }
 
-/** Shorter pieces are scanned as fast as they are compared. */
+/** Comparing a shorter piece of text takes as long as scanning it. */
 const minSpanLength = 256;
 const maxSpans = 4;
-/** After so many consecutive misses the cache is disabled. */
+/** The cache is disabled after this number of consecutive misses. */
 const maxMisses = 50;
 
 /**
- * The droplets of a list share few images, sizes and regions, which are most of its text and equal to the byte. A piece that
- * was scanned once is only compared afterwards.
+ * The droplets of a list share a few images, sizes and regions; these make up most of the text and are equal byte for byte. A
+ * piece of text that was scanned once is recognized by comparison afterwards.
  */
 export function createByteSpanCache(): ByteSpanCache {
-  /** Most recent first. */
+  /** The cached pieces of text, the most recently used first. */
   const pieces: Buffer[] = [];
   let misses = 0;
   return {
@@ -35,7 +35,7 @@ export function createByteSpanCache(): ByteSpanCache {
     remember(bytes, from, end) {
       if (end - from < minSpanLength || misses === maxMisses) return;
       misses += 1;
-      // No piece is compared in vain from now on.
+      // The cache is emptied, so that no later piece of text is compared without success.
       if (misses === maxMisses) return void pieces.splice(0);
       pieces.unshift(Buffer.from(bytes.subarray(from, end)));
       pieces.length = Math.min(pieces.length, maxSpans);

@@ -24,46 +24,46 @@ import type { RateLimitRetry } from './rate-limit-retry.ts';
 export interface ApiDeps {
   readonly baseOrigin: string;
   readonly send: HttpSender;
-  /** A usable access token. */
+  /** The access token that is sent with each API request. */
   readonly bearer: () => Promise<Secret>;
   /** Resolves with a token other than the refused one. Rejects with an error that names the login command. */
   readonly renew: (refused: Secret) => Promise<Secret>;
   readonly clock: Clock;
-  /** Milliseconds for one HTTP request including its body. */
+  /** Time limit of one HTTP request including the response body, in milliseconds. */
   readonly timeout: number;
   readonly loginHints: LoginHints;
 }
 
 export interface ApiRequest {
   readonly method: string;
-  /** Path with query, beginning with `/`. */
+  /** The path of the request with its query, beginning with `/`. */
   readonly path: string;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** Secrets in the body, which an error of the server may repeat. */
+  /** Secrets in the request body, which an error response of the server may repeat. */
   readonly secrets?: readonly Secret[] | undefined;
-  /** Waits after a 429 in `success` and `json`; without it a 429 is an error. */
+  /** Waits after a 429 in `success` and `json`; without `rateLimitRetry` a 429 is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
-  /** Aborts the request. It replaces the deadline. */
+  /** Aborts the request, and replaces its default time limit. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborts the request before its deadline. The abort reason is thrown instead of a CliError. */
+  /** Aborts the request before its time limit. The abort reason is then thrown instead of a CliError. */
   readonly until?: AbortSignal | undefined;
 }
 
 export interface Api {
   readonly baseOrigin: string;
-  /** Sends one request. A refused token is renewed; safe requests are repeated after a network failure. */
+  /** Sends one request. A refused token is renewed; GET and HEAD requests are repeated after a network failure. */
   request(request: ApiRequest): Promise<ApiResponse>;
   /** Like `request`, and throws a CliError for every status other than 2xx. */
   success(request: ApiRequest): Promise<ApiResponse>;
-  /** The decoded body of a success; undefined for an empty body. */
+  /** The decoded body of a successful response; undefined for an empty body. */
   json(request: ApiRequest): Promise<unknown>;
 }
 
-/** A page of 200 droplets has about 1 MiB. */
+/** A list page of 200 droplets has about 1 MiB, far below this limit of a response body. */
 const maxResponseBytes = 64 * 1024 * 1024;
 const maxAttempts = 3;
-/** Two, because another process may renew the session before the first new token is used. */
+/** A token may be refused twice, because another process may renew the session before the first new token is used. */
 const maxRenewals = 2;
 
 export function createApi(deps: ApiDeps): Api {
@@ -73,11 +73,11 @@ export function createApi(deps: ApiDeps): Api {
       const response = await sendWithRetries(deps, call, token);
       const asked = mayBeTokenRefused(response, call.path) ? probeRequest : call;
       const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
-      // Such a probe proves nothing. As the response it makes the caller wait, or repeat the request.
+      // A probe response with status 429 or 5xx proves nothing about the token, so the caller waits or retries.
       if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
       if (!isTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
-      // A request with a refused token was not carried out, so it is sent again whatever its method.
+      // The server did not carry out a request whose token it refused, so it is sent again whatever its method.
       const other = await deps.renew(token);
       if (other.reveal() === token.reveal()) throw tokenStillRefusedError(deps, response);
       token = other;
@@ -107,17 +107,17 @@ export function createApi(deps: ApiDeps): Api {
 
 function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiResponse): CliError {
   return new CliError('token_refused', 'the resource API refused the access token', {
-    detail: `${deps.baseOrigin} refuses it although it was just renewed`,
+    detail: `${deps.baseOrigin} refuses the access token although it was just renewed`,
     hint: deps.loginHints.login,
     status,
     requestId: requestId(),
   });
 }
 
-/** A missing resource and an unknown token have the same response (spec.md §5.7). A collection always exists, so it tells them apart. */
+/** A missing resource and an unknown token have the same response (spec.md §5.7); a collection always exists, so it is read. */
 const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
-/** Repeats GET and HEAD after any network failure, and other requests only if they were not sent. */
+/** Repeats GET and HEAD after any network failure, and requests with other methods only if they were not sent. */
 async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {
   const { method, path, body, until } = call;
   const safe = method === 'GET' || method === 'HEAD';
@@ -157,12 +157,12 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
   return new CliError(
     'api_error',
     `could not read the response of ${method} ${withoutQuery(path)}: it is longer than 64 MiB`,
-    // A request that changes data may have been carried out.
+    // The server may have carried out a request that changes data.
     { cause: new SendError('connection', true, 'the response was not read completely') },
   );
 }
 
-/** One token is used for thousands of requests. */
+/** One access token is used for thousands of requests. */
 const headersOfToken = new WeakMap<Secret, readonly HttpRequestInit['headers'][]>();
 
 function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] {
@@ -172,7 +172,7 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
   return known[Number(hasBody)] ?? bare;
 }
 
-// Functions instead of getters: V8 keeps a hidden class for each object literal with getters, and with it the captured values.
+// Functions avoid the hidden class that V8 keeps for each object literal with getters, and with it the captured values.
 function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, hidden: readonly Secret[]): ApiResponse {
   const date = dateOf(response);
   return {
@@ -185,7 +185,7 @@ function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, h
     retryAfter: retryAfter(response, date ?? now),
     date,
     limit: rateLimitOf(response),
-    // Data is passed on unchanged. The text of an error may be printed, so secrets are redacted.
+    // The text of an error response may be printed, so its secrets are redacted.
     text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
   };
@@ -195,7 +195,7 @@ function textOf(body: BufferedBody): string {
   return body.bytes().toString('utf8');
 }
 
-/** Whole seconds from Retry-After (RFC 9110 §10.2.3), else from `ratelimit-reset` in epoch seconds. @param now in ms */
+/** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
 function retryAfter(response: HttpResponse, now: number): number | undefined {
   if (response.status !== 429) return undefined;
   const after = response.headers.get('retry-after');
@@ -222,7 +222,7 @@ function withoutQuery(path: string): string {
   return path.split('?')[0] ?? path;
 }
 
-/** The hint for a failed TLS handshake. Usually the certificate is not trusted. */
+/** The hint for a failed TLS handshake. A TLS handshake usually fails because the server certificate is not trusted. */
 export function tlsHintFor({ noTls }: SendError): string {
   if (!noTls) return tlsHint;
   return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
@@ -232,7 +232,7 @@ export const tlsHint = 'use a certificate for this host name, or add its CA with
 
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 
-/** The error for a request without a response; exit 6. */
+/** The error for a request that received no response (exit code 6). */
 export function unreachableError(error: SendError, unreachable = checkNetworkHint): CliError {
   const code = sendErrorCode(error);
   const hints = {
@@ -240,7 +240,7 @@ export function unreachableError(error: SendError, unreachable = checkNetworkHin
     timeout: 'try again, or raise the limit with `--timeout 60s`',
     unreachable,
   };
-  // The proxy comes from the environment, so the profile is not the cause.
+  // The proxy is set in the environment, so a change of the profile does not help.
   const hint =
     error.atProxy && code === 'unreachable'
       ? 'check HTTPS_PROXY and HTTP_PROXY, or add the server to NO_PROXY'

@@ -3,13 +3,16 @@ import { isRecord, type JsonRecord, stringField } from '../json.ts';
 import type { Api } from './client.ts';
 import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
 
-/** A database cluster as the API sent it, with the field that the client needs. */
+/** A database cluster as the API sent it, with the decoded fields that the program needs. */
 export interface ListedCluster {
   readonly id: string;
   readonly raw: JsonRecord;
 }
 
-/** The database clusters of the account, one page at a time. The specification does not have the list, so a server may lack it. */
+/**
+ * Reads the database clusters of the account, one page at a time. The specification does not describe a list of database
+ * clusters, so a server may not have it.
+ */
 export async function* listClusters(
   api: Api,
   options: ListOptions<ListedCluster> = {},

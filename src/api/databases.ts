@@ -20,7 +20,7 @@ import {
   migrationPath,
 } from './online-migration.ts';
 
-/** An online migration request (spec.md §2). Absent members are not sent. */
+/** An online migration request (spec.md §2). Members that are absent here are omitted from the request. */
 export interface MigrationRequest {
   readonly source: {
     readonly host: string;
@@ -34,22 +34,23 @@ export interface MigrationRequest {
 }
 
 export interface StartedMigration {
-  /** Empty when the service does not tell it. */
+  /** The id of the migration; empty when the service does not send it. */
   readonly id: string;
   readonly status: string;
-  /** ISO 8601; empty when the service does not tell it. */
+  /** The creation time in ISO 8601; empty when the service does not send it. */
   readonly createdAt: string;
 }
 
-/** The request may have started the migration: no complete response arrived, and the service does not show one. */
+/** The error for a request that may have started a migration: no complete response arrived, and the service shows no migration. */
 export class MigrationUnknownError extends CliError {}
 
 /**
- * Starts an online migration into a cluster (spec.md §4.5). The request is sent once, because a lost response may have started
- * it: then the migration of the cluster is read, and counts if it was created since. The specification does not show the
- * response, so every 2xx without a body or with JSON is an acceptance, and what it does not tell is read. Another body is most
- * likely the page of a proxy, so it counts as a lost response.
- * @param commandOf a command for the profile, in backquotes
+ * Starts an online migration into a cluster (spec.md §4.5). The request is sent only once, because it may have started the
+ * migration even if the response is lost. After a lost response the latest migration of the cluster is read; it counts as
+ * started if it was created after the request. The specification does not show the response, so every 2xx without a body or
+ * with a JSON body means success, and members that the response lacks are read from the cluster. A 2xx with another body is
+ * most likely a web page from a proxy, so it counts as a lost response. @param commandOf a command for the profile, in
+ * backquotes
  */
 export async function startOnlineMigration(
   api: Api,
@@ -93,7 +94,7 @@ interface Target {
   readonly cluster: string;
   readonly secrets: readonly Secret[];
   readonly commandOf: (words: string) => string;
-  /** Before the request, by `performance.now()`. */
+  /** The time before the request was sent, by `performance.now()`. */
   readonly sentAt: number;
 }
 
@@ -101,7 +102,7 @@ function toStarted({ id = '', status = 'running', createdAt = '' }: Partial<Star
   return { id, status, createdAt };
 }
 
-/** Whether the request that failed with this error may have reached the service. */
+/** Whether a request that failed with this error may have reached the service. */
 export function wasMigrationSent(error: unknown): boolean {
   if (error instanceof MigrationUnknownError || wasSent(error)) return true;
   return error instanceof CliError && error.status !== undefined;
@@ -125,7 +126,7 @@ function isNew(shown: FetchedMigration | undefined, { sentAt }: Target): shown i
   return shown !== undefined && isCreatedWithin(shown, performance.now() - sentAt) === true;
 }
 
-/** The migration that a request without a clear response has started. */
+/** Finds the migration that was started by a request without a clear response. */
 async function adoptMigration(target: Target, cause: CliError): Promise<StartedMigration> {
   const shown = await readMigration(target);
   if (isNew(shown, target)) return toStarted(shown);
@@ -135,7 +136,7 @@ async function adoptMigration(target: Target, cause: CliError): Promise<StartedM
       : `the service shows ${describeMigration(shown)}`;
   throw new MigrationUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
-    hint: `before you start it again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
+    hint: `before you start the migration again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
     requestId: cause.requestId,
     cause,
@@ -151,7 +152,7 @@ async function alreadyRunningError(target: Target, failure: CliError, reason: st
   ];
   return new CliError(failure.code, 'the service refused the migration: it conflicts with another one', {
     detail: facts.length === 0 ? undefined : facts.join('; '),
-    hint: `see it with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
+    hint: `show the other migration with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
     status: failure.status,
     requestId: failure.requestId,
   });

@@ -16,7 +16,7 @@ export interface DropletFilter {
   readonly tag?: string;
 }
 
-/** Lists droplets, page by page. The server applies the filter. */
+/** Lists droplets, page by page. The server filters the droplets. */
 export function listDroplets(
   api: Api,
   filter: DropletFilter,
@@ -51,12 +51,12 @@ export function publicAddress(raw: JsonRecord): string | undefined {
   return isRecord(publicNetwork) ? stringField(publicNetwork, 'ip_address') : undefined;
 }
 
-/** Beyond 2^53 different ids are one double, so they do not identify a droplet. */
+/** Ids of 2^53 and more can become the same double, so such an id does not identify a droplet. */
 export function isExactId(id: number): boolean {
   return Number.isSafeInteger(id);
 }
 
-/** The response to a creation: droplets in the order of the names, and the ids of the actions that create them. */
+/** The decoded response to a creation: droplets in the order of the names, and the ids of the actions that create them. */
 export interface CreatedDroplets {
   readonly droplets: readonly Pick<Droplet, 'id' | 'name'>[];
   readonly actionIds: readonly number[];
@@ -64,9 +64,12 @@ export interface CreatedDroplets {
 
 const splitCreatedDroplets = createListSplitter('droplets', ['id', 'name']);
 
-/** Parses `{droplet, links}` (one name) and `{droplets, links}` (several names); undefined for anything else. */
+/**
+ * Parses `{droplet, links}` (response for one name) and `{droplets, links}` (response for several names); returns undefined for
+ * anything else.
+ */
 export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined {
-  // A batch reads thousands of droplets but needs only two members of each, so the rest is not parsed.
+  // A batch reads thousands of droplets but needs only two members of each, so the other members are not parsed.
   const split = splitCreatedDroplets(bytes);
   const json = parseJson(split?.rest ?? bytes.toString('utf8'));
   return json.ok && isRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;

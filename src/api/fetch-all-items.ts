@@ -5,12 +5,13 @@ import type { Api } from './client.ts';
 import { incompleteListError, listTotal, nextPagePath } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
-/** Consecutive pages without new items after which reading ends with an error. */
+/** After this number of consecutive pages without new items, reading the list ends with an error. */
 const maxUnchangedPages = 10;
 
 /**
- * All items of a list of any resource, read by its links. Items are not compared, so an item that moved between pages may be
- * returned twice. undefined: the response at `path` is not a list. After the first page, `pause` waits for the rate limit.
+ * Reads all items of a list of any resource by following the links to the next page. Items are not compared, so an item that
+ * moved between pages may be returned twice. The result is undefined if the response at `path` is not a list. When the rate
+ * limit is reached after the first page, `pause` waits.
  */
 export async function fetchAllItems(
   api: Api,
@@ -49,7 +50,8 @@ export async function fetchAllItems(
     if (idle === maxUnchangedPages && next !== undefined)
       throw incompleteListError(path, items.length, total, `${maxUnchangedPages} consecutive pages have no new items`);
   }
-  // Whatever other users create and delete during the reading, all pages together have at least the lowest total of items.
+  // Even if other users create and delete items during the reading, all pages together have at least as many items as the
+  // lowest total.
   if (isFromStart && items.length < least)
     throw incompleteListError(path, items.length, least, 'the pages have fewer items than meta.total');
   return items;
@@ -62,7 +64,7 @@ function findList(page: unknown): readonly unknown[] | undefined {
   return undefined;
 }
 
-/** A list that is read from a later page has fewer items than the total. */
+/** Reading that starts at a later page returns fewer items than the total. */
 function isFirstPage({ links }: JsonRecord, path: string): boolean {
   const page = new URLSearchParams(path.split('?')[1]).get('page');
   const hasPrevious = isRecord(links) && isRecord(links.pages) && typeof links.pages.prev === 'string';

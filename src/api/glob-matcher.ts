@@ -1,4 +1,4 @@
-/** Matches whole names with a shell pattern: `*`, `?` and `[a-z]`. Throws for an invalid range. */
+/** Matches whole names with a shell pattern that may contain `*`, `?` and `[a-z]`. Throws for an invalid range in the pattern. */
 export function createGlobMatcher(pattern: string): (name: string) => boolean {
   const source = pattern.replace(
     /\[(!?)([^\]]+)\]|[\s\S]/g,

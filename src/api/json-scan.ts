@@ -1,14 +1,14 @@
-/** The result of a scan at a position without a JSON value. */
+/** The result of a scan at a position where no JSON value starts. */
 export const noJsonValue = -1;
 
-/** Reads the value at `from`; returns its end, or `noJsonValue`. */
+/** Reads the JSON value at `from`; returns its end, or `noJsonValue`. */
 export type JsonValueScanner = (from: number) => number;
-/** The same for a member of an object. `key` and `keyEnd` are the positions of its name with quotes. */
+/** Reads the value of a member of a JSON object. `key` and `keyEnd` are the positions of the member name with its quotes. */
 export type JsonMemberVisitor = (from: number, key: number, keyEnd: number) => number;
 
 /**
- * The end of the JSON value that starts at `from`, or `noJsonValue` (https://datatracker.ietf.org/doc/html/rfc8259). Line breaks
- * outside of strings, and values nested deeper than `maxDepth`, count as no value.
+ * The end of the JSON value that starts at `from`, or `noJsonValue` (https://datatracker.ietf.org/doc/html/rfc8259). A line
+ * break outside of strings, or a value nested deeper than `maxDepth`, makes the result `noJsonValue`.
  */
 export function skipJsonValue(bytes: Uint8Array, from: number, depth = 0): number {
   switch (bytes[from]) {
@@ -71,7 +71,7 @@ export function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
 
 function skipString(bytes: Uint8Array, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
-    // Almost every byte stands for itself.
+    // Most bytes inside a JSON string need no check.
     while (isPlain[bytes[at] ?? 0] === 1) at++;
     const byte = bytes[at];
     if (byte === quote) return at + 1;
@@ -114,7 +114,7 @@ function isHex(byte: number): boolean {
   return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** Deeper values are left to JSON.parse. */
+/** Values that are nested more deeply are parsed by JSON.parse. */
 const maxDepth = 200;
 const tab = 0x09;
 const space = 0x20;
@@ -136,9 +136,9 @@ const letterF = 0x66;
 const letterN = 0x6e;
 const letterT = 0x74;
 const letterU = 0x75;
-/** Characters that may follow a backslash, apart from `u`. */
+/** Characters that may follow a backslash in a JSON string, apart from `u`. */
 const escapes = Buffer.from('"\\/bfnrt');
-/** 1 for bytes that need no check inside a string: not quotes, backslashes or control characters. */
+/** The table has 1 for bytes that need no check inside a string, that is, for all but quotes, backslashes and control characters. */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= space && byte !== quote && byte !== backslash),
 );

@@ -1,58 +1,63 @@
 import { isExactNumber } from '../exact.ts';
 import type { JsonRecord } from '../json.ts';
 
-/** complete: no item was missed. again: items may have been missed. short: the server returns fewer items than its total. */
+/**
+ * Result of reading a list: `complete` means that no item was missed, `again` that items may have been missed, `short` that the
+ * server returns fewer items than its total.
+ */
 export type CompletenessResult = 'complete' | 'again' | 'short';
 
-/** A number beyond 2^53 is a string of its digits, because several such numbers are one double. */
+/** An id above 2^53 is kept as a string of its digits, because several such numbers become the same double. */
 export type ListItemId = number | string;
 
-/** The id of an item as the API returned it. */
+/** The id of a list item as the API returned it. */
 export function listItemId({ id, raw }: { readonly id: number; readonly raw: JsonRecord }): ListItemId {
   return isExactNumber(raw.id) ? String(raw.id) : id;
 }
 
 /**
- * Decides whether a list was read completely although other users change it during the reading, in one or more passes.
+ * Decides whether one or more passes over a list read all of its items, although other users change the list during the
+ * reading.
  *
- * An item is missed when it moves to a page that was already read. In a list with the newest items first only a deletion
- * moves items so, and the total falls from one page to the next. In a list with the oldest items first a creation can hide
- * that fall, but the created item itself is read at the end. So one pass is complete when the total never fell, grew by every
- * new item that was read, and at least the first total of items was read.
+ * An item is missed when it moves from a page that was not yet read to a page that was already read. In a list with the newest
+ * items first, only a deletion moves an item to an earlier page, and the total falls from one page to the next. In a list with
+ * the oldest items first, a creation can hide the fall of the total, but the created item itself is read at the end of the
+ * list. So one pass over a list is complete when the total never fell, grew by every new item that was read, and at least as
+ * many items were read as the first total says.
  *
- * Otherwise several passes decide. Two items that were neighbours on a page had no item between them, and new items are added
- * only at the ends of the list. When such pairs lead from the start of the list to its end, every item that existed all the
- * time was read, however much the list changes. Also, a pass that has at least its total of items, all of which the next pass
- * reads again, missed nothing.
+ * If one pass is not enough, several passes are compared. Two items that were neighbours on a page had no item between them,
+ * and new items are added only at the start or the end of the list. When pairs of neighbours form a chain from the start of the
+ * list to its end, every item that existed during the whole reading was read, however much the list changes. Also, a pass
+ * missed nothing if it read at least as many items as its total and the next pass reads all of these items again.
  */
 export interface ListCompleteness {
-  /** Starts another pass, which must have other page boundaries. */
+  /** Starts another pass over the list, which must use another page size. */
   beginPass(): void;
   beginPage(total: number | undefined): void;
-  /** Returns whether the item is new in all passes. @param isNewcomer it was created during the reading */
+  /** Returns whether no pass has read the item before. @param isNewcomer the item was created during the reading */
   addItem(id: ListItemId, isNewcomer: boolean): boolean;
-  /** Returns whether the next page must be read. @param isLast there is no next page */
+  /** Returns whether the next page must be read. @param isLast no page follows */
   endPage(isLast: boolean): boolean;
   result(): CompletenessResult;
-  /** In the first pass every page of the list is read. */
+  /** The first pass reads every page of the list. */
   readonly isFirstPass: boolean;
-  /** Items that were read in all passes, and in this pass. */
+  /** The number of items that were read in all passes together, and in this pass. */
   readonly itemCount: number;
   readonly itemCountInPass: number;
 }
 
 export function createListCompleteness(): ListCompleteness {
-  /** Every item that was read, with its successor. */
+  /** Every item that was read, with the item that followed it on the page. */
   const next = new Map<ListItemId, ListItemId>();
-  /** Items of this pass and of the previous one. The items of the first pass are in `next`. */
+  /** Items that this pass and the previous pass have read. The items of the first pass are stored in `next`. */
   let metNow = new Set<ListItemId>();
   let metBefore: ReadonlySet<ListItemId> | undefined;
   let pass: PassCounts = { ...emptyPassCounts };
   let before: PassCounts | undefined;
   let neighbour: ListItemId = listStart;
-  /** Whether all items of this page were on earlier pages; undefined for an empty page. */
+  /** Whether earlier pages had all items of this page; undefined for an empty page. */
   let isPageAgain: boolean | undefined;
-  /** Pairs lead from the start of the list to this item without a gap. */
+  /** A chain of neighbouring pairs leads from the start of the list to this item without a gap. */
   let front: ListItemId = listStart;
 
   const met = (): number => next.size - (next.has(listStart) ? 1 : 0);
@@ -65,14 +70,14 @@ export function createListCompleteness(): ListCompleteness {
     return front === listEnd;
   };
   /**
-   * No visible change: both passes have the same items, and all their pages have the same total. If the server ends the list
-   * early, the pass with smaller pages has fewer items.
+   * Whether the list shows no change: both passes have the same items, and all pages of both have the same total. If the server
+   * ends the list early, the pass with the smaller page size reads fewer items.
    */
   const isStill = (last: PassCounts): boolean =>
     [last, pass].every(({ fell, first, last: end }) => !fell && first === end && first === pass.first) &&
     (metNow.size === last.met || (isCutOff(last) && isCutOff(pass))) &&
     [...metNow].every((id) => metBefore?.has(id) ?? pass.fresh === 0);
-  /** All items of the previous pass still exist, so no deletion moved an item in it. */
+  /** Whether this pass read all items of the previous pass again, so that no deletion moved an item during the previous pass. */
   const isMetAgain = ({ met }: PassCounts): boolean =>
     metBefore === undefined ? metNow.size - pass.fresh === met : [...metBefore].every((id) => metNow.has(id));
   return {
@@ -127,9 +132,11 @@ export function createListCompleteness(): ListCompleteness {
       if (!mayBeIncomplete(pass, metInPass())) return 'complete';
       if (before === undefined) return 'again';
       if (before.isShort && pass.isShort && isStill(before)) return 'short';
-      // An item that was created and deleted unread, and so hid a deletion, leaves the pass short of its total.
+      // If an item was created and deleted before it was read, and so hid a deletion, the pass reads fewer items than its
+      // total.
       if (!before.isShort && isMetAgain(before)) return 'complete';
-      // The chain of pairs may end at an item that was deleted since. Another chain may avoid it.
+      // The chain of neighbouring pairs may end at an item that was deleted later. Another chain of neighbouring pairs may lead
+      // past the deleted item.
       front = listStart;
       return isUnbroken() ? 'complete' : 'again';
     },
@@ -138,21 +145,21 @@ export function createListCompleteness(): ListCompleteness {
 
 interface PassCounts {
   pages: number;
-  /** Totals of the first and the last page, and the lowest total. */
+  /** Totals that the first and the last page of a pass report, and the lowest total of all its pages. */
   first: number | undefined;
   last: number | undefined;
   least: number | undefined;
-  /** Whether a page had a lower total than its predecessor. */
+  /** Whether one page of the pass reported a lower total than the page before it. */
   fell: boolean;
-  /** Items on all pages, including repeated ones. */
+  /** The number of items on all pages, where repeated items count again. */
   stood: number;
-  /** A page had only items of earlier pages: the server repeated a page instead of returning another. */
+  /** Whether a page had only items of earlier pages: the server repeated a page instead of returning another one. */
   isRepeating: boolean;
-  /** Items that were created after the first page was read. */
+  /** The number of items that were created after the first page was read. */
   newcomers: number;
-  /** Items that are new in this pass. */
+  /** The number of items that only this pass has read. */
   fresh: number;
-  /** At the end of the pass: items read, and whether they are fewer than the lowest total. */
+  /** Set at the end of a pass: the number of items read, and whether it is below the lowest total. */
   met: number;
   isShort: boolean;
 }
@@ -163,7 +170,10 @@ function mayBeIncomplete({ pages, first, last, fell, newcomers }: PassCounts, me
   return fell || isFallHidden || met < first;
 }
 
-/** The pages have fewer items than the lowest total, although all but the last are full: the server ended the list early. */
+/**
+ * The pages together have fewer items than the lowest total although all but the last page are full: the server ended the list
+ * early.
+ */
 function isCutOff({ stood, least = 0 }: PassCounts): boolean {
   return stood < least;
 }

@@ -5,19 +5,19 @@ import type { BufferedBody } from '../platform/buffered-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { ListSplitter } from './split-list.ts';
 
-/** One page of a list. */
+/** One page of a list of the resource API. */
 export interface ListPage {
-  /** The items, with only the requested members if the page could be split without parsing all of it. */
+  /** The items of the page; they have only the requested members if the page could be split without parsing all of it. */
   readonly partialItems: readonly unknown[];
-  /** The whole item at a position. */
+  /** The item at a position of the page, with all members. */
   readonly item: (at: number) => unknown;
-  /** The items at these positions as JSON texts, one per line. */
+  /** The items at these positions as JSON texts, one item per line. */
   readonly lines: (places: readonly number[]) => Uint8Array;
   /** `meta.total` */
   readonly total: number | undefined;
-  /** Path and query of the next page. */
+  /** Path and query of the next page of the list. */
   readonly next: string | undefined;
-  /** The server's time of the response in milliseconds since the epoch. */
+  /** The time of the response by the server's clock, in milliseconds since the epoch. */
   readonly date: number | undefined;
 }
 
@@ -56,9 +56,9 @@ export interface ListPageSource {
 }
 
 /**
- * Path and query of the next page from the last bytes of this one, where lists usually have their links; undefined also when
- * the links are elsewhere. The text after the last `"links":` parses only if that is a member of the outermost object, so
- * the result is the one that parsing the whole page would give.
+ * Reads path and query of the next page from the last bytes of this page, where lists usually have their links; undefined also
+ * when the links are elsewhere. The text after the last `"links":` is valid JSON up to the end only if `links` is a member of
+ * the outermost object, so the result is the same as after parsing the whole page.
  */
 export function nextPathFromTail(baseOrigin: string, body: BufferedBody, path: string): string | undefined {
   const tail = body.end(maxTailLength);
@@ -84,7 +84,7 @@ function splitItems(bytes: Buffer, splitter: ListSplitter): (ListItems & { rest:
   };
 }
 
-/** The items of a page that could not be split. */
+/** The items of a page that could not be split and was parsed as a whole. */
 function parsedItems(list: readonly unknown[]): ListItems {
   return {
     partialItems: list,
@@ -93,7 +93,7 @@ function parsedItems(list: readonly unknown[]): ListItems {
   };
 }
 
-/** The separators between adjacent items are overwritten with line breaks, so the bytes are not copied. */
+/** The separators between adjacent items are overwritten with line breaks, so the bytes of the page are not copied. */
 function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): Uint8Array {
   const [first, last] = [spans[0], spans.at(-1)];
   if (
@@ -109,21 +109,24 @@ function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): 
 
 const lineBreak = 0x0a;
 
-/** `meta.total`, also as a string of digits: without it a list cannot be complete. */
+/** Reads `meta.total`, also if it is a string of digits: without a total a list cannot be recognized as complete. */
 export function listTotal({ meta }: JsonRecord): number | undefined {
   if (!isRecord(meta)) return undefined;
   const text = stringField(meta, 'total');
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberField(meta, 'total');
 }
 
-/** Path and query of `links.pages.next`. Throws a CliError for a link to another origin. A relative link is resolved against `path` (RFC 3986 §5.1.3). */
+/**
+ * Path and query of the link `links.pages.next`. Throws a CliError for a link to another origin. A relative link is resolved
+ * against `path` (RFC 3986 §5.1.3).
+ */
 export function nextPagePath(baseOrigin: string, links: unknown, path: string): string | undefined {
   const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
   const next = pages.next || '';
   if (next === '') return undefined;
   const here = `${baseOrigin}${path}`;
   const url = typeof next === 'string' && URL.canParse(next, here) ? new URL(next, here) : undefined;
-  // A link that cannot be parsed is still a link: the list has another page.
+  // A link that cannot be parsed shows that the list has another page, so it is an error.
   if (url === undefined)
     throw new CliError('api_error', 'could not read the next page: its link is not a URL', {
       detail: `links.pages.next is ${typeof next === 'string' ? `"${next.slice(0, 200)}"` : `not a string, but ${stringifyExact(next)?.slice(0, 200)}`}`,

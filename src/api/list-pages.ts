@@ -10,55 +10,62 @@ import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.
 import { createListSplitter } from './split-list.ts';
 
 export interface ListRequest<T> {
-  /** Path without `page` and `per_page`; may carry other parameters. */
+  /** The path of the list without `page` and `per_page`; it may have other query parameters. */
   readonly path: string;
-  /** The key that holds the items. */
+  /** The name of the JSON member that contains the items. */
   readonly key: string;
-  /** Members that `decode`, `idOf` and `createdAt` read. Items may have only these when they are called. */
+  /**
+   * The members of an item that `decode`, `idOf` and `createdAt` read. `decode`, `idOf` and `createdAt` may receive items that
+   * have no other members.
+   */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;
   readonly idOf: (item: T) => ListItemId;
-  /** When the item was created, ISO 8601. */
+  /** The creation time of an item in ISO 8601. */
   readonly createdAt: (item: T) => string | undefined;
   readonly options: ListOptions<T>;
 }
 
 /** Options of a list request. */
 export interface ListOptions<T> {
-  /** The largest number of items; no request is sent for more. */
+  /** The maximum number of items; reading stops when it is reached. */
   readonly limit?: number | undefined;
-  /** 1 to 200 (default: 200). */
+  /** The number of items per page, 1 to 200 (default: 200). */
   readonly pageSize?: number;
-  /** Filters items on this side, after the server has returned them. */
+  /** Filters items in this program after the server has returned them. */
   readonly matches?: ((item: T) => boolean) | undefined;
-  /** Waits for the rate limit after the first page, in milliseconds. */
+  /** Waits for the rate limit after the first page. @param ms milliseconds */
   readonly pause?: WaitMilliseconds | undefined;
-  /** Called after each page that another one follows. */
+  /** Called after each page that is followed by another page. */
   readonly onProgress?: ((read: number, total: number | undefined) => void) | undefined;
 }
 
-/** Some items of a list. Objects are created only by `items`: for a long list they are most of the cost. */
+/** Some items of a list. Only `items` creates objects, because creating objects is most of the cost of a long list. */
 export interface PageItems<T> {
-  /** The items as received, one JSON text per line. */
+  /** The items as received, as one JSON text per line. */
   readonly lines: () => Uint8Array;
   readonly items: () => readonly T[];
 }
 
-/** Consecutive pages without new items after which reading ends with an error; small pages have as many items as a large one. */
+/**
+ * After this number of consecutive pages without new items reading ends with an error; for small pages, the number grows so
+ * that it covers as many items.
+ */
 function maxEmptyPages(size: number): number {
   return Math.max(10, Math.ceil(200 / size));
 }
-/** Passes over a list that changes while it is read. */
+/** The maximum number of passes over a list that changes while it is read. */
 const maxPasses = 9;
-/** Turns of the event loop until a request is sent: the connection pool first checks a reused connection. */
+/** The number of turns of the event loop until the connection pool sends a request, because it first checks a reused connection. */
 const turnsUntilSent = 3;
-/** The server's times are whole seconds, and the clocks of its machines differ a little. */
+/** The server's times are whole seconds, and the clocks of the server's machines differ a little. */
 const clockToleranceMs = 5_000;
 
 /**
- * Every item of a list, page after page; the next page is requested while the current one is processed. Items that other users
- * create or delete during the reading may be missing. Every other item is returned once. Throws `incomplete_list` when that is
- * not certain; list-completeness.ts explains how it is known.
+ * Reads every item of a list, page after page; the next page is requested while the current one is processed. Items that other
+ * users create or delete during the reading may be missing. Items that exist during the whole reading are returned exactly
+ * once. Throws `incomplete_list` when the list may have been read incompletely; list-completeness.ts explains how this is
+ * determined.
  */
 export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<PageItems<T>> {
   const completeness = createListCompleteness();
@@ -82,30 +89,31 @@ export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenera
     list.path,
     completeness.itemCount,
     demand.total,
-    `it changed during each of ${maxPasses} passes`,
+    `the list changed during each of ${maxPasses} passes`,
   );
 }
 
 interface RemainingDemand {
-  /** How many more items may be returned; Infinity without a limit. */
+  /** The number of items that may still be returned; Infinity without a limit. */
   left: number;
-  /** Items that were created from this time on are new in this pass; the server's time. */
+  /** The server's time at which this pass began: items created since then count as created during the pass. */
   since?: number | undefined;
   total?: number | undefined;
 }
 
 /** The first pass uses the requested page size; later passes have other page boundaries. */
 function pageSizes({ limit, pageSize = 200, matches }: ListOptions<never>): readonly number[] {
-  // Matching items may be far down the list: small pages would need many requests.
+  // Matching items may be far from the start of the list, so small pages would need many requests.
   const first = limit === undefined || matches !== undefined ? pageSize : smallestPageSize(limit, pageSize);
-  // The sizes do not fall by one each: with one deletion per pass the same two items would be at a page boundary every time.
+  // The page size does not decrease by one from pass to pass, because with one deletion per pass the same two items would be at
+  // a page boundary every time.
   const others = Array.from({ length: maxPasses }, (_, at) => 200 - (at * (at + 1)) / 2).filter(
     (size) => size !== first,
   );
   return [first, ...others].slice(0, maxPasses);
 }
 
-/** The smallest page size that needs no additional request. */
+/** The smallest page size that reads `limit` items without an additional request. */
 function smallestPageSize(limit: number, most: number): number {
   return Math.ceil(limit / Math.ceil(limit / most));
 }
@@ -127,7 +135,7 @@ async function* readOnePass<T>(
   for (let empty = 0; asked !== undefined; ) {
     const { path, answer }: RequestedPage = asked;
     const answered: ApiResponse = await answer;
-    // When another page is certainly wanted, it is requested before this one is parsed.
+    // When the next page is certainly needed, it is requested before this one is parsed.
     const soon: string | undefined =
       completeness.isFirstPass && demand.left > size ? nextPathFromTail(api.baseOrigin, answered.raw, path) : undefined;
     const early: RequestedPage | undefined =
@@ -161,7 +169,10 @@ async function* readOnePass<T>(
   }
 }
 
-/** A body that is not JSON, such as one that was cut off, is read again like a server error: a long list would else be lost. */
+/**
+ * A list page that is not valid JSON, such as one that was cut off, is requested again like after a server error, because
+ * otherwise the whole list would be lost.
+ */
 async function parseOrReadAgain(
   parse: (response: ApiResponse) => ListPage,
   first: ApiResponse,
@@ -172,7 +183,7 @@ async function parseOrReadAgain(
     try {
       return parse(response);
     } catch (error) {
-      // The page of a proxy would be the same again.
+      // A web page from a proxy is not requested again, because the second response would be the same.
       const json = parseJson(response.text());
       const isBroken = response.contentType() === 'application/json' && !json.ok && !json.isTooDeep;
       if (!isBroken || attempt === maxPageReads) throw error;
@@ -191,14 +202,14 @@ interface RequestedPage {
 
 async function requestPage(api: Api, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
-  // A caller that stops before this page never awaits the response. Its rejection must not end the program.
+  // A caller that stops before this page never awaits the response, and an unhandled rejection must not end the program.
   answer.catch(() => undefined);
-  // It is sent now, and not after the previous page has been processed.
+  // The connection pool sends the request now, while the previous page is still to be processed.
   for (let turn = 0; turn < turnsUntilSent; turn++) await new Promise(setImmediate);
   return { path, answer };
 }
 
-/** Positions on the page of items that are new and wanted. */
+/** Positions of items on the page that are new and match the filter. */
 function newItemPositions<T>(
   list: ListRequest<T>,
   page: ListPage,
@@ -211,7 +222,7 @@ function newItemPositions<T>(
   for (const [at, skim] of page.partialItems.entries()) {
     const item = decodeItem(list, skim);
     const born = list.createdAt(item);
-    // Neighbouring items are often created in the same second, so the parsed time is reused.
+    // Neighbouring items are often created in the same second, so the parsed creation time is reused.
     if (born !== bornAt) [bornAt, isNew] = [born, Date.parse(born ?? '') >= (since ?? Number.POSITIVE_INFINITY)];
     if (!completeness.addItem(list.idOf(item), isNew)) continue;
     if (matches === undefined || matches(decodeItem(list, page.item(at)))) fresh.push(at);

@@ -6,23 +6,29 @@ import { redactSecrets, type Secret } from '../secret.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { Api, ApiRequest } from './client.ts';
 
-/** What the service tells about a migration. The specification shows no response, so every member can be absent. */
+/**
+ * The members of an online migration that the service sends. The specification shows no response for an online migration, so
+ * every member can be absent.
+ */
 export interface OnlineMigration {
   readonly id?: string;
   readonly status?: string;
   /** ISO 8601. */
   readonly createdAt?: string;
-  /** The object as the service sent it. */
+  /** The JSON object as the service sent it. */
   readonly raw: JsonRecord;
 }
 
 /** The latest migration of a cluster, with the time of the response. */
 export interface FetchedMigration extends OnlineMigration {
-  /** By the clock of the service, in milliseconds since the epoch; NaN when it does not tell it. */
+  /**
+   * The time of the response by the clock of the service, in milliseconds since the epoch; NaN when the response has no Date
+   * header.
+   */
   readonly readAt: number;
 }
 
-/** Clocks have a precision of one second, and the response may take a while. */
+/** The server's clocks have a precision of one second, and the response may arrive late. */
 const clockToleranceMs = 5000;
 
 export function migrationPath(cluster: string): string {
@@ -30,8 +36,8 @@ export function migrationPath(cluster: string): string {
 }
 
 /**
- * The latest migration of a cluster; undefined when the service has no such cluster, or no migration into it.
- * @param secrets redacted in what the service tells
+ * Reads the latest migration of a cluster; undefined when the service has no such cluster, or no migration into it. @param
+ * secrets redacted in text of the service
  * @param until aborts the request; its reason is thrown
  */
 export async function fetchOnlineMigration(
@@ -53,7 +59,10 @@ export async function fetchOnlineMigration(
   });
 }
 
-/** Members at the top level or in `online_migration`; an id may be a number. undefined: it is not a JSON object. */
+/**
+ * Members at the top level or in `online_migration`; an id may be a number. The result is undefined for a body that is not a
+ * JSON object.
+ */
 export function decodeOnlineMigration(
   response: Pick<ApiResponse, 'text'>,
   secrets: readonly Secret[],
@@ -76,25 +85,28 @@ export function decodeOnlineMigration(
   };
 }
 
-/** Whether the migration was created in the last `elapsed` milliseconds; undefined when that cannot be known. */
+/** Whether the migration was created in the last `elapsed` milliseconds; undefined when the times do not show it. */
 export function isCreatedWithin({ createdAt = '', readAt }: FetchedMigration, elapsed: number): boolean | undefined {
   const created = Date.parse(createdAt);
-  // A time in the future is one of another zone, or no time at all, and shows nothing.
+  // A creation time in the future has another time zone or is not a time, so it proves nothing.
   if (Number.isNaN(created) || Number.isNaN(readAt) || created > readAt + clockToleranceMs) return undefined;
   return created >= readAt - elapsed - clockToleranceMs;
 }
 
-/** Whether a migration with this status has ended. The names are not specified; one that is unknown is of a running migration. */
+/**
+ * Whether a migration with this status has ended. The specification does not list the status names; a migration with an unknown
+ * status counts as running.
+ */
 export function isEndedMigrationStatus(status: string | undefined): boolean {
   return /^(cancell?ed|stopped|error(ed)?|failed|done|completed?|finished|succeeded)$/i.test(status ?? '');
 }
 
-/** Whether it ended with an error. */
+/** Whether a migration with this status ended with an error. */
 export function isFailedMigrationStatus(status: string | undefined): boolean {
   return /^(error(ed)?|failed)$/i.test(status ?? '');
 }
 
-/** For messages: `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
+/** Describes a migration in a message, such as `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
 export function describeMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
   const parts = [
     id === undefined || id === '' ? 'a migration' : `migration ${id}`,

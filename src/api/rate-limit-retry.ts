@@ -1,14 +1,17 @@
 import type { ApiResponse } from './api-response.ts';
 
-/** Waits until the server allows another request. Resolves with false when the wait would be too long. */
+/**
+ * Waits until the rate limit of the server allows another request. Resolves with false when the wait for the rate limit would
+ * be too long.
+ */
 export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
 
-/** Waits. @param ms milliseconds */
+/** A function that waits for a number of milliseconds. */
 export type WaitMilliseconds = (ms: number) => Promise<void>;
 
 /**
- * The retries of one request; undefined without `pause`.
- * @param maxWaitMs the longest total wait for the request
+ * Creates the waiting function for the retries of one request; undefined without `pause`. @param maxWaitMs the longest total
+ * wait for the request
  */
 export function createRateLimitRetry(
   pause: WaitMilliseconds | undefined,
@@ -18,7 +21,7 @@ export function createRateLimitRetry(
   let refusals = 0;
   let waited = 0;
   return async ({ retryAfter = 0 }) => {
-    // Without a time, or with one that has passed, the wait doubles with every refusal.
+    // If the response has no waiting time, or one that has passed, the wait doubles with every 429.
     const ms = retryAfter > 0 ? retryAfter * 1_000 : Math.min(60_000, 1_000 * 2 ** refusals);
     refusals += 1;
     waited += ms;

@@ -4,11 +4,11 @@ import { readBodyText } from '../platform/buffered-body.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
 
 export interface SandboxAdminApi {
-  /** The decoded response; undefined without a body. */
+  /** The decoded response body; undefined for a response without a body. */
   call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
-/** The admin API of a running sandbox (`/_sandbox/*`). */
+/** A client for the admin API of a running sandbox (`/_sandbox/*`). */
 export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminToken: string): SandboxAdminApi {
   return {
     call: async (method, path, body) => {
@@ -21,7 +21,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          // The sandbox responds to `requests --wait` within 30 s.
+          // The sandbox responds to `sandbox requests --wait` within 30 s.
           signal: AbortSignal.timeout(40_000),
           redirect: 'manual',
         });

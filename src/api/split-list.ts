@@ -11,21 +11,21 @@ import {
 
 /** The text of a JSON object, with the positions of the objects in one of its lists. */
 export interface SplitJsonList {
-  /** Start and end of each object: two numbers for each. */
+  /** Start and end position of each object in the list: two numbers per object. */
   readonly spans: readonly number[];
-  /** Each object with only the requested members. */
+  /** Parses each object of the list with only the requested members. */
   readonly partialItems: readonly JsonRecord[];
-  /** The text with an empty list instead of this one. The text after the list is not validated. */
+  /** The JSON text with an empty list in place of the split list. The JSON text after the list is not validated. */
   readonly rest: string;
 }
 
 export type ListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
 
 /**
- * Splits the list under `key` without creating values for all of it, which is most of the cost of parsing. Objects can be
- * printed as received, and numbers beyond 2^53 stay exact.
- * undefined: the text up to the end of the list is not JSON or has several lines; the list contains other values than
- * objects; or the key occurs twice, of which JSON.parse would take the last.
+ * Finds the objects in the list under `key` without creating JavaScript values for all of it, which is most of the cost of
+ * parsing. The objects can be printed as received, and numbers beyond 2^53 stay exact. The result is undefined in three cases:
+ * the text up to the end of the list is not JSON or has several lines; the list contains values other than objects; or the key
+ * occurs twice, where JSON.parse would use the last one.
  */
 export function createListSplitter(key: string, members: readonly string[]): ListSplitter {
   const caches: ByteSpanCache[] = [];
@@ -47,15 +47,15 @@ export function createListSplitter(key: string, members: readonly string[]): Lis
 }
 
 interface SplitOptions {
-  /** Whether the name between two positions is that of the list. */
+  /** Whether the member name between two positions is the name of the list. */
   readonly isList: (from: number, end: number) => boolean;
-  /** Whether no other list with that name can follow. */
+  /** Whether the rest of the JSON text cannot contain a second list with the same name. */
   readonly isLast: (end: number) => boolean;
-  /** The name between two positions, if it is a requested member. */
+  /** The requested member whose name is between two positions; undefined if none is. */
   readonly memberAt: (from: number, end: number) => string | undefined;
-  /** The value of the JSON text between two positions. */
+  /** The JavaScript value of the JSON text between two positions. */
   readonly valueAt: (from: number, end: number) => unknown;
-  /** How many members of each JSON object were requested. */
+  /** How many members of each JSON object the caller requested. */
   readonly wanted: number;
   readonly cacheAt: (nameLength: number) => ByteSpanCache;
   /** Caches the text from the last requested member to the end of an object. */
@@ -68,7 +68,8 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
   const partialItems: JsonRecord[] = [];
   let [listStart, listEnd] = [noJsonValue, noJsonValue];
   let skim: Record<string, unknown> = {};
-  // Of the current object: the number of requested members found, the end of the last one, and whether the text after it is cached.
+  // State of the current object: the number of requested members found, the end of the last one, and whether the text after it
+  // is cached.
   let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
   const readMember: JsonMemberVisitor = (from, name, nameEnd) => {
@@ -82,7 +83,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     if (met !== wanted) return end;
     const tailEnd = tails.matchEnd(bytes, end);
     isTailKnown = tailEnd !== noJsonValue;
-    // The closing brace is read by skipJsonObject.
+    // The function skipJsonObject reads the closing brace.
     return isTailKnown ? tailEnd - 1 : end;
   };
   const readDropletOrAction = (from: number): number => {
@@ -90,7 +91,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     skim = {};
     [met, isTailKnown] = [0, false];
     const end = skipJsonObject(bytes, from, readMember);
-    // A tail with a repeated member is not cached.
+    // The rest of an object that repeats a requested member is not cached.
     if (end !== noJsonValue && met === wanted && !isTailKnown) tails.remember(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
     partialItems.push(skim);
@@ -103,7 +104,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
     listEnd = skipJsonArray(bytes, from, readDropletOrAction);
-    // The text after the list is parsed later.
+    // The JSON text after the list is parsed later, without the list.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;
   });
@@ -142,10 +143,10 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
 
 type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
 
-/** Finds which of the names is between two positions. */
+/** Finds which of the given names is between two positions. */
 function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
-  /** Most names differ in length. */
+  /** Comparing the lengths of two names first avoids most comparisons of their bytes. */
   const isLength: boolean[] = [];
   for (const { text } of quoted) isLength[text.length] = true;
   return (bytes, from, end, isEscaped) => {
@@ -159,14 +160,14 @@ function namesAt(names: readonly string[]): NameAt {
   };
 }
 
-/** Compares byte by byte, which is faster than Buffer.compare for so few bytes. */
+/** For so few bytes, a loop over the bytes is faster than Buffer.compare. */
 function standsAt(bytes: Buffer, name: Buffer, from: number, end: number): boolean {
   if (name.length !== end - from) return false;
   for (let at = 1; at < name.length; at++) if (bytes[from + at] !== name[at]) return false;
   return true;
 }
 
-/** Every number with so many digits is exact in a double. */
+/** A whole number of at most this many digits is always exact as a double. */
 const longestNumber = 15;
 const [quote, zero, backslash] = [0x22, 0x30, 0x5c];
 const [openBracket, openBrace] = [0x5b, 0x7b];

@@ -11,9 +11,10 @@ import {
 } from './online-migration.ts';
 
 /**
- * Stops a migration and resolves with what the service then shows. The request names the migration, so that no other one is
- * stopped; only a server that does not know the path with the id gets the one without. Whatever the response, the state that the
- * service shows afterwards decides. Where it no longer shows the migration after a success, the status is `stopped`.
+ * Stops a migration and resolves with the state that the service shows afterwards. The request names the migration, so that no
+ * other one is stopped; only if the server does not know the path with the id, the path without the id is used. The result is
+ * the state that the service shows after the request, whatever the response to the request was. If the service no longer shows
+ * the migration after a successful request, the status is `stopped`.
  */
 export async function stopOnlineMigration(
   api: Api,
@@ -46,14 +47,14 @@ export async function stopOnlineMigration(
   if (failure.status !== undefined && failure.status < 500) throw failure;
   throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
     detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
-    hint: `look at it with \`cloudctl db status ${cluster}\`, and stop it again if it runs`,
+    hint: `show the migration with \`cloudctl db status ${cluster}\`, and stop it again if it is running`,
     status: failure.status,
     requestId: failure.requestId,
     cause: failure,
   });
 }
 
-/** The error of a request that did not succeed; undefined for a success. */
+/** The error of a request that did not succeed; undefined after a success. */
 async function sendStop(api: Api, path: string, loginHints: LoginHints): Promise<CliError | undefined> {
   let response: ApiResponse;
   try {

@@ -1,26 +1,25 @@
 import { setMaxListeners } from 'node:events';
 import type { Host, SignalName } from '../platform/host.ts';
 
-/** How the user ends a batch before it is complete. */
+/** Signals for a user who ends a batch before it is complete. */
 export interface BatchInterruption {
-  /** Aborted: no further request is sent. */
+  /** Once this signal is aborted, the batch sends no further request. */
   readonly ending: AbortSignal;
-  /** Aborted: responses of requests in flight are no longer awaited. */
+  /** Once this signal is aborted, the batch no longer waits for responses to requests that were sent. */
   readonly ended: AbortSignal;
   readonly receivedSignal: () => SignalName | undefined;
   stop(): void;
 }
 
 /**
- * Listens for signals and for a closed stdout. After the first signal, responses are awaited for a limited time; a second
- * signal ends that time.
- * @param limit milliseconds
+ * Listens for SIGINT, SIGTERM and a closed stdout. After the first signal, the batch waits a limited time for responses; a
+ * second signal ends the wait. @param limit milliseconds
  */
 export function listenForInterruption({ signals, clock, stdout }: Host, limit: number): BatchInterruption {
   const ending = new AbortController();
   const ended = new AbortController();
   const over = new AbortController();
-  // Every worker adds a listener, and Node warns of a leak after ten.
+  // Every worker of the batch adds an abort listener, and Node warns of a leak after ten listeners.
   setMaxListeners(0, ending.signal, ended.signal);
   let received: SignalName | undefined;
   const end = (): void => {
@@ -35,14 +34,14 @@ export function listenForInterruption({ signals, clock, stdout }: Host, limit: n
     received = name;
     end();
   });
-  // stdout has no reader any more. The rest of the batch can be resumed.
+  // The reader of stdout has closed the pipe; the user can resume the rest of the batch.
   stdout.closed?.addEventListener('abort', end);
   return {
     ending: ending.signal,
     ended: ended.signal,
     receivedSignal: () => received,
     stop() {
-      // Without a listener a closed stdout ends the program at once, before the summary is printed on stderr.
+      // Without an error listener on stdout, a closed pipe would end the program before the summary is printed on stderr.
       if (stdout.closed?.aborted !== true) stopListening();
       stdout.closed?.removeEventListener('abort', end);
       over.abort();

@@ -1,13 +1,13 @@
 import type { CommandIo } from '../cli/command-io.ts';
 
-/** What a batch prints to. */
+/** Where a batch prints results, notices and progress. */
 export type BatchIo = Pick<CommandIo, 'host' | 'output' | 'progress'>;
 
 const nothing = async (): Promise<void> => {};
 
 /**
- * With `-o json`, stderr is empty or has one error object, so that a script can parse it: no notices, and no progress unless
- * it is shown on a terminal.
+ * With `-o json`, stderr is empty or has one error object, so that a script can parse it; notices are omitted, and progress is
+ * shown only on a terminal.
  */
 export function createBatchIo({ host, output, progress }: BatchIo): BatchIo {
   if (output.format !== 'json') return { host, output, progress };

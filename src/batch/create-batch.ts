@@ -11,8 +11,8 @@ import {
 import { createResponseDeadline } from './sending/response-deadline.ts';
 
 /**
- * When no request of an earlier run can reach the server any more, in milliseconds: its process ended before this one began,
- * and the kernel stops to send what the process has left some time after the request.
+ * The time, in milliseconds, after which no request of an earlier run can reach the server: the earlier process ended before
+ * this run began, and the kernel stops sending its remaining data some time after the request.
  */
 export function latestArrivalOfEarlierRequests(
   state: Pick<BatchState, 'uncertainGroups'>,
@@ -21,22 +21,23 @@ export function latestArrivalOfEarlierRequests(
   const now = clock.now();
   const sent = state.uncertainGroups().flatMap(({ sentAt }) => (sentAt === undefined ? [] : [sentAt]));
   const last = sent.reduce((latest, one) => Math.max(latest, one), Number.NEGATIVE_INFINITY);
-  // The clock may have been set back since.
+  // The system clock may have been set back since the earlier run.
   return Math.max(now, Math.min(last, now) + timings.orphanLimit);
 }
 
 export interface BatchOptions
   extends GroupQueueOptions,
     Omit<DropletGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
-  /** Milliseconds after which a response is late. */
+  /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
-  /** Called with the names of a group when their result is final in this run. The promise is awaited. */
+  /** Called with the names of a group when their result is final in this run; the returned promise is awaited. */
   readonly onSettled: (names: readonly string[]) => Promise<void> | undefined;
 }
 
 /**
- * Creates the droplets that the ledger lacks: first it looks up uncertain groups, then it sends the missing names. Resolves
- * with the error that stopped the batch, if there was one. The result of each name is in the state of the ledger.
+ * Creates the droplets that the ledger lists as missing: first it resolves uncertain groups, then it sends the missing names.
+ * Resolves with the error that stopped the batch, or undefined if no error stopped it. The state of the ledger contains the
+ * result of each name.
  */
 export async function createBatch(options: BatchOptions): Promise<CliError | undefined> {
   const { ledger, ending } = options;
@@ -53,7 +54,7 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     if (error instanceof CliError) stop ??= error;
     else if (!ending.aborted) unexpected ??= { error };
   };
-  // A reporter that fails stops the batch, but not the groups whose responses are awaited.
+  // An error in the reporting callback stops the batch, but requests in flight are still awaited.
   const reportFailed = (error: unknown): void => {
     unexpected ??= { error };
   };
@@ -70,7 +71,7 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     if (await settleUncertainGroup(group, endedAt, deps)) await report(group.names);
   };
   const worker = async (take: GroupQueue['take']): Promise<void> => {
-    // A group is reported while the next one is sent; reports do not overlap.
+    // A group is reported while the next group is sent, and reports run one after the other.
     let reporting: Promise<void> | undefined;
     const abortScope = createAbortScope(options.ended);
     const workerDeps = { ...deps, abortScope };
@@ -91,7 +92,8 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   };
   try {
     recordUnsentGroups(options);
-    // All at once, so that they share lookups, and before anything is sent, so that the lists do not change.
+    // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
+    // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
     const { count, take } = createGroupQueue(options);
     await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));

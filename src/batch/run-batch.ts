@@ -20,25 +20,25 @@ import { waitUntilActive } from './waiting/wait-until-active.ts';
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: Api;
   readonly userData?: UserData | undefined;
-  /** The ledger is deleted when the result of its only name is proven; its path is printed only if it stays. */
+  /** The ledger is deleted when the result of its only name is proven; the path of the ledger is printed only if the file stays. */
   readonly isSingle?: boolean;
-  /** Milliseconds after which a response is late. */
+  /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
   readonly batchSize: number;
   readonly concurrency: number;
   /** The longest wait for the rate limit in milliseconds; a longer one ends the run. */
   readonly maxWait: number;
-  /** Wait until the droplets are active. */
+  /** Whether the batch waits until the droplets are active. */
   readonly wait: boolean;
   /** The longest wait until the droplets are active, in milliseconds. */
   readonly waitTimeout: number;
-  /** The command that resumes the batch. */
+  /** The command that resumes this batch. */
   readonly resume: string;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
 }
 
-/** Sends what is left of a batch, prints rows, progress and summary, and resolves with the exit code. */
+/** Creates the remaining droplets of a batch, prints rows, progress and summary, and resolves with the exit code. */
 export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
   const notice = startSilenceNotice(commandIo);
   const { io } = notice;
@@ -58,7 +58,10 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
-  /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
+  /**
+   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
+   * recognized.
+   */
   let lastLookupAt: number | undefined;
   try {
     const isLedgerKept = (row: BatchResultRow): boolean => options.isSingle !== true || !isCreationProven(row);
@@ -110,7 +113,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 
-/** Nothing is left to send. */
+/** The batch has no droplets left to create. */
 export function isBatchFinished(state: BatchState): boolean {
   const { missing, failed, unknown } = state.counts();
   return state.baseline() !== undefined && missing + failed + unknown === 0;

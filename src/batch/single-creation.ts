@@ -4,18 +4,21 @@ import type { BatchIo } from './batch-io.ts';
 import type { BatchResultRow } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
-/** A plain creation of one name: its ledger is deleted once the result is proven, and its path is printed only if it stays. */
+/**
+ * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
+ * only if the file stays.
+ */
 export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {
   const named = ['resume', 'ledger', 'batch-id', 'mark'];
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
 }
 
-/** A complete response names the droplet and its action; one that a lookup found has no action. */
+/** A complete creation response names the droplet and its action; a droplet that a lookup found has no action. */
 export function isCreationProven(row: BatchResultRow): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 
-/** Prints where the ledger is, unless nothing was sent and the file is gone. */
+/** Prints the path of the ledger, unless no request was sent and the file is deleted. */
 export async function printLedgerPath(
   { output }: Pick<BatchIo, 'output'>,
   { path }: Pick<Ledger, 'path'>,
@@ -23,7 +26,7 @@ export async function printLedgerPath(
   if (existsSync(path)) await output.show(`ledger: ${path}`);
 }
 
-/** @param hasSucceeded nothing stopped the run, and its row was printed */
+/** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
 export async function endSingleCreation(
   io: Pick<BatchIo, 'output'>,
   ledger: Ledger,

@@ -1,6 +1,6 @@
 import type { Environment, OutputSink } from '../platform/host.ts';
 
-/** The styles that the program uses. Without colour each returns its text unchanged. */
+/** The terminal text styles that the program uses. Without colour each style returns its text unchanged. */
 export interface TerminalStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -13,11 +13,14 @@ export interface TerminalStyles {
 export interface ColorOptions {
   readonly sink: Pick<OutputSink, 'isTTY'>;
   readonly env: Environment;
-  /** `--no-color` was given. */
+  /** Whether the option `--no-color` was given. */
   readonly noColor: boolean;
 }
 
-/** Whether to print colour: `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else whether it is a terminal. */
+/**
+ * Whether to print colour: decided by `--no-color`, then FORCE_COLOR, then NO_COLOR (https://no-color.org), else by whether the
+ * stream is a terminal.
+ */
 export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
   const force = env.FORCE_COLOR;

@@ -8,31 +8,48 @@ export type Cell = string | number | boolean | ExactNumber | null | undefined;
 export interface Column<T> {
   readonly name: string;
   readonly value: (row: T) => Cell;
-  /** Printed only when `--format` names it. */
+  /** An extra column is printed only when `--format` names it. */
   readonly extra?: boolean;
   /**
-   * Where a table is wider than the terminal, columns with a priority are left out, the greatest number first. Columns without
-   * one stay, and those that `--format` names.
+   * When a table is wider than the terminal, columns with a priority are omitted, the greatest priority number first. Columns
+   * without a priority, and columns that `--format` names, are never omitted.
    */
   readonly priority?: number;
-  /** How a terminal shows the cells: a state in its colour, a time relative to now. */
+  /** How a terminal shows the cells of a column: a status in its colour, a time relative to now. */
   readonly kind?: 'state' | 'time';
+  /** The http URL that the cell leads to on a terminal. */
+  readonly link?: (cell: Cell) => string | undefined;
 }
 
-/** What a table on a terminal needs to know of a column. */
-export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind'>;
+/** The properties of a column that a table on a terminal uses. */
+export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind' | 'link'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
   /** Every column that `--format` accepts. */
   readonly columns: readonly Column<T>[];
-  /** The table is not cut to the width of the terminal, because its cells are meant to be pasted. */
+  /** The table is not cut to the width of the terminal, because users paste its cells. */
   readonly untruncated?: boolean;
-  /** The cells are text for people and not data: in CSV none of them is a formula or has control characters. */
+  /**
+   * The cells contain text for people and not data: in CSV they are protected against being read as formulas and have no
+   * control characters.
+   */
   readonly isReport?: boolean;
 }
 
-/** The columns to print: those of `--format` in its order, else every column that is not extra. Throws a usage error for an unknown name. */
+/** The view with links from the cells of one column. */
+export function linkColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
+  const linkOf = (cell: Cell) => (cell === undefined || cell === null || cell === '' ? undefined : link(String(cell)));
+  return {
+    ...view,
+    columns: view.columns.map((column) => (column.name === name ? { ...column, link: linkOf } : column)),
+  };
+}
+
+/**
+ * The columns to print: the columns of `--format` in its order, else every column that is not extra. Throws a usage error for
+ * an unknown column name.
+ */
 export function pickColumns<T>(
   known: readonly Column<T>[],
   wanted: readonly string[] | undefined,
@@ -51,7 +68,7 @@ export function pickColumns<T>(
   });
 }
 
-/** The columns of rows whose shape is not known before, such as the result of a query: every key, in order of appearance. */
+/** The columns of rows whose shape is not known in advance, such as the result of a query: every key, in order of appearance. */
 export function columnsFromRows(
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly Column<Readonly<Record<string, unknown>>>[] {
@@ -62,7 +79,7 @@ export function columnsFromRows(
   }));
 }
 
-/** A scalar unchanged, an object or a list as JSON. */
+/** Returns a scalar unchanged, and an object or a list as JSON text. */
 export function toTableCell(value: unknown): Cell {
   switch (typeof value) {
     case 'string':

@@ -5,8 +5,8 @@ import type { ProgressReporter } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 
 /**
- * What a command reads from and writes to. The context of a command has all of it; code below the commands takes this
- * part alone, so that it needs neither a profile nor a session.
+ * The input and output streams of a command. The context of a command contains these streams; modules below the commands
+ * receive only the streams, so that they depend on neither a profile nor a session.
  */
 export interface CommandIo {
   readonly host: Host;

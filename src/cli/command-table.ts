@@ -12,33 +12,33 @@ import { globalOptions, helpOptions } from './global-options.ts';
 import { formatSynopsis } from './synopsis.ts';
 
 /**
- * One row of the command table: plain data from which help, completion and reference pages are made.
- * A group has `commands`, a command has `arguments` and `options`.
+ * One row of the command table: plain data from which help, completion and reference pages are made. A row for a group has
+ * `commands`; a row for a command has `arguments` and `options`.
  */
 export interface CommandDescription {
-  /** The command as typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
+  /** The words of the command including the program's name, such as `['cloudctl', 'droplets', 'create']`. */
   readonly words: readonly string[];
   readonly summary: string;
   readonly description?: string | undefined;
   readonly synopsis: string;
   readonly arguments: readonly ArgumentSpec[];
-  /** Without the global options. */
+  /** Options of the command, without the global options. */
   readonly options: readonly OptionSpec[];
   readonly examples: readonly ExampleSpec[];
-  /** The variables that concern this command; every variable for the program itself. */
+  /** The environment variables that concern this command; for the program itself, all variables. */
   readonly environment: readonly VariableSpec[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  /** The command of this group that runs when none is typed. */
+  /** The command of a group that runs when the user types none. */
   readonly defaultCommand?: string | undefined;
 }
 
 export interface CommandTable {
   readonly globalOptions: readonly OptionSpec[];
-  /** The program itself first, each group before its commands. */
+  /** Describes the program itself first, and each group before its commands. */
   readonly commands: readonly CommandDescription[];
 }
 
-/** Describes one node of the tree; reads the command's file, but no other. */
+/** Describes one node of the command tree; loads only the file of that command. */
 export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
@@ -76,7 +76,7 @@ export async function describeCommand<C>(
   };
 }
 
-/** Describes every command of the tree; reads every command's file. */
+/** Describes every command of the tree; loads the file of every command. */
 export async function createCommandTable<C>(name: string, root: CommandGroup<C>): Promise<CommandTable> {
   return { globalOptions: [...globalOptions, ...helpOptions], commands: await describeBelow([name], root) };
 }

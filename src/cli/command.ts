@@ -1,12 +1,12 @@
 import type { ExitCode } from '../errors.ts';
 
 /**
- * One command, as its file in src/commands describes it: what the parser checks, what help and completion print, and what
- * the command does. Its words and its summary are in the command tree (src/commands/index.ts).
- * `C` is the context that `run` receives.
+ * One command as its file in src/commands describes it: arguments and options for the parser, texts for help and completion,
+ * and the function that runs the command. The name and the summary of a command are in the command tree
+ * (src/commands/index.ts). `C` is the context that `run` receives.
  */
 export interface CommandSpec<C> {
-  /** Paragraphs for `--help`, below the summary. */
+  /** Paragraphs that `--help` prints below the summary of the command. */
   readonly description?: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
@@ -15,29 +15,29 @@ export interface CommandSpec<C> {
 }
 
 export interface ArgumentSpec {
-  /** In capitals: `PROFILE`. */
+  /** The name of the argument in capital letters, such as `PROFILE`. */
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
-  /** Accepts every remaining argument. */
+  /** Whether the argument accepts all remaining words of the command line. */
   readonly variadic?: boolean;
-  /** The only values that are accepted. */
+  /** The only values that the argument accepts. */
   readonly choices?: readonly string[];
   readonly completion?: CompletionSource;
 }
 
 export interface OptionSpec {
-  /** Without dashes: `no-browser`. */
+  /** The name of the option without dashes, such as `no-browser`. */
   readonly name: string;
   readonly short?: string;
-  /** Former names: still accepted, but absent from help and completion. */
+  /** Former names of the option: still accepted, but absent from help and completion. */
   readonly aliases?: readonly string[];
   readonly description: string;
   /** The placeholder of the option's value, in capitals (`--limit N`); absent for a flag. */
   readonly valueName?: string;
-  /** `list`: `a,b,c` or repeated; `repeat`: repeated only, a comma is part of the value. */
+  /** `list` accepts `a,b,c` and repeated options; `repeat` accepts only repeated options, where a comma is part of the value. */
   readonly multiple?: 'list' | 'repeat';
-  /** The only values that are accepted. */
+  /** The only values that the option accepts. */
   readonly choices?: readonly string[];
   readonly completion?: CompletionSource;
 }
@@ -50,24 +50,24 @@ export interface ExampleSpec {
   readonly command: string;
 }
 
-/** The arguments and options of one run, checked against the command's specification. */
+/** The arguments and options of one run, checked against the specification of the command. */
 export interface ParsedArgs {
-  /** Arguments that are not options, in order. */
+  /** Arguments that are not options, in the order of the command line. */
   readonly positionals: readonly string[];
-  /** The last value of an option. */
+  /** The last value of an option that may be repeated. */
   value(option: string): string | undefined;
-  /** Every value of an option, in order; lists are split at commas. */
+  /** Every value of an option in the order of the command line; lists are split at commas. */
   values(option: string): readonly string[];
-  /** Whether the option was given. */
+  /** Whether the command line contains the option. */
   has(option: string): boolean;
 }
 
 export type CommandTree<C> = Readonly<Record<string, CommandGroup<C> | LazyCommand<C>>>;
 
-/** A command whose file is read only when the command is typed: start-up stays fast. */
+/** A command whose file is loaded only when the command is typed, so that the program starts fast. */
 export interface LazyCommand<C> {
   readonly kind: 'command';
-  /** The command's object and effect, in one line: imperative, lower case, no full stop. */
+  /** The summary of a command is one line about its object and effect: imperative, lower case, without a full stop. */
   readonly summary: string;
   readonly load: () => Promise<CommandSpec<C>>;
 }
@@ -75,14 +75,14 @@ export interface LazyCommand<C> {
 export interface CommandGroup<C> {
   readonly kind: 'group';
   readonly summary: string;
-  /** Paragraphs for `--help`, below the summary. */
+  /** Paragraphs that `--help` prints below the summary of the group. */
   readonly description?: string;
   readonly examples?: readonly ExampleSpec[];
   readonly children: CommandTree<C>;
-  /** The child that runs when none is typed: `cloudctl droplets` is `cloudctl droplets list`. */
+  /** The command of the group that runs when the user types none, as `cloudctl droplets` runs `cloudctl droplets list`. */
   readonly defaultCommand?: string;
-  /** Other words for children, each with the child's name: `ls` for `list`. Absent from help. */
+  /** Aliases for the commands of the group, such as `ls` for `list`, which help does not show. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Commands of similar tools that do not exist here, each with the command that replaces it. */
+  /** Commands of similar tools that this program does not have, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
 }

@@ -3,9 +3,9 @@ import { globalOptions, helpOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
 
 /**
- * Answers `__complete -- WORDS…`, which the scripts of `cloudctl completion` call at each Tab. The last word is the
- * one being typed, and may be empty. Gives one line for each suggestion: the value, a tab, its description. The line `:file`
- * or `:folder` tells the shell to complete a path by itself.
+ * Processes `__complete -- WORDS…`, which the scripts of `cloudctl completion` run at each press of Tab. The last of the
+ * completed words is the one being typed; it may be empty. Prints one line for each suggestion: the value, a tab and its
+ * description. The line `:file` or `:folder` makes the shell complete a path by itself.
  */
 export async function completeCommandLine<C>(
   root: CommandGroup<C>,
@@ -22,7 +22,7 @@ export async function completeCommandLine<C>(
       words[1] ?? '',
     );
   const cursor = await readWords(root, words.slice(0, -1));
-  // Windows PowerShell cannot pass an empty argument, and passes a pair of quotes instead.
+  // Windows PowerShell cannot pass an empty argument to a program, so it passes a pair of quotes instead.
   const last = words.at(-1) ?? '';
   const typed = last === '""' ? '' : last;
   // Bash splits `--output=json` into three words.
@@ -49,17 +49,17 @@ export async function completeCommandLine<C>(
 type Node<C> = CommandGroup<C> | LazyCommand<C>;
 
 interface Cursor<C> {
-  /** The group or command that the words have reached. */
+  /** The group or command that the words before the cursor select. */
   readonly node: Node<C>;
-  /** Arguments before the cursor. */
+  /** The arguments of the command line before the cursor. */
   readonly positionals: number;
-  /** The option whose value is being typed. */
+  /** The option whose value the user is typing. */
   readonly option: OptionSpec | undefined;
-  /** After `--` every word is an argument. */
+  /** True after the word `--`, because every later word is an argument. */
   readonly isEnded: boolean;
 }
 
-/** A value with its description, or a kind of path that the shell completes. */
+/** A completion value with its description, or a kind of path that the shell completes. */
 type Suggestion = { readonly value: string; readonly description: string } | ':file' | ':folder';
 
 async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Promise<Cursor<C>> {
@@ -89,7 +89,10 @@ function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
   return Object.hasOwn(node.children, name) ? node.children[name] : undefined;
 }
 
-/** The specification of a command; that of the default command for a group. Reads one command's file at most. */
+/**
+ * The specification of a command; for a group, the specification of its default command. The function loads the file of at most
+ * one command.
+ */
 async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options'>> {
   if (node.kind === 'command') return node.load();
   const child = node.defaultCommand === undefined ? undefined : node.children[node.defaultCommand];
@@ -121,7 +124,7 @@ async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]>
   ]);
 }
 
-/** The values of an option. Each has the description of the option, because values have none of their own. */
+/** Completion values of an option, each with the description of the option, because single values have no descriptions. */
 function optionValues(option: OptionSpec, profileNames: () => readonly string[]): readonly Suggestion[] {
   const { description } = option;
   return valuesOf(option, profileNames).map((value) => (typeof value === 'string' ? value : { ...value, description }));

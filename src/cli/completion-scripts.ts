@@ -2,12 +2,18 @@ export type CompletionShell = (typeof completionShells)[number];
 
 export const completionShells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** The completion script of a shell. It runs `PROGRAM __complete` (complete.ts) at each Tab and shows the suggestions. */
+/**
+ * Returns the completion script for a shell. The completion script runs `PROGRAM __complete` (complete.ts) at each press of Tab
+ * and shows the suggestions.
+ */
 export function completionScript(shell: CompletionShell, program: string): string {
   return scripts[shell].replaceAll('PROGRAM', program);
 }
 
-/** For bash 3.2 and later, which has no `compopt`; readline completes paths better than `compgen`. */
+/**
+ * The completion script for bash 3.2 and later; it avoids `compopt`, which bash 3.2 lacks, and `compgen`, because readline
+ * completes paths better.
+ */
 const bash = `# bash completion for PROGRAM
 # This shell: source <(PROGRAM completion bash)
 # Every shell: PROGRAM completion bash > ~/.local/share/bash-completion/completions/PROGRAM
@@ -33,7 +39,7 @@ _PROGRAM() {
 complete -F _PROGRAM PROGRAM
 `;
 
-/** For zsh 5 and later. */
+/** The completion script for zsh 5 and later. */
 const zsh = `#compdef PROGRAM
 # zsh completion for PROGRAM
 # This shell: source <(PROGRAM completion zsh)
@@ -67,7 +73,7 @@ else
 fi
 `;
 
-/** For fish 3 and later. */
+/** The completion script for fish 3 and later. */
 const fish = `# fish completion for PROGRAM
 # This shell: PROGRAM completion fish | source
 # Every shell: PROGRAM completion fish > ~/.config/fish/completions/PROGRAM.fish
@@ -93,7 +99,10 @@ end
 complete -c PROGRAM -f -a '(__PROGRAM_complete)'
 `;
 
-/** For Windows PowerShell 5 and PowerShell 7. Neither passes an empty argument to a program in the same way. */
+/**
+ * The completion script for Windows PowerShell 5 and PowerShell 7. Windows PowerShell 5 and PowerShell 7 differ in how they
+ * pass an empty argument to a program.
+ */
 const powershell = `# PowerShell completion for PROGRAM
 # This shell: PROGRAM completion powershell | Out-String | Invoke-Expression
 # Every shell: the same line in $PROFILE

@@ -5,13 +5,16 @@ export { formatWaitingTime } from '../platform/waiting-time.ts';
 
 const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The milliseconds of `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
+/** The milliseconds of a duration such as `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const found = /^(\d{1,9})([smhd])$/.exec(text);
   return found === null ? undefined : Number(found[1]) * unitMilliseconds[found[2]!]!;
 }
 
-/** The milliseconds of the duration that `source` (`--timeout`) has. Throws a usage error for other text, and for less than `min` milliseconds. */
+/**
+ * Parses the duration in `text` to milliseconds; `source` names the option or setting in errors (`--timeout`). Throws a usage
+ * error for text that is not a duration, and for a duration below `min` milliseconds.
+ */
 export function requireDuration(text: string, source: string, min = 0): number {
   const ms = parseDuration(text);
   if (ms === undefined) {
@@ -31,7 +34,10 @@ export function requireDuration(text: string, source: string, min = 0): number {
   return ms;
 }
 
-/** Formats milliseconds in the largest unit that divides them: 90000 is `90s`, 120000 is `2m`. Rounds up to seconds. */
+/**
+ * Formats milliseconds in the largest unit that divides them: 90000 is `90s`, 120000 is `2m`. Rounds milliseconds up to whole
+ * seconds.
+ */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   for (const unit of ['d', 'h', 'm']) {

@@ -1,13 +1,13 @@
 export interface VariableSpec {
   readonly name: string;
   readonly description: string;
-  /** Words of the commands or groups that read it; absent when every command does. */
+  /** Names of the commands or groups that read the variable; absent when every command reads it. */
   readonly commands?: readonly string[];
 }
 
 const login = ['auth setup', 'auth login'];
 
-/** The environment variables that the program reads, for help and reference (option > environment > profile > default). */
+/** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
 export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_PROFILE', description: 'same as --profile' },
   { name: 'CLOUDCTL_OUTPUT', description: 'same as --output' },
@@ -26,16 +26,20 @@ export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
-  { name: 'CLOUDCTL_STATE_DIR', description: 'folder of locks, ledgers and baselines' },
+  { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
   { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: ['db'] },
   { name: 'CLOUDCTL_REHEARSE_INTO', description: 'same as --into', commands: ['db rehearse'] },
   {
     name: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
-    description: 'password of the server of --into',
+    description: 'password for the server that --into names',
     commands: ['db rehearse'],
   },
   { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db compare'] },
-  { name: 'CLOUDCTL_TARGET_PASSWORD', description: 'password of the server of --target', commands: ['db compare'] },
+  {
+    name: 'CLOUDCTL_TARGET_PASSWORD',
+    description: 'password for the server that --target names',
+    commands: ['db compare'],
+  },
   {
     name: 'CLOUDCTL_CLUSTER_NAME',
     description: 'same as --cluster name=URL, hidden from other users of this machine',
@@ -45,7 +49,14 @@ export const environmentVariables: readonly VariableSpec[] = [
   { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: ['sandbox'] },
   { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'proxy for HTTP requests, and hosts that bypass it' },
   { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
-  { name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER', description: 'have their usual meaning' },
+  {
+    name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER',
+    description: 'set colour, CI mode and the browser as in other programs',
+  },
+  {
+    name: 'PAGER',
+    description: 'command that shows output longer than the screen; empty for none (default: less)',
+  },
   {
     name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
     description: 'password of the source database',
@@ -53,7 +64,7 @@ export const environmentVariables: readonly VariableSpec[] = [
   },
 ];
 
-/** The variables of a command or group, given by its words; every variable for the program itself (no words). */
+/** The environment variables of the command or group that the words name; without words, all variables. */
 export function environmentVariablesOf(words: readonly string[]): readonly VariableSpec[] {
   if (words.length === 0) return environmentVariables;
   const path = words.join(' ');

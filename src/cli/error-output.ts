@@ -5,7 +5,7 @@ import { createTerminalStyles } from './color.ts';
 
 export interface ErrorStyle {
   readonly stderr: OutputSink;
-  /** One JSON object instead of the three parts. */
+  /** Whether the error is printed as one JSON object instead of three lines of text. */
   readonly json: boolean;
   readonly color: boolean;
 }
@@ -22,7 +22,10 @@ export async function printError(error: CliError, { stderr, json, color }: Error
   await stderr.write(parts.join(''));
 }
 
-/** Converts anything thrown to an error for the user. What is not a CliError is a bug of the program: code `internal`. */
+/**
+ * Converts any thrown value to an error for the user. A thrown value that is not a CliError is a bug in the program, so it gets
+ * the error code `internal`.
+ */
 export function toCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
   const reason =
@@ -34,7 +37,7 @@ export function toCliError(thrown: unknown): CliError {
   });
 }
 
-/** Whether errors are printed as JSON, from the arguments and the environment alone: for errors before the settings are known. */
+/** Whether errors are printed as JSON, decided from arguments and environment alone, for errors before the settings are known. */
 export function isJsonErrorOutput(argv: readonly string[], env: Environment): boolean {
   let format = env.CLOUDCTL_OUTPUT;
   let isJson = false;
@@ -62,7 +65,8 @@ function sanitizeError(error: CliError): CliError {
   });
 }
 
-// The message of a library may quote a URL with its query, a header or a body.
+// The message of an unexpected error is not printed, because a library may quote a URL with its query, a header or a body in
+// it.
 function redactSuspectedSecrets(text: string): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')

@@ -1,6 +1,6 @@
 import type { OptionSpec } from './command.ts';
 
-/** The options of every command. */
+/** The global options, which every command accepts. */
 export const globalOptions: readonly OptionSpec[] = [
   { name: 'profile', valueName: 'NAME', description: 'profile to use', completion: 'profile' },
   {
@@ -27,9 +27,10 @@ export const globalOptions: readonly OptionSpec[] = [
   { name: 'trace', description: 'print each HTTP request on stderr, with secrets removed' },
   { name: 'timeout', valueName: 'DURATION', description: 'time limit of one HTTP request: 90s, 5m, 2h (default: 30s)' },
   { name: 'no-color', description: 'print without colour' },
+  { name: 'no-pager', description: 'never show long output in a pager' },
 ];
 
-/** Accepted by every group and command too; the parser answers them. */
+/** The help options, which every group and command accepts and the parser processes itself. */
 export const helpOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },

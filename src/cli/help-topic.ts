@@ -1,13 +1,13 @@
 import type { ExampleSpec } from './command.ts';
 
-/** A page of `cloudctl help NAME` about something that is not a command. */
+/** A page of `cloudctl help NAME` about a topic that is not a command. */
 export interface HelpTopic {
-  /** One line: lower case, no full stop. */
+  /** The summary of a help topic is one line in lower case without a full stop. */
   readonly summary: string;
   readonly load: () => Promise<HelpTopicPage>;
 }
 
-/** By name, in the order of the list of topics. */
+/** The help topics by name, in the order of the list of topics. */
 export type HelpTopics = Readonly<Record<string, HelpTopic>>;
 
 export interface HelpTopicPage {

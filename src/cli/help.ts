@@ -6,18 +6,18 @@ import type { HelpTopicPage, HelpTopics } from './help-topic.ts';
 import { formatOptionTerm } from './synopsis.ts';
 
 export interface HelpSubject<C> {
-  /** The words of the command, with the program's name. */
+  /** The words of the command, beginning with the program's name. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
 }
 
 export interface HelpStyle {
-  /** Width of the terminal; undefined when the output is not a terminal. */
+  /** The width of the terminal in columns; undefined when the output is not a terminal. */
   readonly columns: number | undefined;
   readonly color: boolean;
 }
 
-/** The help of a group or a command, ready to print. Reads the file of that command only. */
+/** The help of a group or a command, ready to print. Loads only the file of the command whose help is shown. */
 export async function renderHelp<C>(
   { path, node }: HelpSubject<C>,
   style: HelpStyle,
@@ -27,7 +27,7 @@ export async function renderHelp<C>(
   return joinSections(sectionsOf(await describeCommand(path, node), page, topics));
 }
 
-/** A page of `cloudctl help NAME`. */
+/** Renders the help page of a topic (`cloudctl help NAME`). */
 export async function renderHelpTopic({ text, sections = [], examples = [] }: HelpTopicPage, style: HelpStyle) {
   const page = await layoutOf(style);
   const entries = sections.map((section) => entriesSection(section.title, section.entries, page));
@@ -102,7 +102,7 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
   return lines.length === 0 ? '' : section('Examples', lines, page);
 }
 
-/** The entries of a section for options. */
+/** The entries of an options section in a help page. */
 export function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   return options.map((option) => ({
     term: formatOptionTerm(option),
@@ -110,7 +110,7 @@ export function optionEntries(options: readonly OptionSpec[]): readonly HelpEntr
   }));
 }
 
-// Choices that the description names already are not repeated.
+// The choices of an option are not appended when its description already names them.
 function withChoices(description: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.every((choice) => description.includes(choice))) return description;
   return `${description}: ${choices.join(', ')}`;
@@ -126,12 +126,12 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
   const lines = items.flatMap(({ term, text: description }) => {
     const text = capitalized(description);
-    // A word that is wider than the text column moves the column to the left, so that the terminal does not cut it.
+    // A term that is wider than its column moves the text column to the left, so that the terminal does not cut the text.
     const longest = Math.max(...text.split(' ').map((word) => word.length));
     const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
     const [first = '', ...more] = wrap(text, page.width - 2 - indent, 0).split('\n');
     const rest = more.map((line) => ' '.repeat(indent) + line);
-    // A term that is wider than its column has a line of its own.
+    // A help term that is wider than its column is printed on a separate line.
     return term.length > indent - 2
       ? [page.paint.cyan(term), `${' '.repeat(indent)}${first}`, ...rest]
       : [`${page.paint.cyan(term)}${' '.repeat(indent - term.length)}${first}`, ...rest];
@@ -144,13 +144,13 @@ function summarySentence(summary: string, { width }: HelpLayout): string {
   return wrap(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
 }
 
-/** A text that begins with a value (`none: …`, `read or …`) or with code stays as it is. */
+/** A description that begins with a value (`none: …`, `read or …`) or with code is not capitalized. */
 function capitalized(text: string): string {
   return /^[a-z_]+(:| or )/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function paragraphs(text: string, { width }: HelpLayout): string {
-  // Indented lines are examples and are not wrapped.
+  // Indented lines of help text are examples, so they are not wrapped.
   return text
     .trim()
     .split(/\n{2,}/)

@@ -1,7 +1,10 @@
 import { usageError } from '../errors.ts';
 import { readTextIfPresent } from '../platform/files.ts';
 
-/** Reads a file that was named on the command line; undefined when it does not exist. Throws a usage error when it cannot be read. */
+/**
+ * Reads a file that was named on the command line; returns undefined when the file does not exist. Throws a usage error when
+ * the file cannot be read.
+ */
 export function readInputFile(path: string): string | undefined {
   try {
     return readTextIfPresent(path);

@@ -3,14 +3,14 @@ import { usageError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { replaceExactNumbers } from './number-placeholders.ts';
 
-/** A compiled JMESPath expression (https://jmespath.site), called with the data. */
+/** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */
 export interface JmespathQuery {
   (data: unknown): unknown;
-  /** Whether the result of a list is the results of its parts: then a list can be queried page by page. */
+  /** Whether querying each part of a list separately gives the same result, so that a list can be queried page by page. */
   readonly isItemwise: boolean;
 }
 
-/** Compiles an expression. Throws a usage error before any request is made if it is not valid. */
+/** Compiles an expression. Throws a usage error before any request if the expression is not valid. */
 export async function compileJmespath(text: string): Promise<JmespathQuery> {
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
   const attempt = <T>(work: () => T): T => {
@@ -34,10 +34,13 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
 
 type Expression = ReturnType<typeof import('@jmespath-community/jmespath')['compile']>;
 
-/** The node `$`, which means the whole input wherever it is used. */
+/** The JMESPath node `$`, which means the whole input wherever it occurs in the expression. */
 const rootNodeMarker = '"type":"Root"';
 
-/** True for projections of the list itself. `[0]`, `[:5]`, `length(@)` and `sort(@)` need the whole list. */
+/**
+ * True for an expression that is evaluated item by item. The expressions `[0]`, `[:5]`, `length(@)` and `sort(@)` need the
+ * whole list.
+ */
 function isElementwise(node: Expression): boolean {
   switch (node.type) {
     case 'Identity':
@@ -64,7 +67,7 @@ function queryError(error: unknown) {
   );
 }
 
-// JSON has every value but undefined.
+// JSON can represent every value except undefined.
 function isJsonValue(value: unknown): value is JSONValue {
   return value !== undefined;
 }

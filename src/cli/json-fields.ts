@@ -4,8 +4,8 @@ import type { JmespathQuery } from './jmespath-query.ts';
 import { printableInput } from './printable-input.ts';
 
 /**
- * The query of `--json FIELD,…`: objects with these members only, a list or one object. Throws a usage error for a member that
- * no object has. @param before the query of `--query`, which is applied first
+ * Creates the query of `--json FIELD,…`, which keeps only these members of one object or of each object in a list. Throws a
+ * usage error for a field that no object has. @param before the query of `--query`, which is applied first
  */
 export function createFieldQuery(fields: readonly string[], before: JmespathQuery | undefined): JmespathQuery {
   const pick = (data: unknown): unknown => {

@@ -1,13 +1,19 @@
 import { isExactNumber } from '../exact.ts';
 
-/** Data whose exact numbers were replaced by doubles, and the function that restores them in a result. */
+/** Data in which doubles replace exact numbers, with the function that restores the exact numbers in a query result. */
 export interface NumberPlaceholders {
   readonly data: unknown;
-  /** Puts the original values back: unchanged lists and objects are identical, and numbers beyond 2^53 have all digits. */
+  /**
+   * Restores the original values in a query result: unchanged lists and objects are identical to the input, and numbers beyond
+   * 2^53 have all digits.
+   */
   readonly restore: (result: unknown) => unknown;
 }
 
-/** Replaces exact numbers (src/exact.ts) by doubles, which JMESPath can compute with; undefined if the data has none. */
+/**
+ * Replaces exact numbers (src/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
+ * exact numbers.
+ */
 export function replaceExactNumbers(data: unknown): NumberPlaceholders | undefined {
   const exact = new Map<string, unknown>();
   const taken = new Set<number>();
@@ -37,7 +43,10 @@ function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<
     for (const one of Object.values(value)) collectNumbers(one, exact, taken);
 }
 
-/** Assigns to each whole number beyond 2^53 the nearest unused double, in ascending order, so that it can be restored. */
+/**
+ * Assigns the nearest unused double to each whole number beyond 2^53, in ascending order, so that the number can be restored
+ * from the double.
+ */
 function assignDoubles(texts: readonly string[], taken: ReadonlySet<number>): ReadonlyMap<string, number> {
   const large = texts.filter((text) => /^-?\d+$/.test(text) && isLarge(Number(text))).map(BigInt);
   const doubles = new Map<string, number>();
@@ -55,7 +64,7 @@ function isLarge(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-/** The next larger double. */
+/** Returns the next larger double. */
 function nextDouble(value: number): number {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
@@ -63,7 +72,10 @@ function nextDouble(value: number): number {
   return bits.getFloat64(0);
 }
 
-/** Replaces values deeply. `change` returns the replacement, or undefined to descend. An unchanged list or object is returned itself. */
+/**
+ * Replaces values deeply. `change` returns the replacement of a value, or undefined if its children are to be visited. A list
+ * or object without replacements is returned itself, not as a copy.
+ */
 function mapDeep(value: unknown, change: (value: unknown) => unknown, originals?: Map<unknown, unknown>): unknown {
   const other = change(value);
   if (other !== undefined) return other;

@@ -1,69 +1,75 @@
 import type { CliError } from '../errors.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
-import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
+import { indentLines, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
-import type { Cell, ColumnTraits, ListView } from './columns.ts';
+import type { ListView } from './columns.ts';
 import { pickColumns } from './columns.ts';
 import { printError } from './error-output.ts';
-import type { CsvRecordEncoder } from './formats/csv.ts';
-import { createCsvRecordEncoder } from './formats/csv.ts';
 import { jsonDocument } from './formats/json.ts';
-import { ndjsonLine } from './formats/ndjson.ts';
-import { formatTable } from './formats/table.ts';
-import { yamlDocument } from './formats/yaml.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
-import type { PresentedData } from './present.ts';
-import { presentObject, presentResult } from './present.ts';
-import { createTerminalCells } from './terminal-cells.ts';
+import type { PagedPrint } from './paged-print.ts';
+import { type PresentedData, presentObject, presentResult, presentRows } from './present.ts';
+import {
+  csvRecord,
+  type OutputFormat,
+  type PrintedView,
+  type PrintOptions,
+  printPresented,
+  renderDataTable,
+} from './print-presented.ts';
 import type { RowPages } from './write-list.ts';
 import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
-export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
-
-export interface OutputOptions {
-  readonly stdout: OutputSink;
+export interface OutputOptions extends PrintOptions {
   readonly stderr: OutputSink;
-  readonly format: OutputFormat;
-  /** `--format`: the names of the columns to print. */
+  /** The column names of `--format`. */
   readonly columns?: readonly string[] | undefined;
-  /** False with `--no-header`. */
-  readonly header: boolean;
   readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
   /** Colour on stderr. */
   readonly color: boolean;
-  /** Colour in tables on stdout; other data has none. */
-  readonly dataColor: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  /** Prints a document that may be longer than the screen (default: to `stdout`). */
+  readonly paged?: PagedPrint;
 }
 
 export interface Output {
   readonly format: OutputFormat;
-  /** Prints rows. ndjson and csv stream; the other formats wait for the last row, so that an error leaves stdout empty. */
+  /**
+   * Prints rows. In ndjson and csv each row is printed at once; the other formats wait for the last row, so that stdout stays
+   * empty after an error.
+   */
   list<T>(rows: RowSource<T>, view: ListView<T>): Promise<void>;
-  /** Prints rows that arrive in pages. */
+  /** Prints rows that the server returns in pages. */
   pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
-  /** Throws a usage error for an unknown column of `--format`, for commands that do work before the first row. */
+  /** Throws a usage error for an unknown column of `--format`; for commands that work before they print the first row. */
   checkColumns<T>(view: ListView<T>): void;
+  /** The table of these rows, as `list` prints it. */
+  tableText<T>(rows: readonly T[], view: ListView<T>): Promise<string>;
   /** Prints one object. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
-  /** Prints data of unknown shape: as JSON instead of a table, unless a query or columns define its shape. */
+  /** Prints data whose columns are not known: the table format prints it as JSON, unless a query or `--format` names columns. */
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** Prints to stderr even with `--quiet`: text that the user needs to continue. Each text is cut at `max` characters (default: 4000). */
+  /** The same for text that may be longer than the screen. */
+  report(text: string): Promise<void>;
+  /**
+   * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
+   * (default: 4000).
+   */
   show(text: Notice, max?: number): Promise<void>;
-  /** Prints a notice to stderr, unless `--quiet`. Each text is cut at `max` characters (default: 4000). */
+  /** Prints a notice to stderr, unless `--quiet` is set. Each text of a notice is cut at `max` characters (default: 4000). */
   note(text: Notice, max?: number): Promise<void>;
   /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;
-  /** Prints an error to stderr: three parts, or one JSON object in the JSON formats. */
+  /** Prints an error to stderr: as three lines of text, or in the JSON formats as one JSON object. */
   error(error: CliError): Promise<void>;
 }
 
-/** One text, or one text for each line. Only a line of the program begins at the margin: a line break inside a text is followed by a space. */
+/**
+ * A notice is one text, or a list with one text for each line. Only a text that the program itself starts begins in the first
+ * column: a line break inside a text is followed by a space.
+ */
 export type Notice = string | readonly string[];
 
 export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
@@ -72,15 +78,18 @@ export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
-  const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
+  const paged = options.paged ?? ((print) => print(stdout));
+  const printPaged = (presented: PresentedData, view?: PrintedView): Promise<void> =>
+    paged((sink) => printPresented(presented, { ...options, stdout: sink }, view));
   const pages: Output['pages'] = async (rows, view) => {
+    const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return print(presentResult(query(all), view, all, wanted), options, view.isReport);
+      return printPaged(presentResult(query(all), view, all, wanted), view);
     }
-    // Throws for unknown columns before the first row is requested.
+    // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
     switch (format) {
       case 'ndjson':
@@ -88,14 +97,13 @@ export function createOutput(options: OutputOptions): Output {
       case 'csv':
         return streamCsv(rows, listing, await csvRecord(stdout, view.isReport));
       case 'json':
-        return writeBufferedJson(rows, listing);
+        return paged((sink) => writeBufferedJson(rows, { ...listing, write: sink.write }));
       case 'yaml':
-        return writeBufferedYaml(rows, listing);
+        return paged((sink) => writeBufferedYaml(rows, { ...listing, write: sink.write }));
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
         const cells = await collectTableRows(rows, listing);
-        const width = view.untruncated === true ? undefined : terminalWidth(stdout);
-        return write(await table({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, options, width));
+        return printPaged({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, view);
       }
       default:
         return format satisfies never;
@@ -106,20 +114,23 @@ export function createOutput(options: OutputOptions): Output {
     list: (rows, view) => pages(toRowPages(rows), view),
     pages,
     checkColumns(view) {
-      // The columns of a query's result are not known before it has run.
+      // The columns of a query result are known only after the query has run.
       if (query === undefined) pickColumns(view.columns, wanted);
     },
+    tableText: (rows, view) => renderDataTable(presentRows(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
         query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
-      await print(presented, options, view.isReport);
+      await printPaged(presented, view);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
-      if (format === 'table' && query === undefined && wanted === undefined) await stdout.write(jsonDocument(result));
-      else await print(presentResult(result, { columns: [] }, [], wanted), options);
+      if (format === 'table' && query === undefined && wanted === undefined)
+        await paged((sink) => sink.write(jsonDocument(result)));
+      else await printPaged(presentResult(result, { columns: [] }, [], wanted));
     },
-    text: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    text: (text) => stdout.write(withNewline(text)),
+    report: (text) => paged((sink) => sink.write(withNewline(text))),
     show: (text, max) => stderr.write(noticeLines(text, max)),
     async note(text, max) {
       if (!quiet) await stderr.write(noticeLines(text, max));
@@ -132,12 +143,16 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
+function withNewline(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
 function noticeLines(notice: Notice, max?: number): string {
   const texts = typeof notice === 'string' ? [notice] : notice;
   return texts.map((text) => `${indentLines(sanitizeLines(text, max))}\n`).join('');
 }
 
-/** One page for each row of an asynchronous source, one page for all rows of an array. */
+/** An asynchronous source becomes one page for each row, an array becomes one page with all rows. */
 async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
@@ -145,7 +160,7 @@ async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
 
 async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
-  // Pushed one at a time, because a call cannot have 100,000 arguments.
+  // Rows are pushed one at a time, because a function call cannot have 100,000 arguments.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }
@@ -155,83 +170,4 @@ async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPage
     const result = query(rows());
     if (Array.isArray(result)) yield { rows: () => result };
   }
-}
-
-async function print(presented: PresentedData, options: OutputOptions, isReport?: boolean): Promise<void> {
-  const { stdout, format, header } = options;
-  switch (format) {
-    case 'json':
-      return stdout.write(jsonDocument(presented.data));
-    case 'yaml':
-      return stdout.write(await yamlDocument(presented.data));
-    case 'ndjson': {
-      const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
-      for (const line of lines) await stdout.write(ndjsonLine(line));
-      return;
-    }
-    case 'csv': {
-      const record = await csvRecord(stdout, isReport);
-      if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
-      for (const cells of cellRows(presented)) await stdout.write(record(cells));
-      return;
-    }
-    case 'table':
-      return stdout.write(await table(presented, options, terminalWidth(stdout)));
-    default:
-      return format satisfies never;
-  }
-}
-
-function terminalWidth({ isTTY, columns }: OutputSink): number | undefined {
-  return isTTY ? columns : undefined;
-}
-
-async function table(
-  presented: PresentedData,
-  { stdout, header, dataColor, now }: OutputOptions,
-  width: number | undefined,
-): Promise<string> {
-  const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
-  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, now });
-  // One object is shown vertically: a column name and its value on each line.
-  if (presented.kind === 'object') {
-    const lines = presented.cells.map((cell, at) => [
-      ...(header ? [presented.names[at] ?? ''] : []),
-      shown.text(cell, traits[at]),
-    ]);
-    return formatTable({
-      rows: lines,
-      width,
-      style: (text, column, row = 0) => shown.style(text, traits[row], header && column === 0),
-    });
-  }
-  return formatTable({
-    header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
-    rows: cellRows(presented).map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
-    width,
-    priorities: traits.map(({ priority }) => priority),
-    style: (text, column, row) => shown.style(text, traits[column], row === undefined),
-  });
-}
-
-function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
-  switch (presented.kind) {
-    case 'rows':
-    case 'values':
-      return presented.cells;
-    case 'object':
-      return [presented.cells];
-    case 'value':
-      return presented.cell === null || presented.cell === undefined ? [] : [[presented.cell]];
-    default:
-      return presented satisfies never;
-  }
-}
-
-/** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
-async function csvRecord({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
-  const record = await createCsvRecordEncoder();
-  const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
-  if (printable === undefined) return record;
-  return (cells) => record(cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell)));
 }

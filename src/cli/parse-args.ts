@@ -1,9 +1,12 @@
 import type { OptionSpec, ParsedArgs } from './command.ts';
 
-/** The values of each option in order of appearance; a flag has an empty text. */
+/** The values of each option in order of appearance; a flag has an empty string as its value. */
 export type OptionOccurrences = ReadonlyMap<string, readonly string[]>;
 
-/** Gives typed access to the arguments. Reading an option that is not among `options` is a mistake in the program and throws. */
+/**
+ * Provides typed access to the parsed command-line arguments. Reading an option that is not in `options` is a bug in the
+ * program and throws.
+ */
 export function parseArgs(
   args: readonly string[],
   options: readonly OptionSpec[],
@@ -24,7 +27,7 @@ export function parseArgs(
   };
 }
 
-/** Splits `a,b` into two values, but `web-{a,b}` is one: a comma inside braces is part of the value. */
+/** Splits `a,b` into two values but keeps `web-{a,b}` as one value, because a comma inside braces is part of the value. */
 export function splitList(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;

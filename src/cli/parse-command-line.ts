@@ -1,7 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
+import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
-import type { OptionOccurrences } from './parse-args.ts';
 import {
   misplacedOptionsError,
   missingValueError,
@@ -11,25 +10,10 @@ import {
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
+import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
+import type { ProgramGroup } from './program-group.ts';
+import { type DefaultedGroup, resolveHelp } from './resolve-help.ts';
 import { likelyIntendedWord } from './suggest.ts';
-
-/** What the command line requests. */
-export type ParsedCommand<C> = HelpRequest<C> | CommandInvocation<C> | { readonly kind: 'version' };
-
-export interface HelpRequest<C> {
-  readonly kind: 'help';
-  /** The program's name and the commands below it. */
-  readonly path: readonly string[];
-  readonly node: CommandGroup<C> | LazyCommand<C>;
-}
-
-export interface CommandInvocation<C> {
-  readonly kind: 'run';
-  readonly path: readonly string[];
-  readonly spec: CommandSpec<C>;
-  readonly args: readonly string[];
-  readonly occurrences: OptionOccurrences;
-}
 
 /**
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
@@ -37,40 +21,41 @@ export interface CommandInvocation<C> {
  */
 export async function parseCommandLine<C>(
   name: string,
-  root: CommandGroup<C>,
+  root: ProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const end = argv.indexOf('--');
   const options = end === -1 ? argv : argv.slice(0, end);
   const state: ParseState<C> = {
+    root,
     argv,
     isHelpRequested: options.includes('--help') || options.includes('-h'),
     occurrences: new Map(),
-    outcome: { kind: 'help', path: [name], node: root },
+    outcome: undefined,
   };
+  const help: HelpRequest<C> = { kind: 'help', path: [name], node: root };
   const command = silenceCommander(new Command(name));
   configureGroup(command, root, [name], state);
   try {
     await command.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander throws for a group without a subcommand. This file does the same when the outcome is known early.
+    // Commander throws for a group without a subcommand, and this parser throws when the outcome is known before all arguments
+    // are parsed.
     if (!(error instanceof CommanderError)) throw error;
   }
-  return state.outcome;
+  const { outcome, occurrences } = state;
+  if (outcome !== undefined || state.isHelpRequested || root.overview === undefined) return outcome ?? help;
+  return { kind: 'run', path: [name], spec: await root.overview.load(), args: [], occurrences };
 }
 
 interface ParseState<C> {
+  readonly root: ProgramGroup<C>;
   readonly argv: readonly string[];
-  /** Other errors in the arguments are ignored then, except for an unknown command. */
-  readonly isHelpRequested: boolean;
+  /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
+  isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** The help of the group or command reached so far, until the outcome is known. */
-  outcome: ParsedCommand<C>;
-}
-
-interface DefaultedGroup<C> {
-  readonly group: CommandGroup<C>;
-  readonly path: readonly string[];
+  /** The help of the group or command reached so far, until the outcome is known; undefined before the first command. */
+  outcome: ParsedCommand<C> | undefined;
 }
 
 function configureGroup<C>(
@@ -80,7 +65,7 @@ function configureGroup<C>(
   state: ParseState<C>,
 ): void {
   const names = Object.keys(group.children);
-  // An option that the group does not know belongs to the command below it, if there is one.
+  // An option that the group does not know belongs to the subcommand, if the command line has one.
   const passesOn = (operands: readonly string[]) => operands.length > 0 || group.defaultCommand !== undefined;
   command.enablePositionalOptions();
   configureOptions(command, globalOptions, path, state, passesOn);
@@ -90,7 +75,7 @@ function configureGroup<C>(
     command.addCommand(child, { isDefault: name === group.defaultCommand });
   }
   command.on('command:*', (operands: readonly string[]) => {
-    state.outcome = resolveHelp(operands, { group, path });
+    state.outcome = resolveHelp(operands, { group, path }, state.root);
   });
   command.hook('preSubcommand', async (_, child) => {
     const chosen = [child.name(), ...child.aliases()].includes(command.args[0] ?? '');
@@ -112,12 +97,12 @@ function configureCommand<C>(
   defaultedFrom: DefaultedGroup<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
-  // The arguments are checked below, where a misspelled command can be recognized.
+  // Excess arguments are checked in `action`, where a misspelled command can be recognized.
   command.allowExcessArguments();
   command.action(() => {
     const args = command.args;
     if (defaultedFrom !== undefined && args[0] === 'help') {
-      state.outcome = resolveHelp(args, defaultedFrom);
+      state.outcome = resolveHelp(args, defaultedFrom, state.root);
       return;
     }
     const fault =
@@ -156,15 +141,18 @@ function configureOptions<C>(
 function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
-    // A help flag that was not found before is part of a cluster of short options: `-qh`.
-    if (helpOptions.includes(spec)) throw stopParsing();
+    // A help flag that was not found before is part of a combined short option such as `-qh`.
+    if (helpOptions.includes(spec)) {
+      state.isHelpRequested = spec.name === 'help';
+      throw stopParsing();
+    }
     const fault = value === undefined ? undefined : optionValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
   }
   state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);
 }
 
-// Commander takes any next word as the value, so an option without a value is the last word.
+// Commander takes any next word as the value of an option, so an option lacks its value only when it is the last word.
 function withMissingValueError<T>(read: () => T, words: readonly string[], specs: readonly OptionSpec[]): T {
   try {
     return read();
@@ -179,7 +167,8 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
   }
 }
 
-// The default command was selected because no subcommand was typed; its first argument may be a misspelled one.
+// The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
+// subcommand.
 function defaultCommandError<C>(
   from: DefaultedGroup<C>,
   spec: CommandSpec<C>,
@@ -200,27 +189,7 @@ function defaultCommandError<C>(
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
 }
 
-/** Resolves `help [COMMAND...]` in a group. Throws for any other word, which is an unknown command. */
-function resolveHelp<C>([first = '', ...words]: readonly string[], { group, path }: DefaultedGroup<C>): HelpRequest<C> {
-  if (first !== 'help') throw unknownCommandError(path.join(' '), first, group.children, group.replacements);
-  let node: CommandGroup<C> | LazyCommand<C> = group;
-  const reached = [...path];
-  for (const word of words) {
-    const children: CommandTree<C> = node.kind === 'group' ? node.children : {};
-    const name: string = (node.kind === 'group' && ownValue(node.aliases ?? {}, word)) || word;
-    const child: CommandGroup<C> | LazyCommand<C> | undefined = ownValue(children, name);
-    if (child === undefined) throw unknownCommandError(reached.join(' '), word, children);
-    node = child;
-    reached.push(name);
-  }
-  return { kind: 'help', path: reached, node };
-}
-
-function ownValue<V>(record: Readonly<Record<string, V>>, key: string): V | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-// Commander parses only: the messages and the exit code are those of this program.
+// Commander only parses: error messages and the exit code come from this program.
 function silenceCommander(command: Command): Command {
   return command
     .exitOverride()

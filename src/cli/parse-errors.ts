@@ -6,7 +6,7 @@ import { printableInput } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 import { formatSynopsis } from './synopsis.ts';
 
-/** `path` is the command as typed, here and below: `cloudctl droplets`. */
+/** In this file, `path` is the command as typed, such as `cloudctl droplets`. */
 export function unknownCommandError<C>(
   path: string,
   word: string,
@@ -16,7 +16,7 @@ export function unknownCommandError<C>(
   const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
   if (other !== undefined)
     return usageError(`unknown command "${printableInput(word)}" for "${path}"`, `use \`${other}\``);
-  // `cloudctl login` without its group still identifies the command.
+  // `cloudctl login`, without its group, is recognized as `cloudctl auth login`.
   const below = uniqueSubcommands(children);
   const near = nearestWord(word, Object.keys(children)) ?? nearestWord(word, [...below.keys()]);
   const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
@@ -24,7 +24,7 @@ export function unknownCommandError<C>(
   return usageError(`unknown command "${printableInput(word)}" for "${path}"`, hint);
 }
 
-/** The commands of these groups by their own name, if only one group has a command of that name. */
+/** Maps the name of each subcommand to its path, for names that occur in only one group. */
 function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, string> {
   const found = Object.entries(children).flatMap(([group, node]) =>
     node.kind === 'group' ? Object.keys(node.children).map((name) => [name, `${group} ${name}`] as const) : [],
@@ -33,7 +33,7 @@ function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, str
   return new Map(found.filter(isOne));
 }
 
-/** An argument of the default command that is probably a misspelled command: `droplets lst`. */
+/** The error for an argument of the default command that is probably a misspelled subcommand, as in `droplets lst`. */
 export function misspelledCommandError(path: string, word: string, meant: string, defaultCommand: string): CliError {
   return usageError(
     `unknown command "${printableInput(word)}" for "${path}"`,
@@ -42,7 +42,10 @@ export function misspelledCommandError(path: string, word: string, meant: string
   );
 }
 
-/** `droplets --region nyc3 create`: the option selected the default command, so `create` is its argument. */
+/**
+ * In `droplets --region nyc3 create` the option selects the default command, so `create` becomes an argument of the default
+ * command.
+ */
 export function misplacedOptionsError(path: string, word: string): CliError {
   return usageError(
     `command "${word}" of "${path}" is after an option`,
@@ -71,7 +74,10 @@ export function missingValueError(option: OptionSpec, next?: string): CliError {
   return usageError(`--${option.name} requires a value: ${reason}`, hint);
 }
 
-/** The error in the value of an option, or undefined. `argv` distinguishes `--names=-o` (a value) from `--names -o` (two options). */
+/**
+ * The error in the value of an option; undefined if the value is valid. `argv` shows whether the user typed `--names=-o` (a
+ * value) or `--names -o` (two options).
+ */
 export function optionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
   const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
   const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
@@ -92,7 +98,7 @@ function unknownChoiceError(subject: string, value: string, choices: readonly st
   );
 }
 
-/** The first error in the arguments of a command, or undefined. */
+/** The first error in the arguments of a command; undefined if they are valid. */
 export function positionalsError(
   path: string,
   spec: Pick<CommandSpec<never>, 'arguments' | 'options' | 'examples'>,
@@ -100,7 +106,8 @@ export function positionalsError(
 ): CliError | undefined {
   const known: readonly ArgumentSpec[] = spec.arguments ?? [];
   const usageLine = `usage: ${formatSynopsis(path, spec)}`;
-  // An optional argument before a required one is the one that is left out: `api [METHOD] PATH`.
+  // When an optional argument comes before a required one, as in `api [METHOD] PATH`, a single given argument is the required
+  // one.
   const missing = known.filter(({ required }) => required === true)[given.length];
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;
@@ -123,7 +130,8 @@ function helpHint(path: string): string {
   return `see \`${path} --help\``;
 }
 
-// Only the first letter of `-pSECRET`: other programs accept passwords this way, and errors must not print them.
+// Only the first letter of a short option such as `-pSECRET` is quoted: other programs accept passwords this way, and errors
+// must not print them.
 function flagOf(word: string): string {
   return word.startsWith('--') ? word.split('=', 1).join('') : word.slice(0, 2);
 }

@@ -2,7 +2,7 @@ import { isExactNumber } from '../exact.ts';
 import type { Cell, Column, ColumnTraits, ListView } from './columns.ts';
 import { columnsFromRows, pickColumns, rowObject, toTableCell } from './columns.ts';
 
-/** The data to print, in the shapes that the formats distinguish. `data` is what JSON and YAML print. */
+/** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
 export type PresentedData =
   | {
       readonly kind: 'rows';
@@ -23,7 +23,7 @@ export type PresentedData =
 
 export type CellRow = readonly Cell[];
 
-/** What JSON prints of a row: the row itself, or its chosen columns if `--format` names columns. */
+/** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
 export function createJsonRowMapper<T>(
   columns: readonly Column<T>[],
   wanted: readonly string[] | undefined,
@@ -62,8 +62,8 @@ export function presentObject<T>(
 }
 
 /**
- * Prepares the result of a query, which may have any shape. Rows that the query only selected keep the columns of their view;
- * new objects have their own keys as columns.
+ * Prepares the result of a query, which may have any shape. Rows that a query selected unchanged keep the columns of their
+ * view; for new objects, the columns are their keys.
  */
 export function presentResult<T>(
   result: unknown,
@@ -75,7 +75,7 @@ export function presentResult<T>(
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
     const elements: readonly unknown[] = result;
-    // An empty result has no columns to check, so the requested names are used.
+    // An empty result has no columns to check, so the columns that `--format` names are used.
     if (elements.length === 0) {
       return {
         kind: 'rows',

@@ -1,45 +1,63 @@
 import type { ExitCode } from '../errors.ts';
 import type { Environment, OutputSink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandGroup, CommandTree, ExampleSpec, ParsedArgs } from './command.ts';
+import type { CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import { globalOptions } from './global-options.ts';
-import type { HelpTopics } from './help-topic.ts';
+import type { HelpTopic, HelpTopics } from './help-topic.ts';
+import type { PagedPrint } from './paged-print.ts';
 import { parseArgs } from './parse-args.ts';
-import type { ParsedCommand } from './parse-command-line.ts';
+import type { ParsedCommand } from './parsed-command.ts';
+import type { ProgramGroup } from './program-group.ts';
 
 export interface Program<C> {
-  /** The name of the executable. */
+  /** The name of the program's executable file. */
   readonly name: string;
   readonly version: string;
   /** The first paragraph of the program's help. */
   readonly summary: string;
-  /** Examples for the program's help. */
+  /** Examples that the program's help shows. */
   readonly examples?: readonly ExampleSpec[];
   readonly tree: CommandTree<C>;
-  /** The arguments, without the program's name. */
+  /** The command-line arguments without the program's name. */
   readonly argv: readonly string[];
   readonly stdout: OutputSink;
+  /** Prints help, which may be longer than the screen (default: to `stdout`). */
+  readonly paged?: (noPager: boolean) => PagedPrint;
   readonly env: Environment;
-  /** Commands of similar tools, each with the command that replaces it. */
+  /** Commands of similar tools, each with the command of this program that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The pages of `help NAME`. */
+  /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
-  /** The values that completion suggests for a profile's name. */
+  /** Runs when no command is typed; without it the help is printed. */
+  readonly overview?: LazyCommand<C>;
+  /** The profile names that completion suggests. */
   readonly profileNames: () => readonly string[];
-  /** Called after the arguments were checked. `path` is the command without the program's name: `['droplets', 'list']`. */
+  /**
+   * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
+   * `['droplets', 'list']`.
+   */
   readonly makeContext: (globals: ParsedArgs, path: readonly string[]) => C | Promise<C>;
 }
 
 /**
- * Runs the command that the arguments name. Wrong arguments are a CliError `usage`; errors of the command are thrown.
- * Two commands are for programs and absent from help: `__complete -- WORDS…` answers the scripts of `completion`, and
- * `__commands` prints the command table as JSON.
+ * Runs the command that the arguments select. Wrong arguments throw a CliError with code `usage`, and errors of the command are
+ * thrown unchanged. Two commands are meant for programs and absent from help: `__complete -- WORDS…` prints suggestions for the
+ * scripts of `completion`, and `__commands` prints the command table as JSON.
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
-  const { replacements = {}, aliases = {} } = program;
-  const root: CommandGroup<C> = { kind: 'group', summary, examples, children: tree, replacements, aliases };
+  const { replacements = {}, aliases = {}, overview } = program;
+  const root: ProgramGroup<C> = {
+    kind: 'group',
+    summary,
+    examples,
+    children: tree,
+    replacements,
+    aliases,
+    topics,
+    ...(overview === undefined ? {} : { overview, description: `Without a command: ${overview.summary}.` }),
+  };
   if (argv[0] === '__complete') {
     const { completeCommandLine: complete } = await import('./complete.ts');
     const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
@@ -59,12 +77,10 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
     columns: stdout.columns,
     color: isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') }),
   });
-  const topic = argv[0] === 'help' && Object.hasOwn(topics, argv[1] ?? '') ? topics[argv[1] ?? ''] : undefined;
-  if (topic !== undefined) {
-    const { renderHelpTopic } = await import('./help.ts');
-    await stdout.write(await renderHelpTopic(await topic.load(), helpStyle()));
-    return 0;
-  }
+  const printHelp = (text: string): Promise<void> => {
+    const paged = program.paged?.(argv.includes('--no-pager')) ?? ((print) => print(stdout));
+    return paged((sink) => sink.write(text));
+  };
   const typed = await readCommandLine(name, root, argv);
   switch (typed.kind) {
     case 'version':
@@ -72,7 +88,12 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
       return 0;
     case 'help': {
       const { renderHelp } = await import('./help.ts');
-      await stdout.write(await renderHelp(typed, helpStyle(), topics));
+      await printHelp(await renderHelp(typed, helpStyle(), topics));
+      return 0;
+    }
+    case 'topic': {
+      const { renderHelpTopic } = await import('./help.ts');
+      await printHelp(await renderHelpTopic(await typed.topic.load(), helpStyle()));
       return 0;
     }
     case 'run': {
@@ -85,14 +106,21 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   }
 }
 
-// Help alone is answered without the parser, whose loading takes a quarter of the start-up time.
+// `help` without further words is printed without the parser, because loading the parser takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
-  root: CommandGroup<C>,
+  root: ProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
-  const [only = '--help', more] = argv;
-  if (more === undefined && ['--help', '-h', 'help'].includes(only)) return { kind: 'help', path: [name], node: root };
+  const [first, second, more] = argv;
+  if (first !== undefined && second === undefined && ['--help', '-h', 'help'].includes(first))
+    return { kind: 'help', path: [name], node: root };
+  const topic = first === 'help' && more === undefined ? topicOf(root, second) : undefined;
+  if (topic !== undefined) return { kind: 'topic', topic };
   const { parseCommandLine } = await import('./parse-command-line.ts');
   return parseCommandLine(name, root, argv);
+}
+
+function topicOf<C>({ topics = {} }: ProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
+  return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
 }

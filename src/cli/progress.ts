@@ -7,21 +7,24 @@ export interface ProgressOptions {
   readonly stderr: OutputSink;
   readonly clock: Clock;
   readonly quiet: boolean;
-  /** False for a terminal that can only show ASCII. */
+  /** False for a terminal that can only show ASCII characters. */
   readonly unicode?: boolean;
-  /** The terminal cannot erase a line (`TERM=dumb`): progress is printed in lines. */
+  /** Whether the terminal cannot erase a line (`TERM=dumb`); progress is then printed as separate lines. */
   readonly dumb?: boolean;
 }
 
-/** Shows on stderr what the program is doing; one task at a time. */
+/** Shows the current task of the program on stderr, one task at a time. */
 export interface ProgressReporter {
-  /** Replaces the progress text. Without a terminal it prints a line, and later lines at most every 10 s. */
+  /**
+   * Replaces the progress text. Without a terminal, the progress text is printed as a line, and further lines follow at most
+   * every 10 s.
+   */
   show(text: string): Promise<void>;
-  /** Shows `N of TOTAL things`, once the task has taken 0.3 s (10 s without a terminal). */
+  /** Shows `N of TOTAL things` after the task has run for 0.3 s (10 s without a terminal). */
   count(things: string): (done: number, total: number | undefined) => void;
-  /** Erases the progress text; prints `last` if given. */
+  /** Erases the progress text; prints `last` in its place if given. */
   stop(last?: string): Promise<void>;
-  /** A sink that erases the progress text before each write, for other output to the same terminal. */
+  /** Wraps an output stream of the same terminal: the progress text is erased before each write. */
   guard(sink: OutputSink): OutputSink;
 }
 
@@ -93,7 +96,7 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
     for (let at = 0; !signal.aborted; at += 1) {
       drawn = true;
       const line = `${frames[at % frames.length]} ${text}`;
-      // The last cell stays empty, because some terminals wrap when it is filled.
+      // The last character cell of the line stays empty, because some terminals wrap when it is filled.
       await stderr.write(`${eraseLine}${rule.truncate(line, (stderr.columns ?? 80) - 1)}`);
       await clock.sleep(frameMs, signal).catch(() => {});
     }
@@ -117,7 +120,7 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
     count(things) {
       const begun = clock.now();
       return (done, total) => {
-        // A task that ends sooner would only flicker.
+        // No progress is shown for a short task, because the text would only flicker.
         if (running !== undefined || clock.now() - begun >= showDelayMs) void show(countText(things, done, total));
       };
     },
@@ -139,6 +142,9 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
       },
       get columns() {
         return sink.columns;
+      },
+      get rows() {
+        return sink.rows;
       },
     }),
   };

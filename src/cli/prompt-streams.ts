@@ -2,15 +2,16 @@ import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { CliError } from '../errors.ts';
 
-/** The streams of the terminal: keys are read in raw mode, and prompts are drawn on stderr. */
+/** The input and output streams of terminal prompts: keys are read in raw mode, and prompts are drawn on stderr. */
 export interface PromptStreams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
 /**
- * Runs a prompt until it is answered, or cancelled by Ctrl-C, Ctrl-D, the end of the input or the signal. inquirer handles
- * Ctrl-C and its signal only, and would wait forever for the others. Throws CliError `cancelled`.
+ * Runs a prompt until the user answers it, or until Ctrl-C, Ctrl-D, the end of the input or the signal cancels it. The prompt
+ * library inquirer handles only Ctrl-C and its signal, and would wait forever after the end of the input. Throws CliError
+ * `cancelled`.
  */
 export async function runCancellablePrompt<V>(
   input: Readable,
@@ -20,7 +21,7 @@ export async function runCancellablePrompt<V>(
   if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
   const controller = new AbortController();
   const leave = () => controller.abort();
-  // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines it deletes a character.
+  // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines Ctrl-D deletes a character.
   const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
     if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
   };
@@ -40,7 +41,7 @@ export async function runCancellablePrompt<V>(
   }
 }
 
-/** The same terminal without colour, which inquirer has no option for. */
+/** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */
 export function withoutColorSequences(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,

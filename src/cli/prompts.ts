@@ -8,29 +8,29 @@ export interface PromptOptions {
   readonly streams: PromptStreams;
   /** `--no-input`. */
   readonly noInput: boolean;
-  /** `--yes`: every confirmation is answered with yes. */
+  /** With `--yes`, every confirmation is answered with yes. */
   readonly yes: boolean;
   readonly color: boolean;
   /** Called before a prompt is drawn, to stop other output to the terminal. */
   readonly before?: () => Promise<void>;
 }
 
-/** A prompt, and the option or variable that replaces it in a script. */
+/** A prompt question, and the option or variable that replaces it in a script. */
 export interface PromptQuestion {
-  /** The value, as errors name it: `client ID`. */
+  /** The name of the requested value in errors, such as `client ID`. */
   readonly name: string;
   /** `--client-id` */
   readonly option?: string;
   /** `CLOUDCTL_CLIENT_ID` */
   readonly variable?: string;
   readonly message: string;
-  /** Removes the prompt, which then throws `cancelled`. */
+  /** Aborting this signal removes the prompt, which then throws `cancelled`. */
   readonly signal?: AbortSignal;
 }
 
 export interface TextQuestion extends PromptQuestion {
   readonly default?: string;
-  /** True, or the error to show. */
+  /** Returns true for a valid value, or the error message to show. */
   readonly validate?: (value: string) => true | string;
 }
 
@@ -53,18 +53,18 @@ export interface ConfirmQuestion {
 }
 
 export interface Prompts {
-  /** Whether prompts can be shown. */
+  /** Whether prompts can be shown: both streams are a terminal and `--no-input` is not set. */
   readonly interactive: boolean;
   ask(question: TextQuestion): Promise<string>;
-  /** The same with hidden input. */
+  /** Prompts for a text with hidden input. */
   askSecret(question: TextQuestion): Promise<Secret>;
   choose<V>(question: ChoiceQuestion<V>): Promise<V>;
   confirm(confirmation: ConfirmQuestion): Promise<boolean>;
 }
 
 /**
- * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt is a usage error that names the option or
- * variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
+ * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt throws a usage error that names the option
+ * or variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
  */
 export function createPrompts({ streams, noInput, yes, color, before }: PromptOptions): Prompts {
   const interactive = streams.input.isTTY === true && streams.output.isTTY === true && !noInput;
@@ -105,7 +105,7 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
   };
 }
 
-/** What inquirer needs in addition to the message. */
+/** Prompt options that inquirer needs in addition to the message. */
 interface InquirerDetails {
   readonly type: string;
   readonly default?: unknown;

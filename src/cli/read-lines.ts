@@ -4,13 +4,13 @@ import type { Readable, Writable } from 'node:stream';
 export interface LineInputStreams {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
-  /** Called for Ctrl-C, which sends no signal in raw mode. */
+  /** Called for Ctrl-C, which sends no signal when the terminal is in raw mode. */
   readonly onInterrupt: () => void;
 }
 
 /**
- * Yields the lines that the user types or pastes, until the signal. Uses the raw mode of a terminal, because the normal mode
- * cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
+ * Yields the lines that the user types or pastes, until the signal is aborted. Uses the raw mode of a terminal, because the
+ * normal mode cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
  */
 export async function* readLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
@@ -29,7 +29,7 @@ export async function* readLines(streams: LineInputStreams, signal: AbortSignal)
   } finally {
     signal.removeEventListener('abort', close);
     lines.close();
-    // A stream that is still being read keeps the process running.
+    // Pauses the input, because a stream that is still read keeps the process running.
     streams.input.pause();
   }
 }

@@ -2,15 +2,15 @@ import type { OutputSink } from '../platform/host.ts';
 
 /** A full-screen view of the terminal that is redrawn repeatedly. */
 export interface TerminalScreen {
-  /** Replaces the whole screen. The lines must fit the terminal. */
+  /** Replaces the content of the whole screen. The number and width of the lines must fit the terminal. */
   draw(lines: readonly string[]): Promise<void>;
-  /** Restores the terminal and prints lines that stay on it. */
+  /** Restores the normal screen of the terminal and prints lines that remain visible. */
   end(lines: readonly string[]): Promise<void>;
 }
 
 /**
- * Draws on the alternate screen, where a resized terminal does not wrap old lines. Each redraw is one write inside a
- * synchronized update, so that it does not flicker.
+ * Draws on the alternate screen of the terminal, where old lines are not rewrapped after a change of size. Each redraw is one
+ * write inside a synchronized update, so that the screen does not flicker.
  */
 export function createTerminalScreen(sink: Pick<OutputSink, 'write'>): TerminalScreen {
   let isOpen = false;
@@ -30,10 +30,10 @@ export function createTerminalScreen(sink: Pick<OutputSink, 'write'>): TerminalS
   };
 }
 
-/** DECSET 1049 and 25: the alternate screen, with the cursor hidden. */
+/** Terminal modes DECSET 1049 and 25 select the alternate screen and hide the cursor. */
 const enterAlternateScreen = '\u001b[?1049h\u001b[?25l';
 const leaveAlternateScreen = '\u001b[?25h\u001b[?1049l';
-/** DEC mode 2026, synchronized output. Terminals that do not support it ignore it. */
+/** DEC private mode 2026 is synchronized output; terminals that do not support it ignore it. */
 const beginSynchronizedUpdate = '\u001b[?2026h';
 const endSynchronizedUpdate = '\u001b[?2026l';
 const cursorHome = '\u001b[H';

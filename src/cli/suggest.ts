@@ -1,4 +1,4 @@
-/** The known word that `word` is probably a misspelling or an abbreviation of, or undefined. */
+/** The known word of which `word` is probably a misspelling or an abbreviation; undefined if there is none. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   let best: string | undefined;
@@ -14,7 +14,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return best ?? (typed.length < 2 ? undefined : known.find((candidate) => isAbbreviation(typed, candidate)));
 }
 
-/** The same with stricter rules, for places where any word is valid. */
+/** Finds the known word that `word` probably misspells, with stricter rules than `suggest`, for places where any word is valid. */
 export function likelyIntendedWord(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;
   const typed = word.toLowerCase();

@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec } from './command.ts';
 
-/** `cloudctl droplets create [NAME...] [OPTIONS]` */
+/** Formats the synopsis of a command: `cloudctl droplets create [NAME...] [OPTIONS]`. */
 export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arguments' | 'options'>): string {
   const words = (spec.arguments ?? []).map(({ name, required, variadic }) => {
     const word = variadic === true ? `${name}...` : name;
@@ -9,7 +9,7 @@ export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arg
   return [path, ...words, '[OPTIONS]'].join(' ');
 }
 
-/** `-o, --output FORMAT`; a name without a short form is indented to align. */
+/** Formats an option term such as `-o, --output FORMAT`; an option without a short form is indented so that the names align. */
 export function formatOptionTerm({ name, short, valueName: value }: OptionSpec): string {
   const start = short === undefined ? '    ' : `-${short}, `;
   return `${start}--${name}${value === undefined ? '' : ` ${value}`}`;

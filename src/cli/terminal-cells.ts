@@ -1,24 +1,29 @@
 import { createTerminalStyles, type TerminalStyles } from './color.ts';
 import type { Cell, ColumnTraits } from './columns.ts';
+import { hyperlink } from './hyperlink.ts';
 
-/** How the tables of a terminal show cells. */
+/** How tables on a terminal show cells. */
 export interface TerminalCells {
-  /** The text of a cell: times relative to now. */
+  /** The text of a cell; a time is shown relative to now. */
   text(cell: Cell, traits: ColumnTraits | undefined): string;
-  /** A text in the colour of its state; the header (`isHeader`) dim. */
-  style(text: string, traits: ColumnTraits | undefined, isHeader: boolean): string;
+  /** A text in the colour of its state, with the link of its cell. */
+  style(text: string, traits: ColumnTraits | undefined, cell: Cell): string;
+  styleHeader(text: string): string;
 }
 
 export interface TerminalCellsOptions {
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Milliseconds since the epoch. */
+  /** The terminal shows hyperlinks. */
+  readonly hyperlinks?: boolean;
+  /** Returns the current time in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 export async function createTerminalCells({
   isTerminal,
   color,
+  hyperlinks = false,
   now: clock,
 }: TerminalCellsOptions): Promise<TerminalCells> {
   const styles = await createTerminalStyles(color);
@@ -28,10 +33,12 @@ export async function createTerminalCells({
       if (cell === null || cell === undefined) return '';
       return isTerminal && traits?.kind === 'time' ? relativeTime(String(cell), now) : String(cell);
     },
-    style(text, traits, isHeader) {
-      if (isHeader) return styles.dim(text);
-      return traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+    style(text, traits, cell) {
+      const shown = traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+      const url = hyperlinks ? traits?.link?.(cell) : undefined;
+      return url === undefined ? shown : hyperlink(shown, url);
     },
+    styleHeader: (text) => styles.dim(text),
   };
 }
 
@@ -39,14 +46,17 @@ const greenStates: ReadonlySet<string> = new Set(['active', 'completed', 'done',
 const redStates: ReadonlySet<string> = new Set(['errored', 'error', 'failed', 'damaged', 'unknown', 'expired']);
 const dimStates: ReadonlySet<string> = new Set(['off', 'archive', 'deleted', 'skipped', 'logged_out', 'canceled']);
 
-/** A state that is none of these has not ended: `new`, `in-progress`, `running`, `unfinished`. */
+/**
+ * A status in neither of the sets of final statuses belongs to an unfinished operation: `new`, `in-progress`, `running`,
+ * `unfinished`.
+ */
 function colorOfState(state: string): keyof Pick<TerminalStyles, 'green' | 'red' | 'dim' | 'yellow'> {
   if (greenStates.has(state)) return 'green';
   if (redStates.has(state)) return 'red';
   return dimStates.has(state) ? 'dim' : 'yellow';
 }
 
-/** In seconds, the largest first. */
+/** Units of time with their length in seconds, the largest unit first. */
 const units = [
   ['d', 86_400],
   ['h', 3600],
@@ -54,7 +64,10 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** `3 min ago`, `in 29 d`; the day of a time more than 60 days away. Text that is not a time is returned as it is. */
+/**
+ * Formats a time as `3 min ago` or `in 29 d`; a time more than 60 days away as its date. Text that is not a time is returned
+ * unchanged.
+ */
 export function relativeTime(text: string, now: number): string {
   const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) return text;

@@ -1,19 +1,22 @@
 export interface TextMeasurer {
-  /** The width of the text in terminal cells. */
+  /** The width of a text in terminal cells. */
   measure(text: string): number;
-  /** Cuts the text to `cells`; a cut text ends with an ellipsis. */
+  /** Cuts the text to a width of `cells`; a cut text ends with an ellipsis. */
   truncate(text: string, cells: number): string;
-  /** Fills the text with spaces to `cells`. */
+  /** Pads the text with spaces to a width of `cells`. */
   pad(text: string, cells: number): string;
 }
 
-/** Measures text as a terminal shows it: wide characters have two cells, combining characters none. */
+/** Measures text as a terminal shows it: wide characters take two cells, combining characters none. */
 export async function createTextMeasurer(): Promise<TextMeasurer> {
   const { default: stringWidth } = await import('string-width');
   return measurerWith((text) => stringWidth(text));
 }
 
-/** A measurer for these texts only. If they are ASCII, `string-width` is not loaded, which takes as long as Node's start. */
+/**
+ * Creates a measurer for the given texts. If all of them are ASCII, the module `string-width` is not loaded, because loading it
+ * takes as long as the start of Node.
+ */
 export async function createTextMeasurerForTexts(texts: Iterable<string>): Promise<TextMeasurer> {
   for (const text of texts) if (!/^[ -~]*$/.test(text)) return createTextMeasurer();
   return measurerWith(({ length }) => length);

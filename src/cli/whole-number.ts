@@ -6,7 +6,10 @@ export interface NumberBounds {
   readonly max?: number;
 }
 
-/** Parses the whole number that `source` (`--limit`) has. Throws a usage error for other text and for a number outside the bounds. */
+/**
+ * Parses a whole number; `source` names the option or setting in errors (`--limit`). Throws a usage error for text that is not
+ * a whole number and for a number outside the bounds.
+ */
 export function requireWholeNumber(
   text: string,
   source: string,

@@ -7,22 +7,25 @@ import { createJsonRowMapper } from './present.ts';
 export interface ListWriteOptions<T> {
   /** The columns to print. */
   readonly picked: readonly Column<T>[];
-  /** The columns of `--format`; JSON and YAML then contain these columns only. */
+  /** The columns that `--format` names; if it is set, JSON and YAML contain only these columns. */
   readonly wanted: readonly string[] | undefined;
   readonly header: boolean;
   readonly write: (data: string | Uint8Array) => Promise<void>;
 }
 
-/** Rows that arrive together. */
+/** Rows of a list that arrive together in one response. */
 export interface RowPage<T> {
   readonly rows: () => readonly T[];
-  /** The rows as the NDJSON lines that the server sent, if it did; they need no second encoding. */
+  /** The rows as NDJSON lines, if the server sent them in a form that can be printed without encoding them again. */
   readonly lines?: () => Uint8Array;
 }
 
 export type RowPages<T> = AsyncGenerator<RowPage<T>>;
 
-/** Prints one JSON line for each row as its page arrives. A slow reader of the output slows down the requests. */
+/**
+ * Prints one JSON line for each row as soon as the page with the row arrives. A slow reader of the output delays the next
+ * request.
+ */
 export async function streamNdjson<T>(
   pages: RowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
@@ -34,13 +37,13 @@ export async function streamNdjson<T>(
   }
 }
 
-/** Prints a header and one CSV record for each row as its page arrives. */
+/** Prints a header line, and one CSV record for each row as soon as the page with the row arrives. */
 export async function streamCsv<T>(
   pages: RowPages<T>,
   { picked, header, write }: ListWriteOptions<T>,
   record: (cells: readonly Cell[]) => string,
 ): Promise<void> {
-  // Printed with the first rows, so that a list that fails at once leaves the output empty.
+  // The CSV header is printed together with the first rows, so that the output stays empty if the first request fails.
   let head = header ? record(picked.map(({ name }) => name)) : '';
   for await (const { rows } of pages) {
     const lines = rows().map((row) => record(picked.map(({ value }) => value(row))));
@@ -50,19 +53,22 @@ export async function streamCsv<T>(
   if (head !== '') await write(head);
 }
 
-/** Prints one JSON array after the last page. Until then the rows are kept as text, which is smaller than their objects. */
+/**
+ * Prints all rows as one JSON array after the last page has arrived. Until the last page has arrived, the rows are kept as JSON
+ * text, which needs less memory than objects.
+ */
 export async function writeBufferedJson<T>(
   pages: RowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
   const held = await bufferPages(pages, (rows) => jsonElements(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write('[]\n');
-  // In pieces: 100,000 droplets are longer than the longest string.
+  // The JSON array is written in pieces, because the JSON text of 100,000 droplets exceeds the maximum length of a string.
   for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
   await write('\n]\n');
 }
 
-/** Prints one YAML sequence after the last page. */
+/** Prints all rows as one YAML sequence after the last page has arrived. */
 export async function writeBufferedYaml<T>(
   pages: RowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
@@ -72,7 +78,7 @@ export async function writeBufferedYaml<T>(
   for (const text of held) await write(text.toString('utf8'));
 }
 
-/** Collects the cells of a table, whose column widths are known after the last page. */
+/** Collects the cells of a table, because the column widths are known only after the last page. */
 export async function collectTableRows<T>(
   pages: RowPages<T>,
   { picked }: ListWriteOptions<T>,

@@ -13,9 +13,9 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const apiCommand: CommandSpec<Context> = {
   description:
-    'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD it is GET, or POST when there is a body. Fields are members of the body, and parameters of the query with GET. With --paginate, reads every page of a list and prints the items as one array.',
+    'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD, the request method is GET, or POST when there is a body. Each --field is a member of the JSON body, or with GET a parameter of the query. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
-    // Lower case is accepted too, so these are suggestions and not choices.
+    // Methods in lower case are accepted too, so the upper-case names are suggestions and not choices.
     { name: 'METHOD', description: `${methods.join(', ')} (default: GET, or POST with a body)`, completion: methods },
     { name: 'PATH', description: 'path and query, such as /v2/droplets?per_page=5', required: true },
   ],
@@ -37,7 +37,7 @@ export const apiCommand: CommandSpec<Context> = {
       short: 'f',
       valueName: 'KEY=VALUE',
       multiple: 'repeat',
-      description: 'member of the body, a text',
+      description: 'member of the body with a text as its value',
     },
     { name: 'paginate', description: 'read every page and print the items as one array' },
   ],
@@ -111,7 +111,7 @@ function checkPath(path: string): void {
     );
 }
 
-/** `api PATH` or `api METHOD PATH`. */
+/** Reads method and path from `api PATH` or `api METHOD PATH`. */
 function readTarget(args: ParsedArgs): { readonly method: string; readonly path: string } {
   const [first = '', second] = args.positionals;
   if (second === undefined && methods.includes(first.toUpperCase()))
@@ -127,7 +127,7 @@ function readTarget(args: ParsedArgs): { readonly method: string; readonly path:
 function readFields(args: ParsedArgs): readonly (readonly [key: string, value: string])[] {
   return args.values('field').map((text) => {
     const at = text.indexOf('=');
-    if (at < 1) throw usageError('--field is not KEY=VALUE', 'write it as in `-f name=web-01`');
+    if (at < 1) throw usageError('--field is not KEY=VALUE', 'write the field as in `-f name=web-01`');
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
 }

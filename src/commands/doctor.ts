@@ -57,7 +57,7 @@ export const doctorCommand: CommandSpec<Context> = {
     const { output, globals } = context;
     const queried = globals.value('query') !== undefined;
     const picked = globals.values('format').length > 0;
-    if (output.format === 'table' && !queried && !picked) await output.text(findingLines(findings));
+    if (output.format === 'table' && !queried && !picked) await output.report(findingLines(findings));
     // Columns and CSV show the findings as rows; JSON and queries get the whole report.
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
@@ -71,7 +71,10 @@ export const doctorCommand: CommandSpec<Context> = {
   },
 };
 
-/** The findings as text. A table would cut the hints off at the width of the terminal. */
+/**
+ * The findings of `cloudctl doctor` as text. The findings are not printed as a table, because a table would cut off the hints
+ * at the width of the terminal.
+ */
 function findingLines(findings: readonly DoctorFinding[]): string {
   const width = Math.max(...findings.map(({ id }) => id.length));
   return findings
@@ -120,7 +123,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
   yield await checkCallbackPorts(value);
 }
 
-/** Every other check needs the settings: a damaged config.json is the only finding then. */
+/** Every other check needs the settings, so a damaged config.json is then the only finding. */
 async function checkConfigFile(
   context: Context,
 ): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
@@ -132,7 +135,7 @@ async function checkConfigFile(
     return { finding: { id, status: 'ok', observed: config.path }, value };
   } catch (error) {
     const reported = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
-    // Wrong arguments are reported as errors, as by every command.
+    // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
     if (!(reported instanceof CliError) || reported.code !== 'config_invalid') throw reported;
     return { finding: failedFinding(id, reported), value: undefined };
   }
@@ -172,7 +175,7 @@ async function probeCredentialStore(context: Context, settings: ProfileSettings)
   });
 }
 
-/** The client secret and the session; both are skipped if the credential store is not available. */
+/** Checks the client secret and the session; both checks are skipped if the credential store is not available. */
 async function checkSession(
   context: Context,
   settings: ProfileSettings,
@@ -191,7 +194,11 @@ async function checkSession(
     client.clientSecret === undefined ? 'missing' : settings.clientSecret === undefined ? 'stored' : 'variable';
   const secret =
     client.tokenParams !== 'query' && known === 'missing'
-      ? ({ id: 'client-secret', status: 'ok', observed: 'none; a public client needs none' } as const)
+      ? ({
+          id: 'client-secret',
+          status: 'ok',
+          observed: 'no client secret is stored; a public client needs none',
+        } as const)
       : checkClientSecret(settings, known);
   const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found')

@@ -1,8 +1,11 @@
 import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
-import { replacementsOf } from '../cli/similar-tools.ts';
+import { replacementsOf } from '../cli/replacements-of.ts';
 import type { Context } from '../context.ts';
 
-/** The registry of commands: their words, their summaries and their files. A file is read only when its command is typed. */
+/**
+ * The command tree: the words, the summary and the file of each command. The file of a command is loaded only when the command
+ * is typed.
+ */
 export const commandTree: CommandTree<Context> = {
   auth: commandGroup(
     'log in, log out and manage profiles',
@@ -173,6 +176,7 @@ export const commandTree: CommandTree<Context> = {
       async () => (await import('./config/path.ts')).configPathCommand,
     ),
   }),
+  open: lazyCommand('open a page of the control panel', async () => (await import('./open.ts')).openCommand),
   doctor: lazyCommand(
     'check what could prevent a login on this machine',
     async () => (await import('./doctor.ts')).doctorCommand,
@@ -227,6 +231,10 @@ export const commandTree: CommandTree<Context> = {
     ),
   }),
 };
+
+const loadOverview = async () => (await import('./overview.ts')).overviewCommand;
+/** The command of `cloudctl` without any words. */
+export const overview = lazyCommand('show the session, the actions in progress and the next command', loadOverview);
 
 function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>): LazyCommand<Context> {
   return { kind: 'command', summary, load };

@@ -1,14 +1,17 @@
 import type { Api } from '../api/client.ts';
 import type { ListOptions, PageItems } from '../api/list-pages.ts';
+import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { RowPages } from '../cli/write-list.ts';
 import type { Context } from '../context.ts';
+import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
+import { readWatchInterval, watchList } from './watch-list.ts';
 
-/** What every command has that lists resources. */
+/** The `--limit` option of every command that lists resources. */
 export const limitOption: OptionSpec = {
   name: 'limit',
   valueName: 'N',
@@ -17,26 +20,42 @@ export const limitOption: OptionSpec = {
 
 export interface PrintListOptions<T> {
   readonly view: ListView<JsonRecord>;
-  /** In the plural, for the progress line: `droplets`. */
+  /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
-  /** The options that select items, for the notice about an empty list. */
+  /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
+  /** For a list with `--watch`: the present state of an object that is not in the list any more. */
+  readonly reread?: (api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }
 
-/** Prints the API's own objects as their pages arrive, `--limit` of them at most. Wrong values are refused before any request. */
+/**
+ * Prints the objects of the API as their pages arrive, at most `--limit` of them. Invalid option values are refused before any
+ * request is sent.
+ */
 export async function printList<T extends { readonly raw: JsonRecord }>(
   context: Context,
   args: ParsedArgs,
-  { view, resource, list, filters = [] }: PrintListOptions<T>,
-): Promise<0> {
-  const limit = args.value('limit');
+  { view, resource, list, filters = [], reread }: PrintListOptions<T>,
+): Promise<ExitCode> {
+  const text = args.value('limit');
+  const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
   const options: ListOptions<T> = {
-    limit: limit === undefined ? undefined : requireWholeNumber(limit, '--limit', { min: 1 }),
+    limit,
     onProgress: context.progress.count(resource),
     pause: createRateLimitPause(context),
   };
   context.output.checkColumns(view);
+  const interval = reread === undefined ? undefined : readWatchInterval(context, args);
+  if (interval !== undefined) {
+    const read = async (api: Api, pause: WaitMilliseconds) => {
+      const rows: JsonRecord[] = [];
+      for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
+      return rows;
+    };
+    // With a limit, an object leaves the list when a newer one comes.
+    return watchList(context, { view, resource, interval, read, reread: limit === undefined ? reread : undefined });
+  }
   const api = await context.api(context.settings());
   const counted = { pages: 0 };
   await context.output.pages(rowPages(list(api, options), counted), view).finally(() => context.progress.stop());
@@ -54,7 +73,7 @@ async function* rowPages<T extends { readonly raw: JsonRecord }>(
   }
 }
 
-/** What was looked for and not found. */
+/** The notice about an empty list: the filters that matched no item. */
 function emptyListText(args: ParsedArgs, resource: string, filters: readonly string[]): string {
   const wanted = [
     ...args.positionals.map((word) => `"${word}"`),

@@ -2,12 +2,12 @@ import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
 import type { Context } from '../context.ts';
 
-/** Shows that the program waits `ms` milliseconds for the rate limit of the server. */
+/** Shows on stderr that the program waits `ms` milliseconds for the rate limit of the server. */
 export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
   return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }
 
-/** The wait that the API client calls when the server's rate limit is reached: shows it and sleeps. */
+/** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */
 export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): WaitMilliseconds {
   return async (ms) => {
     await showRateLimitWait(context, ms);

@@ -6,7 +6,7 @@ import type { Folders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
-/** The decoded config.json. `raw` keeps the keys of a newer version, so that they are not lost when the file is written. */
+/** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
 export interface ConfigFile {
   readonly path: string;
   readonly current: string | undefined;
@@ -18,12 +18,18 @@ export function configPath(folder: string): string {
   return join(folder, 'config.json');
 }
 
-/** The lock of writers. It is beside config.json, because processes with different state folders may share the file. */
+/**
+ * The lock file for writing config.json. The lock file is in the folder of config.json, because processes with different state
+ * folders may share config.json.
+ */
 export function configLockPath(folder: string): string {
   return join(folder, '.config.lock');
 }
 
-/** Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. Synchronous, for the fast path of `auth token`. */
+/**
+ * Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. The function is synchronous, because
+ * the fast path of `auth token` uses it.
+ */
 export function readConfig(folder: string): ConfigFile {
   const path = configPath(folder);
   requireOwnFolder(folder);
@@ -55,7 +61,7 @@ export function readConfig(folder: string): ConfigFile {
   return { path, current, profiles: decoded, raw: json.value };
 }
 
-/** Replaces one profile; sets the current profile if `current` is given. */
+/** Replaces one profile in config.json; sets the current profile if `current` is given. */
 export function writeProfile(
   folder: string,
   config: ConfigFile,
@@ -68,7 +74,7 @@ export function writeProfile(
   writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
 }
 
-/** Removes one profile. If it was the current one, none is current afterwards. */
+/** Removes one profile from config.json. If the removed profile was the current one, no profile is current afterwards. */
 export function removeProfile(folder: string, config: ConfigFile, name: string): void {
   const { [name]: _removed, ...profiles } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
   const { current, ...others } = config.raw;
@@ -79,7 +85,10 @@ export function writeCurrentProfile(folder: string, config: ConfigFile, current:
   writeConfig(folder, { ...config.raw, current });
 }
 
-/** config.json is damaged. `explainDamagedConfig` finds line and column with a parser that is loaded only then. */
+/**
+ * The error for a damaged config.json. `explainDamagedConfig` finds line and column with a parser that is loaded only for this
+ * error.
+ */
 export class DamagedConfigError extends Error {
   override readonly name = 'DamagedConfig';
   readonly path: string;
@@ -127,7 +136,7 @@ function writeConfig(folder: string, json: JsonRecord): void {
   }
 }
 
-/** Without a home folder there is no config.json; variables and options may name everything that a command needs. */
+/** If the user has no home folder there is no config.json; variables and options can supply every setting of a command. */
 export function readConfigIfHome(folders: Pick<Folders, 'config'>): ConfigFile {
   let folder: string;
   try {

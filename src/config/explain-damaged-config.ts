@@ -1,11 +1,11 @@
 import { CliError } from '../errors.ts';
 import type { DamagedConfigError } from './config-file.ts';
 
-/** The error of a damaged config.json with its line and column. */
+/** Creates the error for a damaged config.json, with line and column. */
 export async function explainDamagedConfig(damage: DamagedConfigError): Promise<CliError> {
   if (damage.reason !== undefined && damage.at.length === 0) return damagedError(damage, damage.reason, '1:1');
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');
-  // A byte order mark is not an error and has no column (json.ts skips it too).
+  // A byte order mark at the start of config.json is not an error and does not count as a column.
   const text = damage.text.replace(/^\uFEFF/, '');
   const errors: { error: number; offset: number; length: number }[] = [];
   const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -21,7 +21,7 @@ export async function explainDamagedConfig(damage: DamagedConfigError): Promise<
 function damagedError({ path }: DamagedConfigError, reason: string, position: string): CliError {
   return new CliError('config_invalid', `config file is damaged: ${reason}`, {
     detail: `${path}:${position}`,
-    hint: 'correct that line of the file',
+    hint: 'correct this line of config.json',
   });
 }
 
@@ -30,7 +30,7 @@ function lineAndColumn(text: string, offset: number): string {
   return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** `CommaExpected` as "comma expected". */
+/** Converts a camel-case name to words: `CommaExpected` becomes "comma expected". */
 function splitCamelCase(code: string): string {
   return code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }

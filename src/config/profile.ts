@@ -1,7 +1,7 @@
 import { isRecord } from '../json.ts';
 import { checkCallbackUrl, parseOrigin } from './urls.ts';
 
-/** One profile of config.json. It never contains a secret. */
+/** One profile of config.json. A profile never contains a secret. */
 export interface Profile {
   readonly auth_url?: string;
   readonly base_url?: string;
@@ -14,7 +14,7 @@ export interface Profile {
   readonly pkce?: boolean;
   readonly credential_store?: 'keychain' | 'file';
   readonly output?: 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
-  /** Days after which the ledger of a finished batch is deleted; 0 keeps it. */
+  /** Days after which the ledger of a finished batch is deleted; with 0 the ledger is never deleted. */
   readonly batch_ledger_days?: number;
 }
 
@@ -24,9 +24,9 @@ export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readon
 interface ProfileKeySpec {
   readonly description: string;
   readonly variable?: string;
-  /** An example value for hints, written as in a shell. */
+  /** An example value for hints, quoted for a shell. */
   readonly example: string;
-  /** Parses the text of an option, a variable or `config set` to the stored value. */
+  /** Parses the text of an option, a variable or a `config set` argument to the stored value. */
   readonly parse: (text: string) => ParseResult<string | boolean | number | readonly string[]>;
 }
 
@@ -103,19 +103,19 @@ export function isProfileKey(key: string): key is ProfileKey {
   return Object.hasOwn(profileKeys, key);
 }
 
-/** A profile name is also a file name and a keychain account: lower case, because some file systems ignore case. */
+/** A profile name is also a file name and a keychain account; it is lower case, because some file systems ignore case. */
 export function isProfileName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
 }
 
 export const profileNameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
 
-/** Decodes one profile of config.json. A failure names the key, so that its line can be shown. */
+/** Decodes one profile of config.json. An error result names the invalid key, so that its line in config.json can be shown. */
 export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly key?: string } {
   if (!isRecord(json)) return { ok: false, reason: 'it is not an object' };
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
-    // Unknown keys belong to a newer version: ignored here, and kept when the file is written.
+    // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
     if (!isProfileKey(key)) continue;
     const text = toText(value);
     const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
@@ -124,7 +124,7 @@ export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly 
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
     entries.push([key, parsed.value]);
   }
-  // The parser of each key has checked its value above.
+  // The loop has checked every value with the parser of its key.
   return { ok: true, value: Object.fromEntries(entries) as Profile };
 }
 
@@ -135,7 +135,7 @@ function toText(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A name of a host without a scheme is that of an https server. Addresses and loopback names need their scheme. */
+/** A host name without a scheme is completed to an https URL. IP addresses and loopback names require a scheme. */
 const bareHost = /^(?!localhost[:/]?)(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?\/?$/i;
 
 function parseOriginText(text: string): ParseResult<string> {

@@ -7,7 +7,7 @@ import { readSecretText, writeSecretText } from '../platform/secret-file.ts';
 import { nonEmptyVariable } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
-/** The URLs and credentials of a running sandbox, as sandbox.json in the state folder keeps them (mode 0600). */
+/** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
 export interface SandboxConnection {
   readonly auth_url: string;
   readonly base_url: string;
@@ -34,7 +34,7 @@ export function readLastSandbox(stateFolder: string): SandboxConnection | undefi
   return readKnownSandboxes(stateFolder)[0];
 }
 
-/** Every recorded sandbox, the one that was started last first. */
+/** Every recorded sandbox; the one that was started last is first. */
 export function readKnownSandboxes(stateFolder: string): readonly SandboxConnection[] {
   const text = readConnectionText(connectionPath(stateFolder));
   const json = text === undefined ? undefined : parseJson(text);
@@ -56,12 +56,12 @@ function readConnectionText(path: string): string | undefined {
   }
 }
 
-/** Records the sandbox as the last one; replaces an older record of it. */
+/** Records the sandbox as the one that was started last; replaces an older record of the same sandbox. */
 export function recordSandbox(stateFolder: string, place: SandboxConnection): void {
   writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
 }
 
-/** Removes the record of this sandbox and keeps those of others. */
+/** Removes the record of the given sandbox and keeps the records of other sandboxes. */
 export function forgetSandbox(stateFolder: string, place: SandboxConnection): void {
   const known = readKnownSandboxes(stateFolder);
   const left = known.filter(isOtherSandbox(place));
@@ -73,7 +73,10 @@ export interface SandboxAdminAccess {
   readonly adminToken: string;
 }
 
-/** The admin URL of option, variable or last sandbox, in this order. The recorded token is sent to its own URL only. */
+/**
+ * The admin URL from the option, else from the variable, else of the sandbox that was started last. The recorded admin token is
+ * sent only to the URL that was recorded with it.
+ */
 export function resolveSandboxAdmin(
   stateFolder: string,
   env: Environment,
@@ -99,17 +102,20 @@ function requireOrigin(text: string, source: string): string {
   return parsed.origin;
 }
 
-/** Decodes a record of the file or of the admin API. */
+/** Decodes the connection data of a sandbox from sandbox.json or from the admin API. */
 export function decodeSandboxConnection(fields: unknown): SandboxConnection | undefined {
   if (!isRecord(fields)) return undefined;
   const entries = connectionKeys.map((key) => [key, stringField(fields, key)] as const);
-  // The line above has checked that every key is a string.
+  // `every` has checked that the value of each key is a string.
   return entries.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(entries) as unknown as SandboxConnection)
     : undefined;
 }
 
-/** Compares token and URL: two sandboxes with the same seed have the same token. */
+/**
+ * Whether two records are of different sandboxes: compares token and URL, because two sandboxes with the same seed have the
+ * same token.
+ */
 function isOtherSandbox(one: SandboxConnection): (place: SandboxConnection) => boolean {
   return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
 }

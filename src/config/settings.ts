@@ -4,31 +4,31 @@ import { Secret } from '../secret.ts';
 import type { ConfigFile } from './config-file.ts';
 import { isProfileKey, isProfileName, type Profile, type ProfileKey, profileKeys, profileNameRule } from './profile.ts';
 
-/** The settings of this run. Precedence: option > environment > profile > default. */
+/** The resolved settings of this run. Precedence of settings: option > environment > profile > default. */
 export interface ProfileSettings {
   readonly profileName: string;
   readonly profile: ProfileReference;
-  /** config.json contains this profile. */
+  /** Whether config.json contains the selected profile. */
   readonly isProfileStored: boolean;
-  /** An option, a variable or `current` in config.json names the profile; false for the built-in name `default`. */
+  /** Whether an option, a variable or `current` in config.json selected the profile; false for the built-in name `default`. */
   readonly isProfileNamed: boolean;
   readonly values: Profile;
   readonly clientSecret: Secret | undefined;
-  /** `CLOUDCTL_ACCESS_TOKEN`, used instead of the stored session. */
+  /** The token of `CLOUDCTL_ACCESS_TOKEN`, which is used instead of the stored session. */
   readonly accessToken: Secret | undefined;
 }
 
-/** A profile, for messages and for the commands that they suggest. */
+/** The name of a profile for messages, and for the commands that messages suggest. */
 export interface ProfileReference {
   readonly name: string;
   /**
-   * A command without `--profile` selects it, by `current` in config.json or as `default`. Never with CLOUDCTL_PROFILE, which may
-   * be set for this one command.
+   * Whether a command without `--profile` selects this profile, because it is `current` in config.json or has the name
+   * `default`. False if CLOUDCTL_PROFILE selected the profile, because the user may have set the variable for a single command.
    */
   readonly isDefault: boolean;
 }
 
-/** The words that select the profile in a suggested command; none if a command without them selects it. */
+/** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
 export function profileOption({ name, isDefault }: ProfileReference): readonly string[] {
   return isDefault ? [] : ['--profile', name];
 }
@@ -42,7 +42,7 @@ export function profileReference(
   return { name, isDefault: isSelected };
 }
 
-/** Settings that were given as options, by profile key. The name of the option is used in errors. */
+/** Settings that were given as options, by profile key. Errors in a setting name the option that set it. */
 export type SettingOverrides = Readonly<
   Partial<Record<ProfileKey, { readonly option: string; readonly text: string }>>
 >;
@@ -54,7 +54,10 @@ export interface SettingsInput {
   readonly overrides?: SettingOverrides;
 }
 
-/** Resolves every setting. Throws a usage error that names the source of a wrong value. Synchronous, for the fast path of `auth token`. */
+/**
+ * Resolves every setting. Throws a usage error that names the source of an invalid value. The function is synchronous, because
+ * the fast path of `auth token` uses it.
+ */
 export function resolveSettings(input: SettingsInput): ProfileSettings {
   const named = input.profile ?? nonEmptyVariable(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
@@ -91,20 +94,20 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     profile: profileReference(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
-    // Every value was checked by the parser of its key, here or when the file was read.
+    // The parser of each key has checked its value, either here or when config.json was read.
     values: Object.fromEntries(values) as Profile,
     clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
     accessToken: accessToken === undefined ? undefined : new Secret(accessToken),
   };
 }
 
-/** Throws `profile_unknown` if the profile was named but config.json does not contain it. */
+/** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */
 export function requireKnownProfile(settings: ProfileSettings, config: ConfigFile): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
-    hint: `create it: \`cloudctl auth setup --profile ${settings.profileName}\``,
+    hint: `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 
@@ -115,11 +118,16 @@ export function requireStoredProfile(config: ConfigFile, name: string): void {
   throw new CliError('profile_unknown', `unknown profile "${name}"`, {
     detail: known === '' ? 'config.json has no profile' : `known profiles: ${known}`,
     hint:
-      known === '' ? `create it: \`cloudctl auth setup --profile ${name}\`` : 'list the profiles: `cloudctl auth list`',
+      known === ''
+        ? `create the profile: \`cloudctl auth setup --profile ${name}\``
+        : 'list the profiles: `cloudctl auth list`',
   });
 }
 
-/** The value of a variable without the line end that a file adds to a secret; undefined if it is empty. */
+/**
+ * The value of an environment variable without the final line break that a secret read from a file may have; undefined if it is
+ * empty.
+ */
 export function nonEmptyVariable(value: string | undefined): string | undefined {
   const text = value?.replace(/\r?\n$/, '');
   return text === '' ? undefined : text;

@@ -1,7 +1,10 @@
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { blockedPorts } from './blocked-ports.ts';
 
-/** `reason` completes the sentence "<setting> is …". It never contains userinfo or a query. */
+/**
+ * `reason` completes the sentence "<setting> is …", for example "a URL with a path". The reason never contains the user name,
+ * password or query of the URL.
+ */
 export interface RejectedUrl {
   readonly ok: false;
   readonly reason: string;
@@ -9,11 +12,11 @@ export interface RejectedUrl {
 
 export interface ParsedOrigin {
   readonly ok: true;
-  /** Normalized scheme, host and port, without a trailing slash. */
+  /** Scheme, host and port in normalized form, without a trailing slash. */
   readonly origin: string;
 }
 
-/** Parses auth_url and base_url: https, or http for a loopback host; only scheme, host and port. */
+/** Parses the settings auth_url and base_url: an https URL, or http for a loopback host, with only scheme, host and port. */
 export function parseOrigin(text: string): ParsedOrigin | RejectedUrl {
   const parts = splitUrl(text);
   if (!parts.ok) return parts;
@@ -30,14 +33,17 @@ export function parseOrigin(text: string): ParsedOrigin | RejectedUrl {
 
 /** A callback URL on this machine, to which the authorization server redirects the browser. */
 export interface ConfiguredCallbackUrl {
-  /** As written, since a redirect URI is compared as text (RFC 6749 §3.1.2.3). */
+  /** The callback URL as configured, because a redirect URI is compared as text (RFC 6749 §3.1.2.3). */
   readonly href: string;
   readonly hostname: string;
-  /** 0 means any free port. */
+  /** Port 0 means any free port. */
   readonly port: number;
-  /** As written; never empty. */
+  /** The path of the callback URL as configured; never empty. */
   readonly path: string;
-  /** As written, with the question mark; empty if there is none. A redirect URI may have a query (RFC 6749 §3.1.2). */
+  /**
+   * The query as configured, with the question mark; empty if the callback URL has no query. A redirect URI may have a query
+   * (RFC 6749 §3.1.2).
+   */
   readonly query: string;
 }
 
@@ -50,7 +56,7 @@ export function checkCallbackUrl(
   const { url, authority, path, query, fragment } = parts;
   if (url.protocol !== 'http:') return rejectUrl('an https URL; this machine receives the redirect over http');
   if (!isLoopbackHost(url.hostname)) return rejectUrl('a URL of another machine; use 127.0.0.1, [::1] or localhost');
-  // The Host header of a browser has the normalized host and is compared with the configured text.
+  // A browser sends the normalized host in the Host header, which is compared with the configured text.
   if (authority.replace(/:\d*$/, '') !== url.hostname) return rejectUrl(`a non-standard spelling of ${url.hostname}`);
   if (fragment !== undefined) return rejectUrl('a URL with a fragment, which a redirect URI cannot have');
   if (path !== '' && path !== url.pathname) return rejectUrl(`a URL whose path browsers send as ${url.pathname}`);
@@ -95,7 +101,8 @@ interface UrlParts {
 }
 
 function splitUrl(text: string): UrlParts | RejectedUrl {
-  // Refused before parsing: the URL parser removes tabs, line breaks and outer spaces, and converts backslashes.
+  // These characters are refused before parsing, because the URL parser removes tabs, line breaks and outer spaces, and
+  // converts backslashes.
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\')) return rejectUrl('not a URL of visible ASCII characters');
   const raw = /^https?:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i.exec(text);
   if (raw === null) return rejectUrl('not an http or https URL');

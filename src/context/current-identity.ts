@@ -10,15 +10,15 @@ import { loginHints } from '../session/session-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
 export interface IdentityLookupWait {
-  /** The longest wait in milliseconds. */
+  /** The longest wait for the rate limit in milliseconds. */
   readonly maxWait: number;
-  /** Called before a wait. @param ms milliseconds */
+  /** Called before each wait for the rate limit. @param ms milliseconds */
   readonly onPause: (ms: number) => Promise<void>;
 }
 
 /**
- * Who the requests of this command act as: by the stored session, and where that does not know the account or its context
- * (implicit flow, CLOUDCTL_ACCESS_TOKEN), by `GET /v2/account`.
+ * Reads which account, team and application the requests of this command use. The stored session is read first; if it lacks the
+ * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN), `GET /v2/account` is sent.
  */
 export async function readCurrentIdentity(
   context: Context,
@@ -42,13 +42,16 @@ export async function readCurrentIdentity(
   };
 }
 
-/** The same for the start of a batch, which does not depend on it: a server that does not answer leaves it unknown. */
+/**
+ * Reads the identity for the start of a batch. A batch can start without it, so the identity stays unknown if the server does
+ * not respond.
+ */
 export async function readIdentityIfAvailable(
   context: Context,
   settings: ProfileSettings,
   wait: IdentityLookupWait,
 ): Promise<Identity> {
-  // A profile without a usable API, or without a session, is an error.
+  // A profile without a valid base_url, or without a session, is an error.
   await context.api(settings);
   const stored = await readStoredIdentity(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
@@ -64,24 +67,27 @@ export async function readIdentityIfAvailable(
   });
 }
 
-/** A batch ends with 5 when the rate limit requires a longer wait than `--max-wait`: it can be continued. */
+/** A batch exits with 5 when the rate limit requires a longer wait than `--max-wait`, because the batch can be resumed. */
 function asBatchError(error: unknown): never {
   if (!(error instanceof CliError) || error.code !== 'rate_limited') throw error;
   const { message, detail, hint, status, requestId } = error;
   throw new CliError('rate_limited', message, { detail, hint, status, requestId, exitCode: 5 });
 }
 
-/** What is known without a request: the stored session; with CLOUDCTL_ACCESS_TOKEN only the API. */
+/**
+ * The identity that is known without a request: from the stored session, or with CLOUDCTL_ACCESS_TOKEN only the origin of the
+ * API.
+ */
 export async function readStoredIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await context.session(settings).record();
-  // Records of earlier versions have no team; the file of names has one.
+  // Session records of earlier versions have no team; the file with the account names has one.
   const account = readAccount(context.host.folders.config, settings.profileName);
   const named = account?.sid === sid ? account.team_uuid : undefined;
   return { accountUuid, team: team ?? named, authOrigin, baseOrigin, clientId };
 }
 
-/** For a person: names where they are known, such as `ada@example.com, team Harbour Works`. */
+/** Describes the account to the user with names where they are known, such as `ada@example.com, team Harbour Works`. */
 export function describeActor(context: Context, settings: ProfileSettings, identity: Identity): string {
   const account =
     settings.accessToken === undefined ? readAccount(context.host.folders.config, settings.profileName) : undefined;

@@ -1,9 +1,9 @@
 import type { ParsedArgs } from '../cli/command.ts';
-import type { OutputFormat } from '../cli/output.ts';
+import type { OutputFormat } from '../cli/print-presented.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
 
-/** The global options that override values of the profile. */
+/** The global options that override settings of the profile. */
 export function readGlobalOverrides(globals: ParsedArgs): SettingOverrides {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
@@ -13,7 +13,7 @@ export function readGlobalOverrides(globals: ParsedArgs): SettingOverrides {
   };
 }
 
-/** The output format: `--output`, which the parser has checked, else the variable or the profile. */
+/** The output format from `--output`, which the parser has checked, else from the variable or the profile. */
 export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);
@@ -21,7 +21,7 @@ export function resolveOutputFormat(globals: ParsedArgs, settings: () => Profile
   try {
     return settings().values.output ?? 'table';
   } catch (error) {
-    // A damaged config.json is an error only for commands that need it, not for `config path` or `completion`.
+    // A damaged config.json is an error only for commands that need a profile, not for `config path` or `completion`.
     if (error instanceof DamagedConfigError) return 'table';
     throw error;
   }

@@ -10,7 +10,7 @@ import { isSpecServer, unreachableHint } from '../session/session-binding.ts';
 import { loginCommands } from '../session/suggested-commands.ts';
 import type { SessionDependencies } from './stored-session.ts';
 
-/** What a login needs besides the person: everything but questions, instructions and reports. */
+/** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
 export type UnattendedLoginDeps = Omit<
   LoginDeps,
   'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
@@ -21,11 +21,11 @@ export interface LoginTarget {
   readonly binding: SessionBinding;
   readonly client: OAuthClient;
   readonly request: LoginRequest;
-  /** The flow of a login that names none: it need not be repeated in a suggested command. */
+  /** The flow of the profile: a suggested command does not repeat it. */
   readonly profileFlow: LoginRequest['flow'] | undefined;
 }
 
-/** Milliseconds for a connection to the authorization server. */
+/** Time limit of a connection to the authorization server, in milliseconds. */
 const probeLimitMs = 10_000;
 
 export function createLoginDeps(

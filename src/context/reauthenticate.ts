@@ -10,12 +10,13 @@ import { accountHint, loadStoredSession } from '../session/stored-session.ts';
 import { createLoginDeps } from './login-deps.ts';
 import type { Reauthenticate } from './stored-session.ts';
 
-/** Time limit of the browser in milliseconds; the user types nothing. */
+/** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
 
 /**
- * Logs in again with `prompt=none` (spec.md §4.1): a browser that is still signed in returns a new grant without showing a
- * page. Asks for confirmation first. Returns false if the user declines or the account is not known.
+ * Logs in again with `prompt=none` (spec.md §4.1): if the user is still signed in, the browser returns a new grant without
+ * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
+ * not known.
  */
 export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
   const { host, output, prompts, store } = parts;
@@ -33,7 +34,7 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   await performLogin(
     {
       ...createLoginDeps(parts, { settings, binding, client, request, profileFlow: values.flow }),
-      // Only a server of spec.md supports `prompt=none`.
+      // Only a server that implements spec.md supports `prompt=none`.
       isSpecServer: () => true,
       onOtherScope: 'refuse',
       canContinue: true,
@@ -59,7 +60,10 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
   return true;
 };
 
-/** A login with the same account and scope; undefined for the implicit flow, which has neither prompt nor account. */
+/**
+ * The request for a login with the same account and scope; undefined for the implicit flow, which has neither `prompt` nor an
+ * account.
+ */
 function silentRequest(
   record: CredentialRecord | undefined,
   account: Account | undefined,

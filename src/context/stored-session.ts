@@ -15,7 +15,7 @@ import { createProfileSession, type ProfileSession } from '../session/profile-se
 import { flowOption } from '../session/suggested-commands.ts';
 import { withReauthentication } from '../session/with-reauthentication.ts';
 
-/** What a stored session needs from the context. */
+/** The parts of the command context that a stored session uses. */
 export interface SessionDependencies {
   readonly host: Host;
   readonly output: Pick<Output, 'format' | 'note' | 'warn'>;
@@ -28,14 +28,14 @@ export interface SessionDependencies {
   readonly requireSafe: () => void;
 }
 
-/** Logs in again after a session has ended; false if the user declines or it is not possible. */
+/** Logs in again after a session has ended; returns false if the user declines or a new login is not possible. */
 export type Reauthenticate = (
   parts: SessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
 ) => Promise<boolean>;
 
-/** The stored session of a profile. In a terminal it offers to log in again after it has ended. */
+/** The stored session of a profile. In a terminal, the session offers a new login after it has ended. */
 export function createStoredSession(
   parts: SessionDependencies,
   settings: ProfileSettings,
@@ -46,7 +46,8 @@ export function createStoredSession(
   const session = createProfileSession({
     profile: settings.profile,
     binding,
-    // The query form sends no client credentials at refresh (spec.md §5.3), so they are not read from the store.
+    // The refresh request in query form sends no client credentials (spec.md §5.3), so they are not read from the credential
+    // store.
     client: async () =>
       (settings.values.token_params ?? 'query') !== 'query'
         ? parts.client(settings, binding)
@@ -63,7 +64,7 @@ export function createStoredSession(
     clock: host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,
-    // With -o json, stderr is empty or has one error object.
+    // With -o json, stderr is empty or has one error object, so no warnings are printed.
     warn: output.format === 'json' ? async () => {} : output.warn,
     updateAccount: (record, info) => updateAccount(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),

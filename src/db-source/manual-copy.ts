@@ -2,7 +2,10 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { databaseUri } from '../postgresql/psql-script.ts';
 import type { DbSource } from './read-source.ts';
 
-/** The commands that copy the source by hand, without its password: one dump, during which nothing may write. */
+/**
+ * The commands with which a user copies the source by hand, without its password: one dump, during which no application
+ * may write.
+ */
 export function manualCopyCommands({ engine, source }: DbSource): string {
   const { host, port } = source;
   if (engine === 'redis') {
@@ -19,7 +22,7 @@ export function manualCopyCommands({ engine, source }: DbSource): string {
   ].join('\n');
 }
 
-/** pg_dump reads connection parameters and URIs in the place of a database name. */
+/** pg_dump accepts connection parameters and URIs as a database name. */
 function databaseArgument(name: string): string {
   return /^\w[\w-]*$/.test(name) ? name : (databaseUri(name) ?? name);
 }

@@ -37,14 +37,14 @@ export const sourceOptionSpecs: readonly OptionSpec[] = [
   { name: 'ca-file', valueName: 'F', description: 'CA certificates for the source (PEM file)', completion: 'file' },
 ];
 
-/** A source database. A migration has one; a rehearsal has a target of the same form. */
+/** A source database. A migration has one source; the target of a rehearsal has the same type. */
 export type DbSource =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
 /**
- * The source that the options or CLOUDCTL_SOURCE name. Its password comes from the address, standard input, the
- * environment, .pgpass or a prompt.
+ * The source that the command-line options or CLOUDCTL_SOURCE name. The password of the source comes from its URL,
+ * standard input, the environment, .pgpass or a prompt.
  */
 export async function readDbSource(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
   const environment = args.value('host') === undefined ? nonEmptyVariable(io.host.env.CLOUDCTL_SOURCE) : undefined;
@@ -88,12 +88,12 @@ const engineSchemes: readonly (readonly [RegExp, DbSource['engine']])[] = [
 ];
 
 /**
- * The engine that the scheme of an address names; undefined without a scheme. A misspelt scheme is accepted here: the
- * parser of the address reports what is wrong with it.
+ * The engine that the scheme of a URL names; undefined if the text has no scheme. A misspelt scheme is accepted here,
+ * because the URL parser reports the error.
  */
 function engineOfScheme(address: string): DbSource['engine'] | undefined {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address.trim()) ?? [];
-  // Only libpq has strings of keywords: `host=db.example.com dbname=shop`.
+  // Only libpq has connection strings of keywords and values: `host=db.example.com dbname=shop`.
   if (scheme === undefined) return /^\s*[a-z_]+\s*=/.test(address) ? 'postgresql' : undefined;
   const found = engineSchemes.find(([pattern]) => pattern.test(scheme));
   if (found === undefined) {
@@ -156,7 +156,8 @@ async function readRedisDbSource(
     );
   }
   if (read.passwordFrom === 'url' && args.value('source') !== undefined) await warnAboutPasswordInUrl(io);
-  // A Redis server without a password is common, so the password is missing only in a terminal.
+  // A missing password for Redis is prompted for in a terminal and is no error elsewhere, because many Redis servers
+  // have none.
   if (read.source.password !== undefined || !io.prompts.interactive) return read.source;
   return withRedisPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
 }
@@ -167,7 +168,7 @@ function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {
   );
 }
 
-/** Prompts for a password in a terminal; undefined without one, or when the user enters none. */
+/** Prompts for a password; undefined without a terminal, or if the user enters none. */
 export async function promptForDbPassword(
   io: CommandIo,
   variable: string,
@@ -183,7 +184,7 @@ export async function promptForDbPassword(
   return password.reveal() === '' ? undefined : password;
 }
 
-/** All of standard input but one line end. A space before the line end belongs to the password. */
+/** The whole standard input except one line end. A space before the line end belongs to the password. */
 async function readPasswordFromStdin(io: CommandIo): Promise<Secret> {
   if (io.host.stdin.isTTY === true) {
     throw usageError('standard input is a terminal', 'pipe the password, as in `… --password-stdin < password.txt`');

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { type CallbackPort, loopbackAddresses, type PortProbeResult, portProbeKey } from './check-ports.ts';
 
-/** Binds each port on each address and closes it again, one after the other. */
+/** Binds each callback port on each loopback address and closes the socket again, one after the other. */
 export async function bindEachPort(callbacks: readonly CallbackPort[]): Promise<ReadonlyMap<string, PortProbeResult>> {
   const bindings = new Map<string, PortProbeResult>();
   for (const { port, addresses } of callbacks) {
@@ -17,7 +17,7 @@ function probePort(host: string, port: number): Promise<PortProbeResult> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    // The same options as a login uses, so that both get the same result.
+    // The port check uses the same socket options as a login, so that both get the same result.
     server.listen({ host, port, ipv6Only: true, exclusive: true }, () => server.close(() => resolve('free')));
   });
 }

@@ -1,20 +1,23 @@
 import type { DoctorFinding } from './doctor-finding.ts';
 
-/** The result of binding one address and port: `free`, or the error code of the system. */
+/** The result of binding one address and port: `free`, or the error code of the operating system. */
 export type PortProbeResult = 'free' | string;
 
 /** The addresses and the port that a login with this callback URL listens on. */
 export interface CallbackPort {
   readonly href: string;
   readonly port: number;
-  /** Literal addresses a login listens on. */
+  /** The IP addresses that a login listens on. */
   readonly addresses: readonly string[];
 }
 
-/** Both are probed: a browser may reach a program on the address that the callback URL does not name. */
+/**
+ * Both loopback addresses are checked, because a browser may reach another program on the address that the callback URL does
+ * not name.
+ */
 export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
-/** One finding for each callback URL. A login needs one whose addresses are all free. */
+/** Creates one doctor finding for each callback URL. A login needs one callback URL whose addresses are all free. */
 export function checkPorts(
   callbacks: readonly CallbackPort[],
   bindings: ReadonlyMap<string, PortProbeResult>,
@@ -40,7 +43,7 @@ export function portProbeKey(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
-/** The first address that a login needs and cannot bind; the second address of `localhost` may not exist. */
+/** The first address that a login needs but cannot bind; for `localhost`, the second address may be missing on this machine. */
 function unavailableAddress(
   { port, addresses }: CallbackPort,
   bindings: ReadonlyMap<string, PortProbeResult>,

@@ -24,7 +24,7 @@ export function checkProfile(settings: ProfileSettings): DoctorFinding {
   return { id: 'profile', status: 'ok', observed: facts.join(', ') };
 }
 
-/** The code flow authenticates the application with its secret (spec.md §4.2); the implicit flow has none. */
+/** In the code flow the application authenticates with its client secret (spec.md §4.2); the implicit flow uses no client secret. */
 export function checkClientSecret(settings: ProfileSettings, known: 'variable' | 'stored' | 'missing'): DoctorFinding {
   const id = 'client-secret';
   if (settings.values.flow === 'implicit')

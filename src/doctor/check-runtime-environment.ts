@@ -5,16 +5,19 @@ import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface RuntimeFacts {
   readonly runtime: RuntimeEnvironment;
-  /** Standard error is a terminal. */
+  /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
-  /** The value of `BROWSER`. */
+  /** The value of the environment variable `BROWSER`. */
   readonly browser: string | undefined;
-  /** The program that opens pages (`xdg-open`) was found. */
+  /** Whether the program that opens URLs (`xdg-open`) was found. */
   readonly canOpenUrl: boolean;
   readonly profile: ProfileReference;
 }
 
-/** How the sign-in page is opened. Never fails, because a login always prints the authorization URL. */
+/**
+ * Checks how a login opens the sign-in page. The check of the browser never fails, because a login always prints the
+ * authorization URL.
+ */
 export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
@@ -25,13 +28,13 @@ export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile
     return warn('standard error is not a terminal: a login opens no browser', `open the printed URL, or use ${paste}`);
   if (browser === 'none')
     return warn('BROWSER=none: a login opens no browser', 'open the printed URL in any browser, or unset BROWSER');
-  if (browser) return { id, status: 'ok', observed: 'a login opens the browser of BROWSER' };
+  if (browser) return { id, status: 'ok', observed: 'a login opens the browser that the variable BROWSER names' };
   if (!runtime.display && !runtime.wsl)
     return warn('no graphical display', `open the printed URL in a browser on another machine, with ${paste}`);
   if (!canOpenUrl)
     return warn(
       'no program that opens a browser was found',
-      'install one (on Debian: `apt-get install xdg-utils`), or set BROWSER',
+      'install such a program (on Debian: `apt-get install xdg-utils`), or set BROWSER',
     );
   return { id, status: 'ok', observed: 'a login opens the default browser' };
 }
@@ -56,7 +59,7 @@ export function checkRuntimeEnvironment({
   return { id, status: 'ok', observed: 'local machine' };
 }
 
-/** Environment variables that prevent a login or change how requests are sent. */
+/** Checks the environment variables that prevent a login or change how requests are sent. */
 export function checkEnvironmentVariables(
   hazard: UnsafeEnvironmentVariable | undefined,
   accessToken: boolean,

@@ -3,7 +3,7 @@ import { tryAcquireLock } from '../platform/file-lock.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { type DoctorFinding, failedFinding } from './doctor-finding.ts';
 
-/** The state folder belongs to the user alone, and its files can be locked, which a refresh needs. */
+/** Checks that the state folder belongs to the user alone and that its files can be locked, which a token refresh requires. */
 export function checkStateFolder(
   stateFolder: string,
   { folder, lock }: { readonly folder: string; readonly lock: string },

@@ -6,7 +6,7 @@ import type { DoctorFinding } from './doctor-finding.ts';
 export interface CheckedEndpoint {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
-  /** Requested with GET and without credentials. */
+  /** The path that the check requests with GET and without credentials. */
   readonly path: string;
 }
 
@@ -17,10 +17,13 @@ export interface EndpointCheckDependencies {
   readonly timeout: number;
 }
 
-/** Seconds; a larger difference of the clocks is a warning. */
+/** The tolerated difference of the clocks in seconds; a larger difference is a warning. */
 const toleratedSkewSeconds = 60;
 
-/** Whether the origin responds. Nearly every status is fine, because the request has no credentials. */
+/**
+ * Checks whether the server at the origin responds. Nearly every status counts as success, because the request has no
+ * credentials.
+ */
 export async function checkUrlResponds(
   endpoint: CheckedEndpoint,
   deps: EndpointCheckDependencies,
@@ -47,13 +50,13 @@ function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: numb
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
-  // The authorize endpoint without parameters responds with an error page; 404 means that this is another server.
+  // The authorize endpoint without parameters responds with an error page; a 404 means that the origin is another server.
   if (status === 404 && id === 'auth-url')
     return { id, status: 'failed', observed, hint: 'check auth_url: `cloudctl config get auth_url`' };
   return { id, status: 'ok', observed };
 }
 
-/** Compares the Date header with this machine's clock; the time of the request and the response bounds the difference. */
+/** Compares the Date header with this machine's clock; the times of the request and the response limit the possible difference. */
 export function checkClockSkew(
   from: CheckedEndpoint['id'],
   date: string | null,
@@ -63,7 +66,7 @@ export function checkClockSkew(
   const id = from === 'auth-url' ? 'clock' : 'clock-of-base-url';
   const server = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(server)) return [{ id, status: 'skipped', observed: 'the response has no Date header' }];
-  // The header has whole seconds, rounded down.
+  // The Date header has whole seconds, rounded down.
   const early = Math.round((sentAt - (server + 999)) / 1000);
   const late = Math.round((server - receivedAt) / 1000);
   const skew = Math.max(early, late, 0);

@@ -3,10 +3,10 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The result of one check of `cloudctl doctor`. */
 export interface DoctorFinding {
-  /** Stable, for scripts. */
+  /** The id of the check, which never changes, so that scripts can use it. */
   readonly id: string;
   readonly status: DoctorStatus;
-  /** Facts, without any secret. */
+  /** The observed facts, without any secret. */
   readonly observed: string;
   /** One action. */
   readonly hint?: string;
@@ -16,7 +16,7 @@ export interface DoctorFinding {
 export type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface DoctorReport {
-  /** No check failed. */
+  /** Whether no check has failed. */
   readonly ok: boolean;
   readonly findings: readonly DoctorFinding[];
 }
@@ -25,7 +25,7 @@ export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorRe
   return { ok: findings.every(({ status }) => status !== 'failed'), findings };
 }
 
-/** The finding of a check that ended with an error. */
+/** The finding of a check that threw an error. */
 export function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
   const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };

@@ -8,15 +8,15 @@ export interface KeychainProbeOptions {
   readonly keychain: Keychain;
   /** The command that selects the file store, in backquotes. */
   readonly fileStoreCommand: string;
-  /** Time limit of one operation, in milliseconds. */
+  /** Time limit of one keychain operation, in milliseconds. */
   readonly limit: number;
   readonly onWaiting: () => void;
-  /** Used by no session. */
+  /** The name of the test item, which no session uses. */
   readonly account: string;
   readonly value: string;
 }
 
-/** Writes a test item, reads it back and removes it. */
+/** Writes a test item to the keychain, reads it back and removes it. */
 export async function probeKeychain(probe: KeychainProbeOptions): Promise<DoctorFinding> {
   const session = probe.keychain.open({ timeoutMs: probe.limit, onWaiting: probe.onWaiting });
   try {
@@ -33,7 +33,7 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
   }
 }
 
-/** Writes, reads and removes a test file in the folder of the file store, and checks the owner and the mode of the session's file. */
+/** Writes, reads and removes a test file in the folder of the file store, and checks owner and mode of the session file. */
 export function probeCredentialFolder(
   { folder, credentialFile }: { readonly folder: string; readonly credentialFile: string },
   value: string,
@@ -49,10 +49,10 @@ export function probeCredentialFolder(
     const same = readSecretText(path) === value;
     removeDurably(path);
     if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
-    // The session itself must be replaceable as well.
+    // The check also prepares the replacement of the session file, because a refresh must be able to replace it.
     prepare(credentialFile, value.length).abandon();
     const file = isStored ? `${credentialFile} has mode 0600` : 'a login writes a file with mode 0600';
-    return { id, status: 'ok', observed: `${folder} is writable; ${file}, not in the keychain` };
+    return { id, status: 'ok', observed: `${folder} is writable; ${file}; the keychain is not used` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return failed(reason, error instanceof InsecureFileError ? error.hint : (diskFix(error) ?? folderFix(folder)));
@@ -73,7 +73,7 @@ function unavailableFinding(
   return { id: 'keychain', status: 'failed', observed: `${keychainStates[why]}: ${reason}`, hint };
 }
 
-/** A full or read-only disk needs another hint than missing permissions. */
+/** After a disk error (full or read-only) the hint differs from the hint for missing permissions. */
 function diskFix(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -92,7 +92,7 @@ const keychainStates: Readonly<Record<KeychainUnavailable['why'], string>> = {
   failed: 'could not use the keychain',
 };
 
-/** For the other reasons the file store is the hint. */
+/** For every other reason, the hint is to use the file store. */
 const keychainHints: Readonly<Partial<Record<KeychainUnavailable['why'], string>>> = {
   locked: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`)',
   hung: 'unlock the keychain in its window, or restart the keychain service',

@@ -5,7 +5,7 @@ import { detachTarget } from './redis/detach-target.ts';
 
 /**
  * Removes the objects that an earlier process recorded in its journal and did not remove.
- * @returns what could not be removed; it stays in the journal for the next start
+ * @returns the objects that could not be removed; they stay in the journal for the next start
  */
 export async function cleanUpFromJournal(deps: EngineDependencies): Promise<readonly LeftoverObject[]> {
   const all = deps.journal.pending().map(async (entry) => {

@@ -14,7 +14,7 @@ import { readServerInfo } from './redis/replica.ts';
 interface ServerAddress {
   readonly host: string;
   readonly port: number;
-  /** As the server reports it. */
+  /** The version as the server reports it. */
   readonly version: string;
 }
 
@@ -26,7 +26,7 @@ export type DataPlane = ServerAddress &
   );
 
 /**
- * Connects to a server and reads its version. Throws a MigrationError that does not quote the URL, which may hold a password.
+ * Connects to a server and reads its version. Throws a MigrationError without the URL, which may contain a password.
  * @param url `postgres://…`, `redis://…` or `rediss://…`
  */
 export async function connectDataPlane(url: string, deps: EngineDependencies): Promise<DataPlane> {
@@ -49,7 +49,7 @@ function addressOf({ host, port }: PostgresqlSource | RedisSource): Omit<ServerA
   return { host, port };
 }
 
-/** The option parsers name options in their errors; a data plane has only a URL. */
+/** Replaces errors of the option parsers, which name command-line options, because a data plane has only a URL. */
 function parseAddress<T>(read: () => T): T {
   try {
     return read();
@@ -68,7 +68,7 @@ async function withAddressInError<T>(endpoint: PostgresqlSource | RedisSource, e
 }
 
 /**
- * Without `sslmode` in the URL, TLS is tried first and left out where the server has none, as libpq does with `sslmode=prefer`.
+ * Without `sslmode` in the URL, the connection uses TLS if the server supports it, as libpq does with `sslmode=prefer`.
  */
 async function probePostgres(
   endpoint: PostgresqlSource,

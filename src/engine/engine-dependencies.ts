@@ -5,7 +5,7 @@ import { connectPostgresql } from '../postgresql/connection.ts';
 import { connectRedis } from '../redis/connection.ts';
 import { defaultEngineLimits, type EngineDependencies } from './migration-job.ts';
 
-/** The real clock, random bytes and connections, for callers that supply the rest. */
+/** The engine dependencies of the real system: clock, random bytes and connections. */
 export function createEngineDependencies(
   given: Pick<EngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineDependencies>,
 ): EngineDependencies {

@@ -11,11 +11,11 @@ import { type RunningMigration, startMigrationJob } from './running-migration.ts
 import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
 
 export interface MigrationEngineOptions {
-  /** Path of the journal; absent: objects are remembered until the process ends. */
+  /** Path of the journal file; absent: created objects are remembered only until the process ends. */
   readonly journal?: string;
-  /** Milliseconds of the virtual clock of the sandbox. */
+  /** Returns milliseconds of the virtual clock of the sandbox. */
   readonly now: () => number;
-  /** Environment in which pg_dump is looked up; absent: pg_dump is not used. */
+  /** Environment variables with which pg_dump is found; absent: pg_dump is not used. */
   readonly env?: Environment;
   readonly ports?: Partial<EngineDependencies>;
 }
@@ -27,18 +27,21 @@ export interface EngineMigrationRequest {
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
   readonly finishWhenIdle: boolean;
-  /** Creates the objects of PostgreSQL that only a superuser can create; absent: they are refused. */
+  /** Whether objects of PostgreSQL that only a superuser can create are created; absent: they are refused. */
   readonly allowSuperuserObjects?: boolean | undefined;
-  /** The migration starts after this promise has settled: the end of an earlier migration. */
+  /** A promise, such as the end of an earlier migration, that must settle before the migration starts. */
   readonly startAfter?: Promise<unknown> | undefined;
 }
 
 /** Starts migrations between real servers, for callers without knowledge of PostgreSQL or Redis. */
 export interface MigrationEngine {
   openDataPlane(url: string): Promise<DataPlane>;
-  /** Returns an error message when the request is not valid. */
+  /** Returns an error message if the migration request is not valid. */
   start(order: EngineMigrationRequest): RunningMigration | string;
-  /** Removes the objects of earlier processes. Resolves with what could not be removed. */
+  /**
+   * Removes the objects that earlier processes created and did not remove. Resolves with the objects that could not be
+   * removed.
+   */
   cleanUp(): Promise<readonly LeftoverObject[]>;
   /** Stops every migration and waits until their objects are removed. */
   close(): Promise<void>;
@@ -97,5 +100,8 @@ export function createMigrationEngine({
   };
 }
 
-/** A source that no longer exists must not delay the start for long: the next start tries again. */
+/**
+ * The removal of old objects has a time limit, because a source that no longer exists must not delay the start; the
+ * next start tries again.
+ */
 const startupRemovalTimeout = Math.min(defaultEngineLimits.removalTimeout, 5000);

@@ -2,7 +2,10 @@ import { CliError } from '../errors.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { Secret } from '../secret.ts';
 
-/** The message of an error in one line. A server may quote the statement it was sent, so passwords are replaced. */
+/**
+ * Returns the message of an error in one line. Passwords in the message are replaced, because a server may quote the
+ * statement that it received.
+ */
 export function redactedReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
   const text = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
   return sanitizeLine(passwords.reduce<string>(redactPassword, text));
@@ -14,12 +17,12 @@ function redactPassword(text: string, password: Secret | undefined): string {
   return value.length < 4 ? text : text.replaceAll(value, '[secret]');
 }
 
-/** The SQLSTATE or the code of the operating system (`ECONNREFUSED`); undefined: the error has none. */
+/** The SQLSTATE of an error, or its code from the operating system (`ECONNREFUSED`); undefined if it has none. */
 export function engineErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Source and target of a migration are managed clusters. */
+/** The error of a migration whose source and target are both managed clusters. */
 export const managedSourceMessage = 'the source is a managed cluster, which cannot be migrated to another one';
 
 /** An error whose message is written for the user, without details of a driver. */

@@ -6,11 +6,14 @@ import type { MigrationJournal } from './migration-journal.ts';
 import type { SchemaCopier } from './schema-copier.ts';
 
 interface CommonJobFields {
-  /** A UUID. The names of the publication, slot and subscription are derived from it. */
+  /** A UUID. Id of the migration, from which the names of the publication, slot and subscription are derived. */
   readonly id: string;
-  /** Milliseconds of the virtual clock at which the migration is stopped with the reason `max_duration`. */
+  /** Time of the virtual clock, in milliseconds, at which the migration is stopped with the reason `max_duration`. */
   readonly deadline: number;
-  /** Ends the migration as `done` when all rows are copied and nothing was left to replicate for `EngineLimits.idleTime`. */
+  /**
+   * Whether the migration ends as `done` when all rows are copied and nothing was left to replicate for
+   * `EngineLimits.idleTime`.
+   */
   readonly finishWhenIdle: boolean;
 }
 
@@ -18,12 +21,15 @@ export interface PostgresMigrationJob extends CommonJobFields {
   readonly engine: 'postgresql';
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  /** Servers that must not be the source, under any name (default: none). The target is always one. */
+  /** Servers that must not be the source, under any name (default: none). The target is always such a server. */
   readonly managedServers?: readonly PostgresqlSource[];
   readonly ignoreDbs: readonly string[];
-  /** `dump`: copy the rows once, without replication; absent: replicate, and dump only where the source does not allow it. */
+  /**
+   * `dump`: the rows are copied once, without replication; absent: replication is used, or a dump if the source does
+   * not allow replication.
+   */
   readonly method?: 'continuous' | 'dump';
-  /** Creates the objects that only a superuser can create; absent: they are refused. */
+  /** Whether objects that only a superuser can create are created on the target; absent: they are refused. */
   readonly allowSuperuserObjects?: boolean | undefined;
 }
 
@@ -37,7 +43,7 @@ export interface RedisMigrationJob extends CommonJobFields {
 
 export type MigrationJob = PostgresMigrationJob | RedisMigrationJob;
 
-/** Clock, connections and storage that the engine uses; tests replace some of them. */
+/** The clock, connections and storage of the engine; tests replace some of them. */
 export interface EngineDependencies {
   /** Milliseconds of the virtual clock, which decides deadlines and idle time. */
   readonly now: () => number;
@@ -50,21 +56,21 @@ export interface EngineDependencies {
   readonly limits: EngineLimits;
 }
 
-/** Milliseconds of real time, except `idleTime`. */
+/** Time limits in milliseconds of real time, except `idleTime`. */
 export interface EngineLimits {
   /** Pause between two polls of source and target. */
   readonly pollInterval: number;
-  /** For opening a session. */
+  /** Time limit for opening a session. */
   readonly connectTimeout: number;
-  /** For an outage of a server; a longer one ends the migration. */
+  /** Time limit for an outage of a server; a longer outage ends the migration. */
   readonly outageTimeout: number;
-  /** Time without a further error of a replication worker after which the warning of failing workers is removed. */
+  /** Time after the last error of a replication worker, after which the warning of failing workers is removed. */
   readonly failureMemory: number;
-  /** For removing the replication objects of one database. */
+  /** Time limit for removing the replication objects of one database. */
   readonly removalTimeout: number;
-  /** Milliseconds of the virtual clock without anything to replicate, after which an idle migration ends. */
+  /** Milliseconds of the virtual clock after which a migration that has nothing to replicate ends. */
   readonly idleTime: number;
-  /** Databases whose schema, replication or dump is processed at the same time. */
+  /** Number of databases whose schema, replication or dump is processed at the same time. */
   readonly parallelDatabases: number;
 }
 
@@ -80,7 +86,10 @@ export const defaultEngineLimits: EngineLimits = {
 
 export type StopReason = 'stopped_by_user' | 'max_duration' | 'interrupted';
 
-/** True when the process is about to end: sequences and views are then skipped, and objects are still removed. */
+/**
+ * True if the process is about to end: sequences and materialized views are then not copied, but created objects are
+ * still removed.
+ */
 export function isStoppedByInterrupt(stop: AbortSignal): boolean {
   return (
     stop.aborted && stop.reason instanceof DOMException && stop.reason.message === ('interrupted' satisfies StopReason)

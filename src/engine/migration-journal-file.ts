@@ -16,8 +16,8 @@ export interface MigrationJournalFile extends MigrationJournal {
 }
 
 /**
- * A journal in a file of the state folder, one JSON line per step. Entries hold passwords, because removal needs them. Lines
- * that cannot be parsed are kept.
+ * A journal in a file of the state folder, one JSON line per step. Journal entries contain passwords, because the
+ * removal of objects needs them. Lines of the journal that cannot be parsed are kept.
  */
 export function openMigrationJournal(path: string): MigrationJournalFile {
   const pending = new Map<string, MigrationJournalEntry>();
@@ -93,7 +93,7 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
   return { engine, name, source, target, settings: Object.fromEntries(settings) };
 }
 
-/** The oid becomes part of a pattern in SQL, so anything but digits is left out. */
+/** Only the digits of the oid are used, because the oid becomes part of a pattern in SQL. */
 export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresJournalEntry, 'subscriptionOid'> {
   const subscriptionOid = stringField(record, 'subscriptionOid');
   return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};

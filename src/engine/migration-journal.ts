@@ -1,43 +1,49 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 
-/** What a migration changes on a target database for its duration. */
+/** The properties of a target database that a migration changes until it ends. */
 export interface FormerTargetState {
-  /** Owner of the database. */
+  /** Owner of the target database before the migration. */
   readonly owner: string;
-  /** Owner of the schema public; absent: it does not exist. */
+  /** Owner of the schema public; absent if the schema does not exist. */
   readonly publicOwner?: string;
-  /** What `ALTER DATABASE … SET` stored, each as `name=value`. */
+  /** The settings that `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
-  /** Absent in entries of earlier versions. */
+  /** Absent in journal entries of earlier versions. */
   readonly privileges?: readonly TargetPrivilege[];
 }
 
-/** A privilege on the database or on its schema public. */
+/** A privilege on the target database or on its schema public. */
 export interface TargetPrivilege {
   readonly kind: 'database' | 'public';
-  /** Name of a role; empty: PUBLIC. */
+  /** Name of the role that has the privilege; empty: PUBLIC. */
   readonly grantee: string;
-  /** As `aclexplode` names it: `CONNECT`. */
+  /** Name of the privilege, as `aclexplode` returns it: `CONNECT`. */
   readonly privilege: string;
   readonly grantable: boolean;
 }
 
-/** Objects that are about to be created for one PostgreSQL database; `source` and `target` both lead to that database. */
+/**
+ * Objects that are about to be created for one PostgreSQL database; `source` and `target` are connections to that
+ * database.
+ */
 export interface PostgresJournalEntry {
   readonly engine: 'postgresql';
   /**
-   * Name of the publication, the slot, the subscription and the role that owns the database of the target, and application name
-   * of every session that creates them.
+   * The name of the publication, the slot, the subscription and the role that owns the target database, and the
+   * application_name of every session that creates them.
    */
   readonly name: string;
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  /** System identifier of the target: names of its table synchronization slots end with it. */
+  /** System identifier of the target, with which the names of its table synchronization slots end. */
   readonly targetSystem: string;
-  /** Oid of the subscription, recorded before it is dropped: names of its table synchronization slots begin with it. */
+  /**
+   * Oid of the subscription, with which the names of its table synchronization slots begin, recorded before it is
+   * dropped.
+   */
   readonly subscriptionOid?: string;
-  /** Absent: the database of the target keeps its owner, because the migration has no superuser there. */
+  /** Absent if the target database keeps its owner, because the migration has no superuser on the target. */
   readonly former?: FormerTargetState;
 }
 
@@ -52,11 +58,11 @@ export interface RedisJournalEntry {
 
 export type MigrationJournalEntry = PostgresJournalEntry | RedisJournalEntry;
 
-/** Records the objects to remove, so that another process can remove them after a crash. */
+/** Records created objects, so that another process can remove them after a crash. */
 export interface MigrationJournal {
-  /** Durable when it returns; the objects may be created only after that. */
+  /** The entry is on the disk when the function returns; only then may the objects be created. */
   recordIntent(entry: MigrationJournalEntry): void;
-  /** The objects of that name are removed. */
+  /** Records that the objects of that name have been removed. */
   recordRemoved(name: string): void;
   pending(): readonly MigrationJournalEntry[];
 }

@@ -13,11 +13,11 @@ import {
 export interface MigrationProgress {
   readonly databases: DatabaseProgress[];
   readonly leftovers: LeftoverObject[];
-  /** Warnings about the whole server. */
+  /** Warnings about the whole source or target server. */
   readonly warnings: string[];
   /** Why the migration could not start. */
   failure: string | undefined;
-  /** Why it was stopped; undefined: it was not stopped. */
+  /** Why the migration was stopped; undefined if it was not stopped. */
   stopReason: StopReason | undefined;
   isOver: boolean;
 }
@@ -47,10 +47,11 @@ function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'statu
     return text === undefined ? [] : [`${name}: ${text}`];
   });
   const reason = reasons.length === 0 ? undefined : reasons.join('; ');
-  // A database without tables, as postgres often is, says nothing about the others.
+  // Databases without tables, such as postgres, do not count for the method, because they say nothing about the other
+  // databases.
   const withTables = databases.filter(({ hasTables }) => hasTables !== false);
   const counted = withTables.length === 0 ? databases : withTables;
-  // A failed database does not stop the others, but the status is that of the worst.
+  // A failed database does not stop the others, but the status of the migration is that of the worst database.
   if (counted.some(({ error }) => error !== undefined)) return { status: 'error', reason };
   if (databases.length > 0 && databases.every(hasMigrationEnded)) return { status: 'done', reason };
   return { status: areAllStreaming(counted) ? 'syncing' : 'running', reason };

@@ -2,18 +2,21 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 
 export type MigrationJobStatus = 'running' | 'syncing' | 'done' | 'canceled' | 'error';
 
-/** `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A dump uses i, d and r. */
+/**
+ * `pg_subscription_rel.srsubstate`: initialize, data copy, finished copy, synchronized, ready. A table in a dump has
+ * the states i, d and r.
+ */
 export type TableSyncState = 'i' | 'd' | 'f' | 's' | 'r';
 
 export interface TableProgress {
   /** `schema.table`, not quoted. */
   readonly name: string;
   readonly stage: TableSyncState;
-  /** Rows on the target; an estimate once the copy has ended. */
+  /** Number of rows on the target; an estimate after the copy has ended. */
   readonly rows: number;
 }
 
-/** Phases in which nothing is transferred until their cause, the `reason` of the database, is gone. */
+/** Phases in which nothing is transferred until the cause, the `reason` of the database, is removed. */
 export type OutagePhase =
   | 'source_unreachable'
   | 'target_unreachable'
@@ -38,12 +41,12 @@ export type TransferMethod = 'continuous' | 'dump';
 export interface DatabaseMigrationState {
   readonly name: string;
   readonly phase: DatabaseMigrationPhase;
-  /** undefined until the method is chosen. */
+  /** The migration method; undefined until it is chosen. */
   readonly method: TransferMethod | undefined;
   readonly tables: readonly TableProgress[];
-  /** Bytes of changes that the target has not confirmed yet. */
+  /** Bytes of replicated changes that the target has not confirmed yet. */
   readonly lagBytes: number | undefined;
-  /** Why nothing is transferred at the moment. */
+  /** Why no data is transferred at present. */
   readonly reason: string | undefined;
   /** Why it failed. */
   readonly error: string | undefined;
@@ -56,7 +59,7 @@ export interface LeftoverObject {
   readonly database: string;
   /** Type and name: `replication slot cloudctl_…`. */
   readonly object: string;
-  /** SQL that removes it, to be run in that database. */
+  /** SQL that removes the object, to be run in the database of the object. */
   readonly statement: string;
   readonly reason: string;
 }
@@ -65,7 +68,7 @@ export interface MigrationState {
   readonly status: MigrationJobStatus;
   /** Why the migration ended or failed. */
   readonly reason: string | undefined;
-  /** `mixed`: some databases are replicated and some are dumped. */
+  /** `mixed`: some databases are replicated, and others are dumped. */
   readonly method: TransferMethod | 'mixed' | undefined;
   readonly databases: readonly DatabaseMigrationState[];
   /** Warnings about the whole server, for example roles that could not be created. */
@@ -82,16 +85,16 @@ export interface DatabaseProgress {
   lagBytes: number | undefined;
   reason: string | undefined;
   error: string | undefined;
-  /** False: the source has no table to copy; undefined: not known yet. */
+  /** False if the source has no table to copy; undefined if not known yet. */
   hasTables: boolean | undefined;
-  /** Every table was copied; replication may be impeded since. */
+  /** Whether every table was copied; the replication may have failed since. */
   isCopied: boolean;
   readonly warnings: string[];
-  /** The role that writes to the database of the target, while the migration runs. */
+  /** The role that writes to the target database while the migration runs. */
   targetLogin: PostgresqlSource | undefined;
-  /** Milliseconds of the virtual clock at which nothing was left to replicate for the first time. */
+  /** Time of the virtual clock, in milliseconds, since which nothing is left to replicate. */
   idleSince: number | undefined;
-  /** Consecutive polls after the idle time in which nothing was left to replicate. */
+  /** Number of consecutive polls after the idle time in which nothing was left to replicate. */
   idlePolls: number;
 }
 
@@ -126,7 +129,7 @@ export function toDatabaseState({
   return { name, phase, method, tables, lagBytes, reason, error, warnings: [...warnings] };
 }
 
-/** Method of all databases together; undefined until one database has a method. */
+/** The migration method of all databases together; undefined until the method of one database is chosen. */
 export function methodOfAllDatabases(
   databases: readonly Pick<DatabaseProgress, 'method'>[],
 ): TransferMethod | 'mixed' | undefined {
@@ -140,7 +143,7 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): b
   return endedPhases.includes(phase);
 }
 
-/** Records why nothing is transferred at the moment. */
+/** Records why no data is transferred at present. */
 export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePhase, reason: string): void {
   progress.phase = phase;
   progress.reason = reason;

@@ -1,8 +1,11 @@
 /** A session that stays open between tasks and is opened again after it was lost. */
 export interface ReconnectingSession<S> {
-  /** undefined: the server cannot be reached at the moment. Throws permanent errors, and outages longer than the timeout. */
+  /**
+   * The open session; undefined if the server cannot be reached at present. Throws on permanent errors, and when an
+   * outage lasts longer than the timeout.
+   */
   run<T>(task: (session: S) => Promise<T>): Promise<T | undefined>;
-  /** The error of the present outage. */
+  /** The error of the present outage of the server. */
   outage(): unknown;
   close(): Promise<void>;
 }
@@ -10,7 +13,7 @@ export interface ReconnectingSession<S> {
 export interface ReconnectingSessionOptions<S> {
   readonly open: () => Promise<S>;
   readonly close: (session: S) => Promise<void> | void;
-  /** Whether the same task may succeed later. */
+  /** Whether a task that failed with this error may succeed later. */
   readonly isTransient: (error: unknown) => boolean;
   /** Milliseconds of real time that an outage may last. */
   readonly outageTimeout: number;

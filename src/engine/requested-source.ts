@@ -30,12 +30,15 @@ export function parseRequestedPostgresSource(requested: RequestedSource): Reques
 export function parseRequestedRedisSource(requested: RequestedSource): RequestedSourceResult<RedisSource> {
   return parseSource(requested, (password) => {
     const { host, port, username, disableSsl } = requested;
-    // An address says itself whether it wants TLS, and only a contradiction is wrong.
+    // A source URL determines whether TLS is used; `disable_ssl` is an error only if it contradicts the URL.
     return readRedis({ host, port, username, password, disableSsl }).source;
   });
 }
 
-/** Whether the source is the server at this address. Other names of a server that is not on this machine are not resolved. */
+/**
+ * Whether the source of the request is the server at the given address. Host names are not resolved, so another name of
+ * the same remote server is not recognized.
+ */
 export function isRequestedSourceAt(
   requested: RequestedSource,
   server: { readonly engine: 'postgresql' | 'redis'; readonly host: string; readonly port: number },

@@ -8,17 +8,20 @@ import { runRedisMigration } from './redis/run-redis-migration.ts';
 
 export interface RunningMigration {
   state(): MigrationState;
-  /** Ends it, removes what was made on source and target, keeps the data. Resolves with what could not be removed. */
+  /**
+   * Ends the migration, removes what it created on source and target, and keeps the data. Resolves with the objects
+   * that could not be removed.
+   */
   stop(reason?: StopReason): Promise<readonly LeftoverObject[]>;
-  /** The login that writes to a database of the target at the moment. */
+  /** The login that writes to a target database at present. */
   targetLogin(database: string): PostgresqlSource | undefined;
-  /** How it ended; never rejects. */
+  /** Resolves with the way in which the migration ended; never rejects. */
   readonly ended: Promise<MigrationState>;
 }
 
 /**
- * Begins to move a database; nothing has been tried yet when it returns.
- * @param after nothing is tried before it settles
+ * Starts a migration, and returns before the first connection.
+ * @param after a promise that must settle before the first connection
  */
 export function startMigrationJob(
   job: MigrationJob,
@@ -70,7 +73,9 @@ async function runJob(
   progress.isOver = true;
 }
 
-/** Stops the migration at its deadline (spec.md §8). The virtual clock may jump, so it is read in every interval. */
+/**
+ * Stops the migration at its deadline (spec.md §8). The virtual clock is read in every interval, because it may jump.
+ */
 async function enforceDeadline(
   job: MigrationJob,
   deps: EngineDependencies,

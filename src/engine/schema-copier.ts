@@ -1,20 +1,23 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 
-/** One database with its connection options. */
+/** A PostgreSQL database with the options of the connection to it. */
 export type DatabaseEndpoint = PostgresqlSource;
 
-/** A superuser of the target, for the objects that the login of the copy cannot create. */
+/** A superuser of the target, for objects that the login of the copy cannot create. */
 export interface SuperuserAccess {
   readonly endpoint: DatabaseEndpoint;
-  /** Role of the login that copies. */
+  /** The role of the login that copies the schema. */
   readonly owner: string;
-  /** Objects other than trusted extensions may be created too; code of the source can then run as a superuser. */
+  /**
+   * Whether objects other than trusted extensions may be created too; code of the source can then run as a superuser.
+   */
   readonly allowObjects: boolean;
 }
 
 /**
- * `lastStatements` are for the superuser, after everything else. `copied`: with warnings about what was left out.
- * `refused`: nothing but extensions was created; `objects` names what stands in the way.
+ * `lastStatements`: statements that the superuser must run after everything else. `copied`: the schema was copied, with
+ * warnings about the objects that were left out. `refused`: nothing but extensions was created; `objects` names the
+ * objects that cannot be created.
  */
 export type SchemaCopyResult =
   | {
@@ -26,9 +29,9 @@ export type SchemaCopyResult =
   | { readonly kind: 'refused'; readonly objects: readonly string[] };
 
 /**
- * Copies a schema, without rows, into an existing empty database.
- * @param superuser absent: everything is done by the login of the target
- * Rejects when a server or pg_dump fails, or when the signal is aborted.
+ * Copies a schema, without rows, into an existing empty database. Rejects when a server or pg_dump fails, or when the
+ * signal is aborted.
+ * @param superuser absent: the login of the target runs all statements
  */
 export type SchemaCopier = (
   from: DatabaseEndpoint,

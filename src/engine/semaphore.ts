@@ -1,4 +1,4 @@
-/** Runs a limited number of tasks at the same time; others wait in order of their arrival. */
+/** Runs a limited number of tasks at the same time; other tasks wait in the order in which they were added. */
 export type Semaphore = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createSemaphore(width: number): Semaphore {

@@ -1,6 +1,7 @@
 /**
- * SQL that sets parameters for the session, whatever the role or the database sets. Parameters that the server does not have
- * are skipped, so that one query works for every release. pg_settings has names such as `DateStyle` in mixed case.
+ * SQL that sets parameters for the session, and so overrides values stored for the role or the database. Parameters
+ * that the server does not have are skipped, so that one query works for every PostgreSQL release. pg_settings has
+ * names such as `DateStyle` in mixed case.
  * @param settings parameters by lower-case name; names and values are not escaped
  */
 export function applySettingsQuery(settings: Readonly<Record<string, string>>): string {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** What each error code means, and what to do; for `cloudctl help exit-codes` and docs/errors.md. */
+/** The meaning of each error code and what the user can do; used by `cloudctl help exit-codes` and docs/errors.md. */
 export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: string; readonly fix: string }>> = {
   usage: {
     meaning: 'unknown command or option, wrong or missing value',
@@ -42,17 +42,17 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
     fix: 'Run `cloudctl auth login` again; close other login tabs.',
   },
   malformed_response: {
-    meaning: 'the authorization server answered outside its specification',
+    meaning: 'the response of the authorization server violates the specification',
     fix: 'Check the auth URL of the profile.',
   },
   login_timeout: {
-    meaning: 'the browser did not return in time',
+    meaning: 'the browser did not return to the callback URL in time',
     fix: 'Run `cloudctl auth login` again, or use `--paste`.',
   },
   invalid_grant: { meaning: 'the code or refresh token was refused', fix: 'Run `cloudctl auth login`.' },
   invalid_client: {
     meaning: 'the client ID or client secret was refused',
-    fix: 'Correct them with `cloudctl auth setup`.',
+    fix: 'Correct the client ID or client secret with `cloudctl auth setup`.',
   },
   invalid_scope: { meaning: 'the server does not know the scope', fix: 'Use the scope `read` or `read write`.' },
   server_error: { meaning: 'the authorization server failed', fix: 'Try again later.' },
@@ -63,11 +63,17 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
   },
   keychain_unavailable: {
     meaning: 'the keychain cannot be used',
-    fix: 'Unlock it, or use `--credential-store file`; `cloudctl doctor` shows why.',
+    fix: 'Unlock the keychain, or use `--credential-store file`; `cloudctl doctor` shows why.',
   },
-  busy: { meaning: 'another process holds a lock', fix: 'Wait for it, then run the command again.' },
+  busy: {
+    meaning: 'another process has locked a file of the profile or batch',
+    fix: 'Wait until the other process has ended, then run the command again.',
+  },
   unreachable: { meaning: 'a server was not reached', fix: 'Check the address, the network and the proxy.' },
-  tls: { meaning: 'the TLS connection failed', fix: 'Check the certificate; NODE_EXTRA_CA_CERTS adds an authority.' },
+  tls: {
+    meaning: 'the TLS connection failed',
+    fix: 'Check the certificate; NODE_EXTRA_CA_CERTS adds CA certificates.',
+  },
   timeout: { meaning: 'a server did not answer in time', fix: 'Try again; `--timeout` changes the limit.' },
   rate_limited: { meaning: 'the rate limit is reached', fix: 'Wait for the time that the message names.' },
   api_error: { meaning: 'the resource API refused a request', fix: 'Follow the message of the API.' },
@@ -77,7 +83,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
   },
   incomplete_list: { meaning: 'a list could not be read to its end', fix: 'Run the command again.' },
   batch_partial: {
-    meaning: 'some names of a batch were not created, or it is unknown',
+    meaning: 'some droplets of a batch were not created, or it is unknown whether they were',
     fix: 'Run the `--resume` command that was printed.',
   },
   preflight_blocked: {
@@ -98,12 +104,12 @@ export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: strin
   },
   contents_not_comparable: {
     meaning: 'some contents could not be compared',
-    fix: 'Stop writes, wait until nothing is behind, and compare again.',
+    fix: 'Stop all writes to the source, wait until they are replicated, and compare again.',
   },
   cutover_incomplete: {
-    meaning: 'steps of the cut-over are open',
+    meaning: 'some steps of the cut-over are not done',
     fix: 'Run the command of the next step that was printed.',
   },
-  cancelled: { meaning: 'the user cancelled', fix: 'Run the command again to do it.' },
-  internal: { meaning: 'a fault of the program', fix: 'Report it with the output of `--trace`.' },
+  cancelled: { meaning: 'the user cancelled', fix: 'Run the command again.' },
+  internal: { meaning: 'an error in the program itself', fix: 'Report the error with the output of `--trace`.' },
 };

@@ -3,17 +3,17 @@ import type { HelpTopicPage } from '../cli/help-topic.ts';
 export const outputTopic: HelpTopicPage = {
   text: [
     'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
-    'A table on a terminal fits its width: columns of low priority are left out, and times are relative. Elsewhere a table has every column and ISO 8601 times.',
+    'A table on a terminal fits its width: columns of low priority are left out, and times are relative. In a file or a pipe, a table has every column and ISO 8601 times.',
   ].join('\n\n'),
   sections: [
     {
       title: 'Formats (-o)',
       entries: [
-        { term: 'table', text: 'columns for people (default)' },
-        { term: 'json', text: 'one document, printed after the last row' },
-        { term: 'ndjson', text: 'one object per line, printed as soon as it is known' },
+        { term: 'table', text: 'columns for people to read (default)' },
+        { term: 'json', text: 'one JSON document, printed after the last row is received' },
+        { term: 'ndjson', text: 'one JSON object per line, printed as soon as it is received' },
         { term: 'yaml', text: 'one document' },
-        { term: 'csv', text: 'a header and one record per row' },
+        { term: 'csv', text: 'a header line and one CSV record per row' },
       ],
     },
   ],
@@ -26,7 +26,7 @@ export const outputTopic: HelpTopicPage = {
 export const scriptingTopic: HelpTopicPage = {
   text: [
     'A script needs no prompt: --no-input makes a missing value an error, and -y answers confirmations.',
-    '`droplets create` writes a ledger. When it is interrupted, run the command that it prints: each name is created exactly once. With --batch-id any machine can continue the batch.',
+    '`droplets create` writes a ledger. When `droplets create` is interrupted, run the resume command that it prints: each name is created exactly once. With --batch-id any machine can continue the batch.',
     'In CI, pass a token in CLOUDCTL_ACCESS_TOKEN, or keep a session in a file with --credential-store file.',
   ].join('\n\n'),
   examples: [
@@ -50,10 +50,10 @@ export const loginTopic: HelpTopicPage = {
       title: 'Commands',
       entries: [
         { term: 'auth setup', text: 'create or change a profile' },
-        { term: 'auth login', text: 'log in through the browser; --paste without one on this machine' },
+        { term: 'auth login', text: 'log in through the browser; with --paste, the browser can be on another machine' },
         { term: 'auth status', text: 'show the account and when the session ends' },
         { term: 'auth switch', text: 'select another profile' },
-        { term: 'auth logout', text: 'end the session here and at the server' },
+        { term: 'auth logout', text: 'end the session on this machine and at the server' },
         { term: 'doctor', text: 'find what prevents a login' },
       ],
     },

@@ -1,6 +1,6 @@
 import type { HelpTopics } from '../cli/help-topic.ts';
 
-/** The topics of `cloudctl help`. A page is read only when its topic is typed. */
+/** The topics of `cloudctl help`. A help page is loaded only when its topic is typed. */
 export const helpTopics: HelpTopics = {
   options: {
     summary: 'options of every command',

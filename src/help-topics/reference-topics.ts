@@ -6,7 +6,7 @@ import { type ErrorCode, exitCodes } from '../errors.ts';
 import { errorMeanings } from './error-meanings.ts';
 
 export const optionsTopic: HelpTopicPage = {
-  text: 'Every command has these options. They may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
+  text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
   sections: [{ title: 'Options', entries: optionEntries([...globalOptions, ...helpOptions]) }],
 };
 
@@ -23,15 +23,15 @@ export const environmentTopic: HelpTopicPage = {
   ],
 };
 
-/** Of every exit code, in their order. */
+/** The meaning of every exit code, in numerical order. */
 export const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
   ['0', 'done'],
   ['1', 'failed'],
   ['2', 'the command line or the configuration is wrong; nothing was sent'],
   ['3', 'preflight: the requested migration method is not possible; nothing was sent'],
-  ['4', 'not logged in, refused, or the scope is too small'],
-  ['5', 'some names of a batch were not created, or it is unknown whether they were'],
-  ['6', 'a server was not reached: name, connection, TLS or timeout'],
+  ['4', 'not logged in, access refused, or the scope is too small'],
+  ['5', 'some droplets of a batch were not created, or it is unknown whether they were'],
+  ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],
   ['130', 'interrupted by Ctrl-C'],
   ['143', 'ended by SIGTERM'],
 ];

@@ -2,14 +2,17 @@ import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
 import { callbackOnPort, type LoopbackCallback } from './loopback-callback.ts';
 
-/** The listening servers of one callback URL, with the port that was bound. They refuse connections until `open` is called. */
+/**
+ * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`
+ * is called.
+ */
 export interface BoundListener {
   readonly callback: LoopbackCallback;
   readonly servers: readonly Server[];
   open(): void;
 }
 
-/** Binds the first callback URL that can be bound. Throws `port_in_use` when none can. */
+/** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */
 export async function bindFirstCallback(callbacks: readonly LoopbackCallback[]): Promise<BoundListener> {
   const failures: BindFailure[] = [];
   for (const callback of callbacks) {
@@ -40,7 +43,7 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
       bound = callbackOnPort(callback, result);
       continue;
     }
-    // The second address of `localhost` may be missing on this machine, but it must not be used by another program.
+    // The second address of `localhost` may be missing on this machine, but no other program may listen on it.
     if (index > 0 && missingAddressCodes.includes(result.code)) {
       continue;
     }
@@ -57,7 +60,8 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
 
 const missingAddressCodes: readonly string[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-// Node checks the timeouts only every 30 s by default. Its own 400 for a missing Host header would lack the security headers.
+// By default Node checks connection timeouts only every 30 s. Node's own 400 response for a missing Host header would lack the
+// security headers.
 const limits = {
   maxHeaderSize: 8 * 1024,
   headersTimeout: 1000,
@@ -66,7 +70,7 @@ const limits = {
   requireHostHeader: false,
 } as const;
 
-// The address was not printed yet, so an early connection is not from the browser.
+// A connection that arrives before the URL is printed cannot come from the browser, so it is refused.
 function refuseEarly(socket: { destroy(): void }): void {
   socket.destroy();
 }

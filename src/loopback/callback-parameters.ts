@@ -1,10 +1,10 @@
-/** The parameters of an authorization response by name; no name is repeated. */
+/** The parameters of an authorization response by name, without repeated names. */
 export type CallbackParameters = ReadonlyMap<string, string>;
 
-/** Where the parameters were in the URL: after `?` or after `#`. */
+/** The place of the parameters in the URL: after `?` or after `#`. */
 export type ParameterLocation = 'query' | 'fragment';
 
-/** Decodes a raw query or fragment; undefined when a parameter is repeated (forbidden by RFC 6749 §3.1). */
+/** Decodes a raw query or fragment; returns undefined when a parameter is repeated, which RFC 6749 §3.1 forbids. */
 export function parseCallbackParameters(raw: string): CallbackParameters | undefined {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(raw)) {

@@ -14,8 +14,9 @@ import {
 } from './rules/target.ts';
 
 /**
- * Decides what the loopback server does with one request: a pure function of the expectations, the phase of the login and the
- * request. The checks run in this order, and the first refusal is final; the state is compared only after all of them.
+ * Decides what the loopback server does with one request: a pure function of the expected values, the phase of the login and
+ * the request. The checks of a request run in a fixed order, and the first refusal is final; the state parameter is compared
+ * only after all other checks.
  */
 export function decideRequest<Accepted>(
   expected: LoginExpectations<Accepted>,

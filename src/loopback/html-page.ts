@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../sanitize/html-text.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
-/** A page and its Content-Security-Policy, which allows its style and script by their hashes. */
+/** An HTML page and its Content-Security-Policy, which allows the style and the script of the page by their hashes. */
 export interface HtmlPage {
   readonly status: number;
   readonly html: string;
@@ -13,16 +13,16 @@ export interface HtmlPageOptions {
   readonly status: number;
   readonly title: string;
   readonly icon: PageIcon;
-  /** HTML; text from other sources must have been escaped with `pageText`. */
+  /** The HTML of the page body; text from other sources must be escaped with `pageText`. */
   readonly body: string;
-  /** Only for the bridge page: a script, and its data attributes of the body element. */
+  /** The script of the page and the data attributes of its body element; only the bridge page has them. */
   readonly script?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
 export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
 
-/** Renders a static page without external assets, for light and dark mode. */
+/** Renders a static HTML page without external files, for light and dark mode. */
 export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
   const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapePageText(value)}"`);
   const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
@@ -53,7 +53,7 @@ ${script}</body>
   };
 }
 
-/** One line of text from outside for the page, at most 300 characters. */
+/** Escapes one line of external text for the page and cuts it at 300 characters. */
 export function escapePageText(text: string): string {
   return escapeHtml(sanitizeLine(text));
 }

@@ -3,20 +3,23 @@ import type { Clock } from '../platform/host.ts';
 import type { BrowserTabOutcome } from './outcome-page.ts';
 import type { LoginPhase } from './request-decision.ts';
 
-/** The state machine of one login: armed (waits), taken (a response was accepted), closed. */
+/** The state machine of one login: armed (waits for a response), taken (a response was accepted), closed. */
 export interface LoginStateMachine<Accepted> {
   phase(): LoginPhase;
-  /** The start link was opened; it works once. */
+  /** Records that the start link was opened; the link works only once. */
   markStarted(): void;
-  /** Accepts a response, synchronously, so that no second one is accepted; false when the login is not armed. */
+  /** Accepts a response synchronously, so that no second response is accepted; returns false when the login is not armed. */
   take(accepted: Accepted, from: 'tab' | 'elsewhere'): boolean;
-  /** Ends the wait for a response with an error. */
+  /** Ends the wait for an authorization response with an error. */
   fail(error: Error): void;
   readonly taken: Promise<Accepted>;
   readonly finished: Promise<BrowserTabOutcome>;
-  /** The outcome for the tab: the result of `finish`, or after a minute that the login is still in progress. */
+  /** The outcome for the browser tab: the result of `finish`, or after one minute the message that the login is still in progress. */
   outcome(): Promise<BrowserTabOutcome>;
-  /** A tab begins to wait for the outcome. Call the returned function when it has its page (true) or was closed (false). */
+  /**
+   * Registers a browser tab that waits for the outcome. The caller calls the returned function with true when the tab has its
+   * page, and with false when the tab was closed.
+   */
   tabWaits(): (isAnswered: boolean) => void;
   readonly closed: Promise<void>;
   close(): Promise<void>;
@@ -25,7 +28,7 @@ export interface LoginStateMachine<Accepted> {
 export interface LoginStateMachineOptions<Accepted> {
   readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
   readonly clock: Clock;
-  /** Closes the listener and all connections. */
+  /** Closes the loopback server and all its connections. */
   readonly release: () => Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export function createLoginStateMachine<Accepted>(
   const answered = deferred<void>();
   const closed = deferred<void>();
   const ended = new AbortController();
-  // Not every caller awaits `finished`; `outcome` handles its rejection.
+  // The rejection of `finished` is marked as handled, because not every caller awaits it.
   finished.promise.catch(() => undefined);
   taken.promise.catch(() => undefined);
 
@@ -105,8 +108,8 @@ export function createLoginStateMachine<Accepted>(
   };
 }
 
-/** Milliseconds that the port stays open for a tab that does not request its page (rule 28). */
+/** Milliseconds for which the port stays open for a browser tab that does not request its page (rule 28). */
 const tabGraceMs = 5000;
-/** Milliseconds after which a waiting tab gets a page: longer than an exchange, shorter than the timeout of browsers. */
+/** Milliseconds after which a waiting browser tab gets a page: longer than a code exchange, shorter than the timeout of browsers. */
 const maxTabWaitMs = 60_000;
 const unexpectedFailure = 'The login failed; the terminal shows the error';

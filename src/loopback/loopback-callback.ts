@@ -2,21 +2,21 @@ import { CliError } from '../errors.ts';
 
 /** A callback URL that the loopback server can serve (RFC 8252 §7.3): http on a loopback address or `localhost`. */
 export interface LoopbackCallback {
-  /** The exact redirect_uri. */
+  /** The callback URL exactly as it is sent in redirect_uri. */
   readonly href: string;
-  /** The authority as browsers send it in the Host header, without `:80`. */
+  /** Host and port as browsers send them in the Host header, without `:80`. */
   readonly host: string;
-  /** 0 means any free port. */
+  /** Port 0 means any free port. */
   readonly port: number;
-  /** The raw path, which a request must match byte by byte. */
+  /** The raw path of the callback URL, which a request must match byte by byte. */
   readonly path: string;
   /** The raw query of the callback URL itself, without `?`; usually empty. */
   readonly query: string;
-  /** The addresses to bind. The second one may be missing on a machine. */
+  /** The IP addresses to bind; on some machines the second address does not exist. */
   readonly addresses: readonly [string, ...string[]];
 }
 
-/** Decodes a configured callback URL. Throws `config_invalid` for one that does not lead a browser to this machine. */
+/** Decodes a configured callback URL. Throws `config_invalid` for a callback URL that does not point to this machine. */
 export function parseLoopbackCallback(written: string): LoopbackCallback {
   const parts = /^http:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
     written,
@@ -26,7 +26,7 @@ export function parseLoopbackCallback(written: string): LoopbackCallback {
   }
   const [, name = '', path = '/', query = ''] = parts;
   const url = new URL(written);
-  // A browser requests the normalized URL, so another spelling would never match byte by byte.
+  // A browser requests the normalized URL, so a callback URL in another spelling would never match byte by byte.
   if (url.hostname !== name || url.pathname !== path || url.search.slice(1) !== query) {
     throw invalidCallbackError(written, `not in the form that browsers send: ${url.href}`);
   }
@@ -34,7 +34,7 @@ export function parseLoopbackCallback(written: string): LoopbackCallback {
   return { href: written, host: url.host, port: url.port === '' ? 80 : Number(url.port), path, query, addresses };
 }
 
-/** The callback URL with the port that was bound in place of port 0. */
+/** The callback URL with the bound port in place of port 0. */
 export function callbackOnPort(callback: LoopbackCallback, port: number): LoopbackCallback {
   if (callback.port !== 0) {
     return callback;

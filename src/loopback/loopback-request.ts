@@ -1,21 +1,21 @@
-/** A request as it was received, before any normalization. */
+/** An HTTP request as it was received, before any normalization. */
 export interface LoopbackRequest {
   readonly peerAddress: string | undefined;
-  /** Whether the sender belongs to another user than this process and root; undefined: the system does not tell. */
+  /** Whether another user than the one of this process (and not root) sent the request; undefined if the system does not show it. */
   readonly isOtherUser?: boolean | undefined;
   readonly method: string;
-  /** The request target of the request line, unchanged. */
+  /** The request target as it is in the request line. */
   readonly rawTarget: string;
-  /** name, value, name, value, … as received, including repeated headers. */
+  /** Header names and values in turn (name, value, name, value, …), as received, including repeated headers. */
   readonly rawHeaders: readonly string[];
-  /** Present after the body was read. */
+  /** The request body; present after it was read. */
   readonly body?: LoopbackRequestBody;
 }
 
-/** A body over the limit is discarded. */
+/** The body of a request; a body over the size limit is discarded. */
 export type LoopbackRequestBody = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'too_long' };
 
-/** All values of a header, in the order received. */
+/** All values of a header, in the order in which they were received. */
 export function headerValues(request: LoopbackRequest, name: string): readonly string[] {
   return request.rawHeaders.filter(
     (_, index, headers) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name,
@@ -27,12 +27,12 @@ export function hasHeaderWithPrefix(request: LoopbackRequest, prefix: string): b
   return request.rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase().startsWith(prefix));
 }
 
-/** The target before `?`, neither decoded nor normalized. */
+/** The part of the request target before `?`, neither decoded nor normalized. */
 export function rawPath(request: LoopbackRequest): string {
   return splitTarget(request.rawTarget)[0];
 }
 
-/** The target after `?`; empty when there is none. */
+/** The part of the request target after `?`; empty without a query. */
 export function rawQuery(request: LoopbackRequest): string {
   return splitTarget(request.rawTarget)[1];
 }

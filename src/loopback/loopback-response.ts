@@ -3,7 +3,7 @@ import type { HtmlPage } from './html-page.ts';
 import { refusalPage } from './outcome-page.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
-/** A complete response of the loopback server. Each has the same security headers and closes its connection. */
+/** A complete response of the loopback server. Every response has the same security headers and closes its connection. */
 export interface LoopbackResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function refusalResponse(refusal: LoopbackRefusal): LoopbackResponse {
   return pageResponse(refusalPage(refusal.reason), refusal.allow === undefined ? {} : { Allow: refusal.allow });
 }
 
-/** 303: the browser continues with a GET that contains nothing of this request. */
+/** After a 303 redirect the browser sends a GET request that contains nothing of the original request. */
 export function redirectResponse(location: string): LoopbackResponse {
   return response(303, '', { Location: location });
 }
@@ -31,7 +31,7 @@ export function loopbackJsonResponse(value: object): LoopbackResponse {
   return response(200, JSON.stringify(value), { 'Content-Type': 'application/json' });
 }
 
-/** The response as text, for requests that Node's parser rejects before there is a response object. */
+/** The response as text, for requests that Node's HTTP parser rejects before a response object exists. */
 export function serializeResponse({ status, headers, body }: LoopbackResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
@@ -41,7 +41,7 @@ function response(status: number, body: string, headers: Readonly<Record<string,
   return { status, body, headers: { ...commonHeaders, 'Content-Length': String(Buffer.byteLength(body)), ...headers } };
 }
 
-// Never an Access-Control-* header: no other origin may read a response.
+// The headers never include Access-Control-*, so that no other origin can read a response.
 const commonHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Cache-Control': 'no-store',

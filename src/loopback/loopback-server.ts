@@ -24,39 +24,48 @@ import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
 export interface LoopbackOptions<Accepted> {
-  /** The first that can be bound is used; port 0 means any free port. */
+  /** The server uses the first callback URL that can be bound; port 0 means any free port. */
   readonly callbackUrls: readonly string[];
   readonly flow: 'code' | 'implicit';
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
   readonly validate: ResponseValidator<Accepted>;
-  /** The authorization URL for the redirect URI, which is known only after the port was bound. */
+  /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
-  /** Called once with the accepted response; its result is the outcome that the tab shows. */
+  /** Called once with the accepted response; the browser tab shows the result as the outcome. */
   readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
 }
 
 export interface LoopbackServer<Accepted> {
-  /** The redirect URI, with the port that was bound. */
+  /** The redirect URI with the bound port. */
   readonly callbackUrl: string;
   readonly authorizationUrl: string;
-  /** Redirects to the authorization URL once. The opener gets this URL, because other users can see its arguments. */
+  /**
+   * A URL on the loopback server that redirects to the authorization URL once. The command that opens the browser receives the
+   * start URL, because other users can see the arguments of the command.
+   */
   readonly startUrl: string;
-  /** Settles when a response was accepted, before `finish` has ended. Stays pending when the server is closed first. */
+  /**
+   * Settles when a response was accepted, which is before `finish` has ended. The promise stays pending when the server is
+   * closed before a response is accepted.
+   */
   readonly taken: Promise<Accepted>;
-  /** Settles as `finish` does. */
+  /** Settles with the result of the function `finish`. */
   readonly finished: Promise<BrowserTabOutcome>;
-  /** Accepts a response that was pasted; false when another one was accepted before or the server is closed. */
+  /** Accepts a response that the user pasted; returns false when another response was accepted before or the server is closed. */
   take(accepted: Accepted): boolean;
-  /** Settles when the port is free: after the tab has its page, after 5 s without a request for it, or by `close`. */
+  /**
+   * Settles when the port is free: after the browser tab has received its page, after 5 s without a request for the page, or
+   * after `close`.
+   */
   readonly closed: Promise<void>;
-  /** Closes the listener and all connections at once. */
+  /** Closes the loopback server and all its connections at once. */
   close(): Promise<void>;
 }
 
-/** Starts the loopback server. Throws `port_in_use` or `config_invalid` when no callback URL can be served. */
+/** Starts the loopback server. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
 export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
@@ -104,7 +113,7 @@ interface ServerContext<Accepted> {
   readonly authorizationUrl: string;
 }
 
-/** More open sockets than a browser needs, but few enough to limit the memory. */
+/** The maximum number of open sockets: more than a browser needs, but few enough to limit the memory. */
 const socketLimit = 64;
 
 function loginExpectations<Accepted>(
@@ -128,7 +137,10 @@ function loginExpectations<Accepted>(
   };
 }
 
-/** Whether the other end of a socket belongs to another user than this process and root; one lookup for each socket. */
+/**
+ * Whether the other end of a socket belongs to a user other than root and the user of this process; the owner is read once for
+ * each socket.
+ */
 function isOtherUserSocket(socket: Socket): boolean | undefined {
   const ownUid = process.getuid?.();
   if (ownUid === undefined) return undefined;
@@ -189,12 +201,13 @@ async function respond<Accepted>(
 
 function startedTwiceError(): CliError {
   return new CliError('state_mismatch', 'could not log in: the one-time start URL was opened twice', {
-    detail: 'other users of this machine can read it in the list of processes, so one of the two may not be yours',
-    hint: 'start the login again, with `--paste` if it happens again',
+    detail:
+      'other users of this machine can read the URL in the list of processes, so one of the two requests may not be yours',
+    hint: 'start the login again, with `--paste` if the error occurs again',
   });
 }
 
-/** The response to the tab waits for the end of the login, so that the page shows its outcome. */
+/** The response to the browser tab is delayed until the login has ended, so that the page shows the outcome. */
 async function respondWithOutcome<Accepted>(
   { login, sockets }: ServerContext<Accepted>,
   response: ServerResponse,

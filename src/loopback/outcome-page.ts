@@ -1,9 +1,9 @@
 import { escapePageText, type HtmlPage, type PageIcon, renderHtmlPage } from './html-page.ts';
 import { type RefusalReason, refusalStatus } from './refusal.ts';
 
-/** The outcome of a login for the page in the tab. Its text may come from the server. */
+/** The outcome of a login, which the page in the browser tab shows. The text of the outcome may come from the server. */
 export type LoginOutcome =
-  /** Name, email and team when known; the implicit flow knows none of them. */
+  /** Name, email address and team of the account, as far as known; the implicit flow provides none of them. */
   | {
       readonly kind: 'signed_in';
       readonly name?: string | undefined;
@@ -12,15 +12,15 @@ export type LoginOutcome =
     }
   | { readonly kind: 'access_denied' }
   | { readonly kind: 'state_mismatch' }
-  /** One sentence of this program, without its full stop. */
+  /** The reason is one sentence of this program without the full stop. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The login continues in the terminal. */
+  /** The login is not finished and continues in the terminal. */
   | { readonly kind: 'unfinished' };
 
-/** What the tab gets: the page with the outcome, or the URL at which the login continues. */
+/** What the browser tab receives: the page with the outcome, or a redirect to the URL at which the login continues. */
 export type BrowserTabOutcome = LoginOutcome | { readonly kind: 'continue'; readonly url: string };
 
-/** The last page of the tab, with the outcome of the login. */
+/** The last page in the browser tab, which shows the outcome of the login. */
 export function outcomePage(outcome: LoginOutcome): HtmlPage {
   switch (outcome.kind) {
     case 'signed_in':
@@ -37,7 +37,7 @@ export function outcomePage(outcome: LoginOutcome): HtmlPage {
         'stopped',
         200,
         'This response belongs to another login',
-        'Its state is missing or different, so it was not used and you are not signed in. Start again in the terminal.',
+        'The state of the response is missing or different, so the response was not used and you are not signed in. Start the login again in the terminal.',
       );
     case 'failed':
       return textPage('stopped', 200, 'You are not signed in', `${outcome.reason}.`);
@@ -53,7 +53,7 @@ export function outcomePage(outcome: LoginOutcome): HtmlPage {
   }
 }
 
-/** The page of a refused request, which does not change the login. */
+/** The page for a refused request, which has no effect on the login. */
 export function refusalPage(noise: RefusalReason): HtmlPage {
   const { title, text } = refusalPages[noise];
   return textPage('notice', refusalStatus[noise], title, text, false);

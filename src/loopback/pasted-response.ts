@@ -1,15 +1,15 @@
 import { type CallbackParameters, type ParameterLocation, parseCallbackParameters } from './callback-parameters.ts';
 import type { ResponseValidator } from './request-decision.ts';
 
-/** The result of a pasted line. Only `accepted` ends the wait. */
+/** The result of a pasted line; only `accepted` ends the wait for an authorization response. */
 export type PasteResult<Accepted> =
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
-  /** A response without its state: it is refused, and the login keeps waiting. */
+  /** The pasted response has no state parameter: it is refused, and the login continues to wait. */
   | { readonly kind: 'incomplete' }
-  /** Not an authorization response. */
+  /** The pasted line is not an authorization response. */
   | { readonly kind: 'unreadable' };
 
-/** The longest pasted line, in characters. */
+/** The maximum length of a pasted line, in characters. */
 export const maxPasteLength = 8 * 1024;
 
 /** Evaluates a pasted line: the complete redirect URL, with query or fragment, or `CODE STATE`. */
@@ -31,9 +31,9 @@ interface PastedResponse {
   readonly location: ParameterLocation;
 }
 
-/** Decodes a pasted line; undefined when it has another form, is too long, or repeats a parameter. */
+/** Decodes a pasted line; returns undefined when the line has another form, is too long, or repeats a parameter. */
 function parsePaste(line: string): PastedResponse | undefined {
-  // Terminals with bracketed paste mark the begin and the end of a paste.
+  // Terminals with bracketed paste mark the start and the end of pasted text with escape sequences.
   const text = line.replaceAll(/\x1b\[20[01]~/g, '').trim();
   if (line.length > maxPasteLength || /[^\x20-\x7e\t]/.test(text)) {
     return undefined;
@@ -57,7 +57,7 @@ function parsePaste(line: string): PastedResponse | undefined {
     : { location: 'query', parameters: new Map([['code', first]]) };
 }
 
-/** The part of the URL that contains the response; an empty fragment after a query is ignored. */
+/** The part of the URL that contains the authorization response; an empty fragment after a query is ignored. */
 function parsePastedUrl(address: string): PastedResponse | undefined {
   const [, rawQuery = '', rawFragment = ''] = /^[^?#]*(?:\?([^#]*))?(?:#(.*))?$/.exec(address) ?? [];
   const query = parseCallbackParameters(rawQuery);
@@ -66,7 +66,7 @@ function parsePastedUrl(address: string): PastedResponse | undefined {
     return undefined;
   }
   if (hasResult(query) || !hasResult(fragment)) return { location: 'query', parameters: query };
-  // As on the bridge page: an issuer in the query belongs to the response in the fragment.
+  // An issuer in the query belongs to the response in the fragment, as on the bridge page.
   const issuer = [...query].filter(([name]) => name === 'iss');
   return { location: 'fragment', parameters: new Map([...issuer, ...fragment]) };
 }

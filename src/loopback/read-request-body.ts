@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { LoopbackRequestBody } from './loopback-request.ts';
 
-/** The longest POST body, in bytes; an authorization response is much shorter. */
+/** The maximum length of a POST body, in bytes; an authorization response is much shorter. */
 export const maxRequestBodyBytes = 16 * 1024;
 
-/** Reads a body of at most `limit` bytes; undefined when the connection was closed before its end. */
+/** Reads a request body of at most `limit` bytes; returns undefined when the connection was closed before the body was complete. */
 export async function readRequestBody(
   message: IncomingMessage,
   limit: number,
@@ -15,7 +15,7 @@ export async function readRequestBody(
     message.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > limit) {
-        // The rest is discarded; the connection ends with the response.
+        // The rest of a body that is too long is discarded, and the connection is closed after the response.
         chunks.length = 0;
         resolve({ kind: 'too_long' });
         return;

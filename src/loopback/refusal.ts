@@ -1,8 +1,8 @@
-/** The refusal of a request, which does not change the login. */
+/** The refusal of a request, which has no effect on the login. */
 export interface LoopbackRefusal {
   readonly kind: 'refuse';
   readonly reason: RefusalReason;
-  /** The allowed method, for the Allow header of a 405. */
+  /** The allowed method, which the Allow header of a 405 response names. */
   readonly allow?: 'GET' | 'POST';
 }
 

@@ -2,22 +2,22 @@ import type { CallbackParameters, ParameterLocation } from './callback-parameter
 import type { LoopbackRequest } from './loopback-request.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
-/** The values that a request is checked against; fixed when the port is bound. */
+/** The expected values of a request, known once the port is bound. */
 export interface LoginExpectations<Accepted> {
-  /** The authority of the callback URL, as in the Host header. */
+  /** Host and port of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';
   readonly paths: LoopbackPaths;
   /** The raw query of the callback URL itself; usually empty. */
   readonly callbackQuery: string;
-  /** Origin of the authorization server: the only other origin that an Origin header may name. */
+  /** The origin of the authorization server: besides the own origin, the only one that an Origin header may name. */
   readonly authorizationOrigin: string;
-  /** The relay request must contain it: it proves that the request comes from the bridge page. */
+  /** The nonce that the relay request must contain, which proves that the request comes from the bridge page. */
   readonly nonce: string;
   readonly validate: ResponseValidator<Accepted>;
 }
 
-/** Validates parameters; undefined when they are not an authorization response. */
+/** Validates the parameters of a request; returns undefined when they are not an authorization response. */
 export type ResponseValidator<Accepted> = (
   parameters: CallbackParameters,
   place: ParameterLocation,
@@ -30,25 +30,28 @@ export interface LoopbackPaths {
   readonly done: string;
 }
 
-/** The phases of a login: armed (waits), taken (a response was accepted), closed. */
+/** The phases of a login: armed (waits for a response), taken (a response was accepted), closed. */
 export type LoginPhase =
   | { readonly kind: 'armed'; readonly started: boolean }
   | { readonly kind: 'taken' }
   | { readonly kind: 'closed' };
 
-/** What the loopback server does with a request. Only `taken`, `start` and `start_again` change the login. */
+/**
+ * The decision of the loopback server about a request. Of the decisions, only `taken`, `start` and `start_again` change the
+ * phase of the login.
+ */
 export type RequestDecision<Accepted> =
   | LoopbackRefusal
-  /** Read the body, up to `maxRequestBodyBytes`, and decide again. */
+  /** The server must read the request body, up to `maxRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
-  /** The start URL was used before: somebody else may have read it, so the login ends. */
+  /** The start URL was opened a second time, possibly by another user who has read it, so the login ends. */
   | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
   | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
 
-/** A check that runs before the state is compared: it can only refuse. */
+/** A check of a request before the state parameter is compared: it can refuse the request but not accept it. */
 export type RequestCheck = (
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,

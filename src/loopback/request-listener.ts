@@ -5,7 +5,10 @@ import { refusalResponse, serializeResponse } from './loopback-response.ts';
 import { refuseHttpMethod, refuseRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
-/** Handles all requests of a server, also those that Node would answer itself, so that each response has the security headers. */
+/**
+ * Handles all requests of a server, including those to which Node would respond itself, so that each response has the security
+ * headers.
+ */
 export function attachRequestListener(server: Server, sockets: SocketLimiter, onRequest: RequestListener): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   const listener = (message: IncomingMessage, response: ServerResponse) => {
@@ -13,13 +16,13 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
     onRequest(message, response);
   };
   server.on('connection', (socket) => sockets.add(socket));
-  // A connection that could not be accepted does not affect the others.
+  // A connection that could not be accepted has no effect on the other connections.
   server.on('error', () => undefined);
   server.on('request', listener);
-  // Node would send 100 or 417 itself.
+  // Without a listener for this event, Node would respond with 100 or 417 itself.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
-  // Node would close the connection without a response.
+  // Without a listener for the event `connect`, Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
     socket.end(serializeResponse(refusalResponse(refuseHttpMethod('GET'))), () => socket.destroy());
@@ -37,7 +40,7 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
   });
 }
 
-// Browsers open connections in advance; one without a request gets no response.
+// Browsers open connections in advance; a connection that sent no request gets no response.
 function hasSentNothing(socket: Duplex): boolean {
   return socket instanceof Socket && socket.bytesRead === 0;
 }

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** The open sockets of the loopback server. Above `limit` the socket that was inactive longest is destroyed. */
+/**
+ * Tracks the open sockets of the loopback server. When more than `limit` sockets are open, the socket with the longest
+ * inactivity is destroyed.
+ */
 export interface SocketLimiter {
   add(socket: Socket): void;
-  /** The socket waits for a response: it is destroyed last. */
+  /** Marks a socket that waits for a response, so that it is destroyed last. */
   markPending(socket: Socket): void;
   destroyAll(): void;
 }
@@ -39,7 +42,8 @@ interface SocketActivity {
   isPending: boolean;
 }
 
-// A `data` listener would disable the fast path of the HTTP parser, so the byte counts are compared instead.
+// A `data` listener on the socket would disable the fast path of Node's HTTP parser, so received byte counts are compared
+// instead.
 function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number): void {
   for (const [socket, member] of members) {
     if (socket.bytesRead !== member.bytes) {
@@ -49,7 +53,10 @@ function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number
   }
 }
 
-/** The first of several with the same time; a pending socket only when there is no other. */
+/**
+ * The socket to destroy: of several with the same time the first, and a socket that waits for a response only if no other is
+ * left.
+ */
 function longestInactive(members: ReadonlyMap<Socket, SocketActivity>): Socket | undefined {
   let longest: readonly [Socket, SocketActivity] | undefined;
   for (const entry of members) {

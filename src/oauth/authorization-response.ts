@@ -3,34 +3,43 @@ import { Secret } from '../secret.ts';
 import type { OAuthFlow } from './authorization-url.ts';
 import { decodeGrant, type TokenGrant } from './token-grant.ts';
 
-/** The expected values of the response to one authorization request. */
+/** The values that the response to one authorization request must have. */
 export interface ExpectedAuthorizationResponse {
-  /** The state that was sent (spec.md §4.1). */
+  /** The state parameter of the authorization request (spec.md §4.1). */
   readonly state: string;
   readonly flow: OAuthFlow;
-  /** The issuer of the profile: the response must name it. Without one the parameter `iss` is ignored (RFC 9207 §2.4). */
+  /**
+   * The issuer that the profile configures; the response must name it. Without a configured issuer, the parameter `iss` is
+   * ignored (RFC 9207 §2.4).
+   */
   readonly issuer?: string | undefined;
 }
 
-/** A code whose state was compared. Only `validateAuthorizationResponse` creates one, and only such a code can be exchanged. */
+/**
+ * An authorization code from a response whose state parameter was compared. Only `validateAuthorizationResponse` creates a
+ * ValidatedCode, and only a ValidatedCode can be exchanged for a grant.
+ */
 export interface ValidatedCode {
   readonly [validated]: 'code';
   readonly code: Secret;
 }
 
-/** A grant from a fragment whose state was compared. Only `validateAuthorizationResponse` creates one. */
+/**
+ * A grant from a URL fragment whose state parameter was compared. Only `validateAuthorizationResponse` creates a
+ * ValidatedImplicitGrant.
+ */
 export interface ValidatedImplicitGrant {
   readonly [validated]: 'implicit_grant';
   readonly grant: TokenGrant;
 }
 
-/** The result of an authorization response. */
+/** The result of validating an authorization response. */
 export type AuthorizationResult =
   | { readonly kind: 'code'; readonly code: ValidatedCode }
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
   /** `description` is the text of the server and must be sanitized before it is printed. */
   | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
-  /** The response belongs to another login, so nothing else of it is kept. */
+  /** The response belongs to another login, so its other parameters are discarded. */
   | { readonly kind: 'state_mismatch' }
   /** `reason` completes the sentence "the authorization response …" and quotes no value of the response. */
   | { readonly kind: 'malformed'; readonly reason: string };
@@ -46,15 +55,15 @@ const errorCodes = [
   'unauthorized_client',
 ] as const;
 
-/** Error codes of the redirect (spec.md §7; RFC 6749 §4.1.2.1); any other is `unknown`. */
+/** Error codes of an authorization response (spec.md §7; RFC 6749 §4.1.2.1); any other code becomes `unknown`. */
 export type AuthorizationErrorCode = (typeof errorCodes)[number] | 'unknown';
 
 type ResponseParameters = ReadonlyMap<string, string>;
 
 /**
  * Validates the parameters of a redirect: first the state, then error or code
- * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2, https://www.rfc-editor.org/rfc/rfc9207#section-2.4).
- * undefined: the parameters are not an authorization response and are to be ignored.
+ * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2, https://www.rfc-editor.org/rfc/rfc9207#section-2.4). Returns undefined
+ * if the parameters are not an authorization response and are to be ignored.
  */
 export function validateAuthorizationResponse(
   parameters: ResponseParameters,
@@ -107,7 +116,7 @@ function validateResult(
   if (location === 'fragment') {
     return malformed('has its parameters in the fragment instead of the query');
   }
-  // VSCHAR of RFC 6749 appendix A.11.
+  // A code consists of visible ASCII characters and spaces (VSCHAR of RFC 6749 appendix A.11).
   if (!/^[\x20-\x7e]+$/.test(code)) {
     return malformed('has an empty or unprintable code');
   }
@@ -116,13 +125,16 @@ function validateResult(
 
 function decodeError(written: string, description: string | undefined): AuthorizationResult {
   const error = errorCodes.find((known) => known === written) ?? 'unknown';
-  // An unknown error code is reported as it is.
+  // An unknown error code of the server is reported unchanged.
   const name = error === 'unknown' && /^[a-z_]{1,64}$/.test(written) ? written : undefined;
   const text = [name, description].filter((part) => part !== undefined && part !== '').join(': ');
   return { kind: 'error', error, ...(text === '' ? {} : { description: text }) };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2: this flow issues no refresh token, so a parameter of that name is ignored. */
+/**
+ * https://www.rfc-editor.org/rfc/rfc6749#section-4.2.2: the implicit flow issues no refresh token, so a parameter
+ * `refresh_token` is ignored.
+ */
 function validateImplicitGrant(parameters: ResponseParameters): AuthorizationResult {
   if (parameters.has('code')) {
     return malformed('has a code instead of an access token');

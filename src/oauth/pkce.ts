@@ -7,8 +7,8 @@ export interface Pkce {
 }
 
 /**
- * Proof key for code exchange, S256 (https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
- * A server without PKCE ignores the parameters (RFC 6749 §3.1).
+ * Proof key for code exchange, S256 (https://www.rfc-editor.org/rfc/rfc7636#section-4.2). A server that does not support PKCE
+ * ignores its parameters (RFC 6749 §3.1).
  */
 export function createPkce(random: (bytes: number) => Uint8Array): Pkce {
   const verifier = Buffer.from(random(32)).toString('base64url');

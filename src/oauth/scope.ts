@@ -1,7 +1,7 @@
-/** The two scopes of spec.md §2; anything else needs `--any-scope`. */
+/** The two scopes of spec.md §2; any other scope requires `--any-scope`. */
 export const knownScopes = ['read', 'read write'] as const;
 
-/** The words of a scope, without duplicates, sorted. No scope means `read` (spec.md §8). */
+/** The words of a scope, without duplicates, sorted. An absent scope means `read` (spec.md §8). */
 export function scopeWords(scope: string | undefined): readonly string[] {
   const words = (scope ?? '').split(' ').filter((word) => word !== '');
   return words.length === 0 ? ['read'] : [...new Set(words)].sort();

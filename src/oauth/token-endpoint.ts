@@ -5,7 +5,7 @@ import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
 import type { ValidatedCode } from './authorization-response.ts';
 import { decodeGrant, decodePartialGrant, type PartialGrant, type TokenGrant } from './token-grant.ts';
 
-/** The registered application (RFC 6749 §2). */
+/** The registered application, which is the OAuth client (RFC 6749 §2). */
 export interface OAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
@@ -14,46 +14,55 @@ export interface OAuthClient {
 }
 
 /**
- * How parameters are sent to the token endpoint. `query`: in the query (spec.md §4.2). For other servers, `body`: as a form
- * (RFC 6749 §3.2), with the client credentials in refresh and revocation as well. `basic`: as a form, with the credentials in
- * the Authorization header, which every server with client secrets supports
- * (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+ * How parameters are sent to the token endpoint. `query`: parameters are sent in the query of the URL (spec.md §4.2). `body`,
+ * for other servers: parameters are sent as a form (RFC 6749 §3.2), and refresh and revocation requests also contain the client
+ * credentials. `basic`: parameters are sent as a form and the client credentials in the Authorization header, which every
+ * server with client secrets supports (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
  */
 export type TokenParams = 'query' | 'body' | 'basic';
 
 export type TokenResult = { readonly kind: 'granted'; readonly grant: TokenGrant } | TokenFailure;
 
-/** A response that is not a grant. `reason` quotes no value of the response. */
+/** A token response that is not a grant; `reason` quotes no value of the response. */
 export type TokenFailure =
   | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
   | {
       readonly kind: 'malformed';
       readonly reason: string;
       readonly status: number;
-      /** A success that contains a new refresh token all the same: the old one is no longer valid. */
+      /**
+       * Present if an invalid response with a success status contains a new refresh token, after which the old refresh token is
+       * no longer valid.
+       */
       readonly partial?: PartialGrant;
     };
 
-/** A response of the token endpoint that was read completely and is not decoded yet. A refresh saves the body before it decodes it. */
+/**
+ * A response of the token endpoint that was read completely and is not yet decoded. A refresh stores the response body in its
+ * journal before decoding it.
+ */
 export interface TokenResponse {
   readonly status: number;
   readonly contentType: string;
-  /** undefined: longer than 1 MiB. */
+  /** The response body; undefined if it is longer than 1 MiB. */
   readonly body: string | undefined;
 }
 
 export interface TokenRequest {
   readonly url: Secret;
   readonly body: Secret | undefined;
-  /** The credentials of the Authorization header (scheme Basic). */
+  /** The client credentials for the Authorization header (scheme Basic). */
   readonly basic: Secret | undefined;
-  /** The secrets that it contains: they are removed from an error response. */
+  /** The secrets in the request, which are removed from the text of an error response. */
   readonly secrets: readonly Secret[];
 }
 
 type TokenParameters = readonly (readonly [string, string | Secret | undefined])[];
 
-/** Exchange of an authorization code whose state was checked (spec.md §4.2; https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). */
+/**
+ * Creates the request that exchanges an authorization code whose state was checked (spec.md §4.2;
+ * https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
+ */
 export function exchangeRequest(
   client: OAuthClient,
   code: ValidatedCode,
@@ -69,7 +78,10 @@ export function exchangeRequest(
   ]);
 }
 
-/** Refresh with a single-use refresh token (spec.md §4.3); in the query form without client credentials (spec.md §5.3). */
+/**
+ * Creates the request that redeems a single-use refresh token (spec.md §4.3); in the query form it has no client credentials
+ * (spec.md §5.3).
+ */
 export function refreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
@@ -78,7 +90,7 @@ export function refreshRequest(client: OAuthClient, refreshToken: Secret): Token
   ]);
 }
 
-/** Revocation of an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
+/** Creates the request that revokes an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
 export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
@@ -86,7 +98,10 @@ export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest 
   ]);
 }
 
-/** Sends the request and reads the complete response. Throws SendError when there is none. A redirect is a response and is not followed. */
+/**
+ * Sends the token request and reads the complete response. Throws SendError if no complete response arrives. A redirect counts
+ * as a response and is not followed.
+ */
 export async function sendTokenRequest(
   send: HttpSender,
   request: TokenRequest,
@@ -107,7 +122,7 @@ export async function sendTokenRequest(
   return { ...raw, body: redactSecrets(raw.body, request.secrets) };
 }
 
-/** The error code of a response with a success status, as some servers send it; undefined if it contains a token as well. */
+/** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */
 function errorInSuccess(json: unknown): string | undefined {
   if (!isRecord(json) || json.access_token !== undefined) return undefined;
   const error = stringField(json, 'error');
@@ -129,7 +144,7 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
     };
   if (status >= 200 && status < 300) {
     const error = errorInSuccess(json.value);
-    // Without its description, because secrets are removed only from responses with an error status.
+    // The error description of the server is omitted, because secrets are removed only from responses with an error status.
     if (error !== undefined) return { kind: 'refused', status, error };
     const grant = decodeGrant(json.value);
     if (grant.ok) return { kind: 'granted', grant: grant.value };
@@ -143,16 +158,16 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
 
-/** undefined: revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
+/** Returns undefined if the token was revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
 export function processRevocationResponse(raw: TokenResponse): TokenFailure | undefined {
-  // RFC 7009 §2.2 names 200 only, but some servers answer 204 because the body is empty.
+  // RFC 7009 §2.2 specifies only status 200, but some servers respond with 204 because the body is empty.
   if (raw.status === 200 || raw.status === 204) return undefined;
   const result = processTokenResponse(raw);
   if (result.kind !== 'granted') return result;
   return { kind: 'malformed', status: raw.status, reason: `the status is ${raw.status}` };
 }
 
-/** The client credentials as parameters. A client without a secret always sends its ID. */
+/** The client credentials as request parameters. A client without a secret always sends its client ID. */
 function clientCredentials(client: OAuthClient): TokenParameters {
   if (basicCredentials(client) !== undefined) return [];
   return [
@@ -185,7 +200,7 @@ function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient):
 }
 
 /**
- * Encodes only the characters that a server would otherwise misread: many servers do not decode the credentials at all, and
+ * Encodes only the characters that a server would otherwise misread: many servers do not decode Basic credentials at all, and
  * some read a `+` as a space.
  */
 function encodeCredential(text: string): string {

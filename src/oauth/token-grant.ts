@@ -2,26 +2,32 @@ import { personalAccountContext } from '../identity.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** An access token grant (spec.md §2). */
+/** The grant in a token response: access token, refresh token, lifetime, scope and account (spec.md §2). */
 export interface TokenGrant {
   readonly accessToken: Secret;
-  /** Absent in the implicit flow and with servers that issue none. */
+  /** The refresh token; absent in the implicit flow and from servers that issue none. */
   readonly refreshToken?: Secret;
-  /** Lifetime in seconds. Absent when the response names none, which RFC 6749 §5.1 allows. */
+  /** The lifetime of the access token in seconds; absent when the response does not contain it, which RFC 6749 §5.1 allows. */
   readonly expiresIn?: number;
-  /** Absent when the response names none: the requested scope was granted (RFC 6749 §5.1). */
+  /**
+   * The granted scope; absent when the response does not contain it, which means that the requested scope was granted (RFC 6749
+   * §5.1).
+   */
   readonly scope?: string;
   readonly info?: AccountInfo;
 }
 
-/** The usable parts of an answer that is not a valid grant, but contains a new refresh token. */
+/** The usable parts of a token response that is not a valid grant but contains a new refresh token. */
 export interface PartialGrant {
   readonly refreshToken: Secret;
   readonly accessToken?: Secret;
   readonly info?: AccountInfo;
 }
 
-/** Lifetime in seconds if the response names none (spec.md §8). A token that expires earlier is refused and then refreshed. */
+/**
+ * The assumed lifetime of an access token in seconds if the response contains none (spec.md §8). If an access token expires
+ * earlier than assumed, the server refuses it and the program refreshes it.
+ */
 export const assumedLifetimeSeconds = 2_592_000;
 
 export interface AccountInfo {
@@ -32,7 +38,10 @@ export interface AccountInfo {
   readonly teamName?: string;
 }
 
-/** The account and the context of a grant. A response that names an account without a team is of its personal context (spec.md §2). */
+/**
+ * The account of a grant and its context (personal or team). A response with an account but without a team means the personal
+ * context of the account (spec.md §2).
+ */
 export function accountContextOf(info: AccountInfo | undefined): { accountUuid?: string; team?: string } {
   const { uuid, teamUuid } = info ?? {};
   const team = teamUuid ?? (uuid === undefined ? undefined : personalAccountContext);
@@ -43,7 +52,10 @@ export type DecodeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
-/** Decodes a successful response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason quotes no value. */
+/**
+ * Decodes a successful response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason of a
+ * failure quotes no value of the response.
+ */
 export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
   if (!isRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
   if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
@@ -54,7 +66,7 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
     return { ok: false, reason: 'token_type is missing or not bearer' };
   const lifetime = decodeLifetime(json);
   if (lifetime === undefined) return { ok: false, reason: 'expires_in is not a positive number of seconds' };
-  // An empty refresh token means that there is none.
+  // A server may send an empty string instead of omitting the refresh token.
   const refreshToken = json.refresh_token === '' ? undefined : json.refresh_token;
   if (
     refreshToken !== undefined &&
@@ -78,7 +90,7 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
   };
 }
 
-/** undefined when the answer contains an error, or no refresh token that can be sent. */
+/** Returns undefined when the response contains an error or no valid refresh token. */
 export function decodePartialGrant(json: unknown): PartialGrant | undefined {
   if (!isRecord(json) || json.error !== undefined) return undefined;
   const [refreshToken, accessToken] = [stringField(json, 'refresh_token'), stringField(json, 'access_token')];
@@ -91,7 +103,10 @@ export function decodePartialGrant(json: unknown): PartialGrant | undefined {
   };
 }
 
-/** Empty when the response names no scope; undefined when it is not a string. Some servers send an array of strings. */
+/**
+ * The scope of a response: empty when the response has none, undefined when the value is neither a string nor a list of
+ * strings. Some servers send the scope as an array of strings.
+ */
 function decodeScope({ scope = '' }: JsonRecord): string | undefined {
   if (scope === null) return '';
   if (typeof scope === 'string') return scope;
@@ -99,19 +114,22 @@ function decodeScope({ scope = '' }: JsonRecord): string | undefined {
   return isList ? scope.join(' ') : undefined;
 }
 
-/** Visible ASCII without spaces, as a header allows (RFC 6750 §2.1); at most 64 KiB, because signed tokens are long. */
+/**
+ * A token is visible ASCII without spaces, as an HTTP header allows (RFC 6750 §2.1), and has at most 64 KiB, because signed
+ * tokens are long.
+ */
 export function isTokenText(text: string): boolean {
   return /^[\x21-\x7e]{1,65536}$/.test(text);
 }
 
-/** About 317 years: a later expiry exceeds the range of dates. */
+/** The longest accepted lifetime, about 317 years, because a later expiry would exceed the range of JavaScript dates. */
 const maxLifetimeSeconds = 9_999_999_999;
 
-/** Empty when the response names no lifetime; undefined when it is not a positive number. */
+/** The lifetime in a response: empty when the response has none, undefined when the value is not a positive number. */
 function decodeLifetime(json: JsonRecord): Pick<TokenGrant, 'expiresIn'> | undefined {
   const value = json.expires_in;
   if (value === undefined || value === null) return {};
-  // Some servers send the number as a string.
+  // Some servers send the lifetime as a string.
   const seconds =
     typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberField(json, 'expires_in');
   return seconds !== undefined && seconds >= 1

@@ -1,21 +1,24 @@
-/** Called when an AbortSignal is aborted. */
+/** An object whose method is called when an AbortSignal is aborted. */
 export interface AbortObserver {
   onAbort(): void;
 }
 
 interface SignalObservers {
-  /** The current observers. Not a Set: its internal tables would keep removed observers until the next full garbage collection. */
+  /**
+   * The current observers of the signal. An array is used instead of a Set, because the internal tables of a Set would keep
+   * removed observers until the next full garbage collection.
+   */
   readonly all: AbortObserver[];
   readonly tell: () => void;
-  /** More than one request uses the signal. */
+  /** Whether more than one request uses the signal. */
   isShared: boolean;
 }
 
 const observedSignals = new WeakMap<AbortSignal, SignalObservers>();
 
 /**
- * Registers an observer of a signal. All observers share one listener: adding and removing a listener takes as long as writing
- * a small request, and Node warns about more than ten listeners.
+ * Registers an observer of a signal. All observers of a signal share one abort listener: adding and removing a listener takes
+ * as long as writing a small request, and Node warns about more than ten listeners.
  */
 export function observeAbort(signal: AbortSignal, observer: AbortObserver): void {
   const known = observedSignals.get(signal);
@@ -32,10 +35,10 @@ export function unobserveAbort(signal: AbortSignal, observer: AbortObserver): vo
   const at = observed?.all.indexOf(observer) ?? -1;
   if (observed === undefined || at === -1) return;
   const { all, tell, isShared } = observed;
-  // The last observer takes its place.
+  // The last observer of the array takes the place of the removed one.
   const last = all.pop();
   if (last !== undefined && at < all.length) all[at] = last;
-  // The listener would keep the deadline of a single request alive until it expires.
+  // The abort listener is removed, because it would keep the deadline of a single request in memory until the deadline expires.
   if (all.length === 0 && !isShared) signal.removeEventListener('abort', tell);
 }
 

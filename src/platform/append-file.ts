@@ -1,21 +1,21 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { readTextIfPresent, writeAtomically } from './files.ts';
 
-/** A text file of mode 0600 to which lines are appended. */
+/** A text file with mode 0600 to which the program appends lines. */
 export interface AppendFile {
-  /** The complete lines that the file contained. */
+  /** The complete lines that the file contained when it was opened. */
   readonly lines: readonly string[];
-  /** Returns when the line is on the disk. */
+  /** Appends one line and returns when the line is stored on the disk. */
   append(line: string): void;
   close(): void;
 }
 
 /**
- * Opens or creates the file.
- * @param keep selects the lines to keep; the others are removed before anything is appended
+ * Opens or creates a file to append lines. @param keep selects the lines to keep; the others are removed before any line is
+ * appended
  */
 export function openAppendFile(path: string, keep: (lines: readonly string[]) => readonly string[]): AppendFile {
-  // Text after the last line break is a line that a crash has cut off.
+  // Text after the last line break is a line that a crash has cut off, so it is removed.
   const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
   const lines = keep(complete);
   writeAtomically(path, lines.map((line) => `${line}\n`).join(''));

@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs';
 import { readTextIfPresent } from './files.ts';
 
 /**
- * The boot ID of this machine (random(4)), for a folder whose file system keeps all written data until the next boot, also when
- * the process is killed. undefined where that is not certain: a network file system may lose data that it cannot send.
+ * The boot ID of this machine (random(4)), for a folder whose file system keeps written data until the next boot, even if the
+ * process is killed. The result is undefined for a network file system, which may lose data that it cannot send.
  */
 export function bootId(folder: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'linux') return undefined;

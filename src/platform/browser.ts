@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { Browser, Environment } from './host.ts';
 import { detectRuntimeEnvironment } from './runtime-environment.ts';
 
-/** Opens a URL in the browser of the user: with the command in $BROWSER, else with the opener of the platform. */
+/** Opens a URL in the browser of the user: with the command in $BROWSER, else with the command of the platform. */
 export function systemBrowser(env: Environment, platform: NodeJS.Platform): Browser {
   return {
     async open(url) {
@@ -14,14 +14,14 @@ export function systemBrowser(env: Environment, platform: NodeJS.Platform): Brow
       if (command === 'none') return false;
       if (command) return openWith(command.split(delimiter), address.href, env);
       const environment = detectRuntimeEnvironment(env, platform);
-      // Without a display xdg-open would start a text browser in the terminal.
+      // Without a graphical display, xdg-open would start a text browser in the terminal.
       if (!environment.display && !environment.wsl) return false;
       return openDefault(address.href);
     },
   };
 }
 
-/** Whether there is an opener; it can be missing only on Linux. */
+/** Whether the platform has a command that opens URLs; it can be missing only on Linux. */
 export function canOpenUrl(
   env: Environment,
   platform: NodeJS.Platform,
@@ -32,7 +32,7 @@ export function canOpenUrl(
   return folders.some((folder) => openers.some((program) => exists(join(folder, program))));
 }
 
-/** The programs that xdg-open, which is part of this package, can start. */
+/** The programs that the bundled script xdg-open can start to open a URL. */
 const openers: readonly string[] = [
   'gio',
   'kde-open',
@@ -46,7 +46,10 @@ const openers: readonly string[] = [
   'chromium-browser',
 ];
 
-/** $BROWSER is a list like PATH. `%s` in a command stands for the URL; without it the URL is the last argument. */
+/**
+ * The variable $BROWSER is a list of commands, separated like the folders in PATH. `%s` in a command of $BROWSER stands for the
+ * URL; without `%s` the URL is appended as the last argument.
+ */
 async function openWith(commands: readonly string[], url: string, env: Environment): Promise<boolean> {
   for (const command of commands) {
     const [program, ...words] = command.split(' ').filter((word) => word !== '');
@@ -60,7 +63,7 @@ async function openWith(commands: readonly string[], url: string, env: Environme
 
 function tryStart(program: string, args: readonly string[], env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
-    // Without a shell the URL is one argument, whatever it contains.
+    // The command runs without a shell, so the URL is always one argument, whatever characters it contains.
     const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });
     child.once('error', () => resolve(false));
     child.once('spawn', () => {
@@ -77,7 +80,7 @@ async function openDefault(url: string): Promise<boolean> {
     child.on('error', () => {});
     return true;
   } catch {
-    // This machine has no opener; the URL is printed in any case.
+    // The machine has no command that opens URLs; the login prints the URL in any case.
     return false;
   }
 }

@@ -1,28 +1,28 @@
 import type { HttpResponse } from './http-sender.ts';
 
-/** A complete body, decompressed. Its chunks are joined on first use. */
+/** A complete, decompressed response body, whose chunks are joined on first use. */
 export interface BufferedBody {
-  /** In bytes. */
+  /** The length of the body in bytes. */
   readonly size: number;
   readonly bytes: () => Buffer;
-  /** The last `length` bytes, or fewer. */
+  /** Returns the last `length` bytes of the body, or the whole body if it is shorter. */
   readonly end: (length: number) => Buffer;
 }
 
-/** Reads a body of at most `limit` bytes; undefined when it is longer. */
+/** Reads a response body of at most `limit` bytes; returns undefined when the body is longer. */
 export async function bufferBody({ body }: HttpResponse, limit: number): Promise<BufferedBody | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    // Leaving the loop cancels the stream.
+    // Leaving the loop cancels the stream of the response body.
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
   return bufferedBodyOf(chunks);
 }
 
-/** The same, decoded as UTF-8. */
+/** Reads a response body of at most `limit` bytes and decodes it as UTF-8. */
 export async function readBodyText(answer: HttpResponse, limit: number): Promise<string | undefined> {
   return (await bufferBody(answer, limit))?.bytes().toString('utf8');
 }

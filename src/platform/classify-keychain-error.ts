@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { KeychainUnavailable } from './host.ts';
 
-/** Classifies an error of the keychain by its message, because the errors of the library have no codes. */
+/** Classifies an error of the keychain by its message, because the errors of the keychain library have no codes. */
 export function classifyKeychainError(error: unknown): KeychainUnavailable {
   const reason = sanitizeLine(error instanceof Error ? error.message : String(error));
   const found = errorPatterns.find(({ words }) => words.test(reason));
@@ -12,11 +12,12 @@ const errorPatterns: readonly { readonly why: KeychainUnavailable['why']; readon
   { why: 'locked', words: /prompt was dismissed|is locked|IsLocked|interaction is not allowed|user canceled/i },
   {
     why: 'missing',
-    // "no result found": the service has no default collection.
+    // The message "no result found" means that the keychain service has no default collection.
     words:
       /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
   },
-  // D-Bus reports NoReply for a service that ended as well, which is not hung.
+  // D-Bus also reports NoReply for a service that has ended, so the text of the message distinguishes it from a service that
+  // hangs.
   { why: 'failed', words: /disconnected from message bus without replying/i },
   { why: 'hung', words: /NoReply|Did not receive a reply|timed out/i },
 ];

@@ -1,45 +1,54 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TlsConnectionInfo } from './tls-session.ts';
 
-/** The step that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the server accepts commands. */
+/**
+ * The step of connecting that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the
+ * server accepts commands.
+ */
 export type ConnectPhase = 'network' | 'tls' | 'startup';
 
-/** Codes beside those of the server (SQLSTATE, or the first word of a Redis error) and of the operating system. */
+/**
+ * Error codes of this program, in addition to the codes of the server (SQLSTATE, or the first word of a Redis error) and of the
+ * operating system.
+ */
 export const connectErrorCodes = {
   /** The server does not support TLS on this port. */
   noTls: 'NO_TLS',
-  /** The server requires TLS, and the connection was made without. */
+  /** The server requires TLS, but the connection was made without TLS. */
   onlyTls: 'ONLY_TLS',
-  /** A TLS handshake or a certificate failed. */
+  /** The TLS handshake or the certificate check failed. */
   tls: 'TLS',
-  /** The server requires a password and none was given. */
+  /** The server requires a password, but the user gave none. */
   noPassword: 'NO_PASSWORD',
   /** The server requires an authentication method other than a password. */
   authentication: 'AUTHENTICATION',
-  /** The server requests the password in clear text, over a connection on which anyone may have answered. */
+  /** The server requests the password in clear text over a connection whose server was not authenticated. */
   cleartextPassword: 'CLEARTEXT_PASSWORD',
-  /** The server ended the authentication without the proof that it knows the password. */
+  /** The server completed the authentication without proving that it knows the password. */
   serverProof: 'SERVER_PROOF',
-  /** The password was bound to another certificate than that of the server: somebody in between ends the TLS connection. */
+  /**
+   * The password proof was bound to a certificate other than the server's, so another machine between client and server
+   * terminates the TLS connection.
+   */
   channelBinding: 'CHANNEL_BINDING',
-  /** The response is not of the expected protocol. */
+  /** The response does not follow the protocol of the database. */
   protocol: 'PROTOCOL',
-  /** The responses of several sessions together need too much memory; one of them alone may not. */
+  /** The responses of several sessions together exceed the memory limit, although a single one may not. */
   memory: 'MEMORY',
   maxClients: 'MAXCLIENTS',
   timeout: 'ETIMEDOUT',
   closed: 'ECONNRESET',
-  /** The signal of the caller aborted it. */
+  /** The caller aborted the database operation with its signal. */
   aborted: 'ABORTED',
 } as const;
 
-/** Why a connection to a database server could not be made. */
+/** The error for a connection to a database server that could not be established. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly phase: ConnectPhase;
-  /** A code of the server, of the operating system, or one of `connectErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `connectErrorCodes`. */
   readonly code: string;
-  /** What was negotiated before the server refused; undefined: no handshake was finished. */
+  /** The negotiated TLS parameters if the server refused the connection later; undefined if no TLS handshake was completed. */
   readonly tls: TlsConnectionInfo | undefined;
 
   constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsConnectionInfo) {
@@ -50,11 +59,11 @@ export class ConnectError extends Error {
   }
 }
 
-/** Why a statement or a command has no result. */
+/** The error for a statement or command that returned no result. */
 export class DatabaseError extends Error {
-  /** A code of the server, of the operating system, or one of `connectErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `connectErrorCodes`. */
   readonly code: string;
-  /** The session cannot be used any more. */
+  /** Whether the database session can no longer be used. */
   readonly lost: boolean;
 
   constructor(code: string, message: string, lost: boolean) {
@@ -66,7 +75,7 @@ export class DatabaseError extends Error {
 
 export const closedDuringHandshake = 'the connection was closed during the TLS handshake';
 
-/** The reason of a failed handshake. OpenSSL puts its function and its source file around it. */
+/** The reason of a failed TLS handshake. OpenSSL adds the names of its function and source file to the reason. */
 export function tlsErrorReason(error: unknown): string {
   const parts = typeof error === 'object' && error !== null ? error : {};
   const reason = 'reason' in parts ? parts.reason : 'message' in parts ? parts.message : error;

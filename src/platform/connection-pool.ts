@@ -5,16 +5,16 @@ import { Agent } from './undici.ts';
 
 export interface ConnectionPoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
-  /** Milliseconds for a connection, including handshakes. */
+  /** Time limit for establishing a connection including its handshakes, in milliseconds. */
   readonly connectLimit: number;
   readonly ca: string | undefined;
 }
 
-/** Connections, and the number of requests that use them. */
+/** A pool of HTTP connections, with the number of requests that use it. */
 export interface ConnectionPool {
-  /** Call once for each request. */
+  /** The caller calls `acquire` once for each request. */
   acquire(): Dispatcher;
-  /** Call once when its response was read or has failed. */
+  /** The caller calls `release` once when the response was read or has failed. */
   release(): void;
   destroy(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export function createConnectionPool({ proxyFor, connectLimit, ca }: ConnectionP
         (error: Error) => callback(error, null),
       );
     },
-    // Each request has its own deadline; the timeouts of undici are imprecise.
+    // The timeouts of undici are disabled, because they are imprecise and each request has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -40,7 +40,8 @@ export function createConnectionPool({ proxyFor, connectLimit, ca }: ConnectionP
     },
     release() {
       requests -= 1;
-      // A connection attempt without a request would keep the process alive until its deadline.
+      // When no request is left, connection attempts are ended, because they would keep the process running until their
+      // deadline.
       if (requests === 0) connector.abandon();
     },
     destroy: () => agent.destroy(),

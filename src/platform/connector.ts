@@ -9,33 +9,33 @@ import { type HttpProxy, proxyFor } from './proxy.ts';
 export interface ConnectTarget {
   readonly protocol: string;
   readonly hostname: string;
-  /** Empty for the default port of the protocol. */
+  /** The port of the URL; empty for the default port of the protocol. */
   readonly port: string;
 }
 
 export interface Connector {
-  /** Opens one connection, through a proxy with one CONNECT, within one deadline. */
+  /** Opens one connection within one time limit; through a proxy it sends one CONNECT request. */
   connect(target: ConnectTarget): Promise<Socket>;
-  /** Ends all connection attempts in progress. */
+  /** Ends all connection attempts that are in progress. */
   abandon(): void;
 }
 
 export interface HttpConnectorOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
-  /** Milliseconds for a connection, including CONNECT and TLS handshake. */
+  /** Time limit for establishing a connection including CONNECT and TLS handshake, in milliseconds. */
   readonly limit: number;
-  /** Certificates to trust instead of the usual ones (PEM). */
+  /** CA certificates to trust instead of the default ones (PEM). */
   readonly ca?: string | undefined;
 }
 
-/** Used instead of undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT. */
+/** This connector replaces undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT request. */
 export function createConnector(options: HttpConnectorOptions): Connector {
   const attempts = new Set<AbortController>();
   return {
     async connect(target) {
       const attempt = new AbortController();
       attempts.add(attempt);
-      // undici's own connect timer is coarse.
+      // The connect timeout of undici is imprecise, so the connector uses its own timer.
       const late = new SendError(
         'timeout',
         false,
@@ -57,8 +57,8 @@ export function createConnector(options: HttpConnectorOptions): Connector {
 }
 
 /**
- * Opens a connection to the origin of the URL, through a proxy where one applies, and closes it. Throws a SendError.
- * @param limit milliseconds
+ * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a SendError if the
+ * connection fails. @param limit milliseconds
  */
 export async function probeOrigin(url: string, env: Environment, limit: number): Promise<void> {
   const socket = await createConnector({ proxyFor: (target) => proxyFor(target, env), limit }).connect(new URL(url));
@@ -89,14 +89,14 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
     host,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
-    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    // The option is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
   return waitForSocket(socket, 'secureConnect', signal, (error) => tlsFailure(error, `could not connect to ${name}`));
 }
 
-/** Opens a tunnel with CONNECT (RFC 9110 §9.3.6). The certificate of an https proxy is verified as well. */
+/** Opens a tunnel through the proxy with CONNECT (RFC 9110 §9.3.6). The certificate of a proxy with an https URL is verified too. */
 async function tunnel(
   proxy: HttpProxy,
   target: ConnectTarget,
@@ -126,7 +126,7 @@ async function tunnel(
       if (statusCode < 200 || statusCode > 299)
         return refuse(`refused ${authority}: ${statusCode} ${sanitizeLine(statusMessage)}`.trimEnd());
       if (head.length > 0) tunnelled.unshift(head);
-      // The tunnelled stream is this socket.
+      // After CONNECT, the tunnelled data flows through the same socket.
       resolve(socket);
     });
     connectRequest.once('response', ({ statusCode }) => refuse(`did not open a tunnel: ${statusCode}`));
@@ -146,7 +146,7 @@ async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: Abort
   }
 }
 
-/** Waits for the event, an error of the socket or the signal; closes the socket when that fails. */
+/** Waits for an event of the socket; closes the socket if an error or the abort signal comes first. */
 function waitForSocket(
   socket: Socket,
   event: string,

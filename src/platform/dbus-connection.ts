@@ -2,20 +2,24 @@ import { connect, type Socket } from 'node:net';
 import { type DbusCall, type DbusReply, decodeMessage, encodeCall } from './dbus-wire.ts';
 import type { Environment } from './host.ts';
 
-/** A connection to the session bus. */
+/** A connection to the D-Bus session bus. */
 export interface DbusConnection {
-  /** Sends a call without waiting for earlier ones. Rejects with the name and message of the error, or when the connection breaks. */
+  /**
+   * Sends a D-Bus call without waiting for the replies to earlier calls. Rejects with the name and message of the D-Bus error,
+   * or when the connection breaks.
+   */
   call(call: Omit<DbusCall, 'serial'>): Promise<DbusReply>;
   close(): void;
 }
 
-/** Connects to the session bus; undefined when the environment names no bus with a local socket. */
+/** Connects to the session bus; undefined when the environment has no bus address with a local socket. */
 export function openSessionBus(env: Environment): DbusConnection | undefined {
   const path = busPath(env);
   const user = process.getuid?.();
   if (path === undefined || user === undefined) return undefined;
   const socket = connect({ path });
-  // Authentication is sent without waiting, as sd-bus does: a bus that refuses closes the connection.
+  // The authentication messages are sent without waiting for replies, as sd-bus does: a bus that refuses them closes the
+  // connection.
   socket.write(`\0AUTH EXTERNAL ${Buffer.from(String(user)).toString('hex')}\r\nBEGIN\r\n`);
   const replies = dispatchReplies(socket);
   let serial = 0;
@@ -32,7 +36,7 @@ export function openSessionBus(env: Environment): DbusConnection | undefined {
   return bus;
 }
 
-/** The socket as in libdbus: from DBUS_SESSION_BUS_ADDRESS, else the bus of systemd in XDG_RUNTIME_DIR. */
+/** Finds the bus socket as libdbus does: from DBUS_SESSION_BUS_ADDRESS, else the bus of systemd in XDG_RUNTIME_DIR. */
 function busPath(env: Environment): string | undefined {
   const address = env.DBUS_SESSION_BUS_ADDRESS;
   if (!address) return env.XDG_RUNTIME_DIR ? `${env.XDG_RUNTIME_DIR}/bus` : undefined;
@@ -41,7 +45,7 @@ function busPath(env: Environment): string | undefined {
   return `${key === 'abstract' ? '\0' : ''}${decodeURIComponent(value)}`;
 }
 
-/** Splits the received bytes: first one line of the authentication, then messages. */
+/** Splits the received bytes of the bus: first one line of the authentication, then D-Bus messages. */
 function dispatchReplies(socket: Socket): { wait(serial: number): Promise<DbusReply> } {
   const waiting = new Map<number, { resolve: (reply: DbusReply) => void; reject: (error: Error) => void }>();
   let bytes = Buffer.alloc(0);

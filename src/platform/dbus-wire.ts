@@ -1,4 +1,7 @@
-/** The types of the D-Bus wire format that the Secret Service needs, little-endian (D-Bus Specification 0.43, "Marshaling"). */
+/**
+ * The types of the D-Bus wire format that the Secret Service needs, in little-endian byte order (D-Bus Specification 0.43,
+ * "Marshaling").
+ */
 
 export interface DbusCall {
   readonly serial: number;
@@ -6,14 +9,14 @@ export interface DbusCall {
   readonly path: string;
   readonly interface: string;
   readonly member: string;
-  /** Both absent for a call without arguments. */
+  /** `signature` and `body` are both absent for a call without arguments. */
   readonly signature?: string;
   readonly body?: (writer: DbusWriter) => void;
 }
 
 export interface DbusReply {
   readonly serial: number;
-  /** The error's name; undefined for a result. */
+  /** The name of the D-Bus error; undefined for a successful reply. */
   readonly error: string | undefined;
   readonly signature: string;
   readonly body: DbusReader;
@@ -24,7 +27,7 @@ export function encodeCall(call: DbusCall): Buffer {
   call.body?.(body);
   const arguments_ = body.bytes();
   const message = createWriter();
-  // Little-endian, METHOD_CALL, no flags, protocol version 1.
+  // The first bytes of a D-Bus message: little-endian, METHOD_CALL, no flags, protocol version 1.
   for (const byte of [0x6c, 1, 0, 1]) message.byte(byte);
   message.uint32(arguments_.length);
   message.uint32(call.serial);
@@ -39,7 +42,7 @@ export function encodeCall(call: DbusCall): Buffer {
   return Buffer.concat([message.bytes(), arguments_]);
 }
 
-/** Decodes the first complete message: its length, and its reply (undefined for signals and calls). */
+/** Decodes the first complete D-Bus message; the result is its length and the reply in it (undefined for signals and calls). */
 export function decodeMessage(
   bytes: Buffer,
 ): { readonly length: number; readonly reply: DbusReply | undefined } | undefined {
@@ -79,10 +82,10 @@ function decodeFields(reader: DbusReader): ReadonlyMap<number, string | number> 
 export interface DbusWriter {
   byte(value: number): void;
   uint32(value: number): void;
-  /** A string or an object path. */
+  /** Writes a D-Bus string or object path. */
   string(text: string): void;
   signature(text: string): void;
-  /** `alignment`: that of an element. */
+  /** Writes a D-Bus array. @param alignment the alignment of an element in bytes */
   array(alignment: number, elements: () => void): void;
   align(to: number): void;
   bytes(): Buffer;
@@ -122,17 +125,17 @@ function createWriter(): DbusWriter {
 export interface DbusReader {
   byte(): number;
   uint32(): number;
-  /** A string or an object path. */
+  /** Reads a D-Bus string or object path. */
   string(): string;
   signature(): string;
-  /** Of a string, a path, a signature or a number; throws for every other type. */
+  /** Reads a D-Bus variant that contains a string, a path, a signature or a number; throws for every other type. */
   variant(): string | number;
   array(alignment: number, element: () => void): void;
   byteArray(): Buffer;
   align(to: number): void;
 }
 
-/** A read past the end throws a RangeError, as the methods of Buffer do. */
+/** Reading past the end of the message throws a RangeError, as the methods of Buffer do. */
 function createReader(bytes: Buffer, from: number): DbusReader {
   let at = from;
   const take = (length: number): Buffer => {

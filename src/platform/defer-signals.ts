@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { Signals } from './host.ts';
 
-/** Runs `work` to its end although a signal comes, then ends the command the way the signal asked for (130, 143). */
+/** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal (130 or 143). */
 export async function deferSignals<T>(signals: Signals, work: () => Promise<T>): Promise<T> {
   let caught: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
   const stop = signals.listen((signal) => {
@@ -10,7 +10,7 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
   const [outcome] = await Promise.allSettled([work()]);
   await waitForEventLoop();
   stop();
-  // However the work ended, the person has asked for another end.
+  // If a signal arrived, the command ends as interrupted, whatever the result of the work.
   if (caught !== undefined) throw interruptedError(caught);
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;
@@ -23,10 +23,10 @@ export function interruptedError(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): CliEr
 }
 
 /**
- * The event loop comes round once: a signal that came while the work did not let go of the thread is heard only then, and
- * would be lost with the last listener.
+ * Waits one turn of the event loop: a signal that arrived while the work blocked the thread is delivered only then, and would
+ * be lost after the last listener is removed.
  */
 async function waitForEventLoop(): Promise<void> {
-  // The first is due before the loop looks at what has come, the second after.
+  // The first setImmediate callback runs before the event loop checks for signals, the second one after it.
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ export interface Deferred<Value> {
   readonly resolve: (value: Value | PromiseLike<Value>) => void;
 }
 
-/** A promise that is resolved from outside (Promise.withResolvers of later Node versions). */
+/** A promise that other code resolves (Promise.withResolvers of later Node versions). */
 export function deferred<Value>(): Deferred<Value> {
   let resolve: Deferred<Value>['resolve'] = () => undefined;
   const promise = new Promise<Value>((settle) => {

@@ -4,17 +4,20 @@ import { type AbortObserver, observeAbort, unobserveAbort } from './abort-observ
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
 import { type BodyReadHandler, createResponseBodyStream, type ResponseBodyStream } from './response-body-stream.ts';
 
-/** A response with a decompressed body; null where the method or status allows none. */
+/** A response with a decompressed body; the body is null where the method or the status allows none. */
 export type DecodedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
 export interface DispatchAttempt extends BodyReadHandler {
-  /** Whether undici has started to write the request. Error codes do not show that, since each occurs before and after it. */
+  /**
+   * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
+   * both before and after sending.
+   */
   sent: boolean;
 }
 
 /**
- * Sends one request, without retries and redirects. Uses undici's dispatcher instead of `fetch` or `request`, whose streams
- * take more time than everything else.
+ * Sends one HTTP request, without retries and without following redirects. The request uses undici's dispatcher instead of
+ * `fetch` or `request`, because their streams take more time than the rest of the request.
  */
 export function dispatchRequest(
   dispatcher: Dispatcher,
@@ -47,7 +50,10 @@ export function dispatchRequest(
   });
 }
 
-/** A request in progress. Its functions use `this`, because closures for thousands of requests per second are slower. */
+/**
+ * The state of one HTTP request that was sent. The functions of a request use `this`, because creating closures for thousands
+ * of requests per second is slower.
+ */
 interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   readonly method: string;
   readonly signal: AbortSignal;
@@ -58,7 +64,7 @@ interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   bodyStream: ResponseBodyStream | undefined;
 }
 
-/** Also rejects while the dispatcher still waits for a connection. */
+/** The promise of a request also rejects while the dispatcher still waits for a connection. */
 function onAbort(this: RequestInProgress): void {
   fail(this, this.signal.reason);
   this.controller?.abort(this.signal.reason);
@@ -111,7 +117,7 @@ function fail(passage: RequestInProgress, error: unknown): void {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Cached, because thousands of requests use the same URL. */
+/** The parsed URL is cached, because thousands of requests use the same URL. */
 const targets = new WeakMap<URL, Target>();
 
 interface Target {
@@ -125,7 +131,10 @@ function targetOf(url: URL): Target {
   return target;
 }
 
-/** Refuses what fetch refuses, but a dispatcher would send or omit. The message is replaced in undici-sender.ts. */
+/**
+ * Refuses requests that `fetch` refuses, but that a dispatcher would send incompletely or unsafely. The message of the thrown
+ * error is replaced in undici-sender.ts.
+ */
 function requireSendable({ username, password }: URL, { method, body }: HttpRequestInit): void {
   if (username !== '' || password !== '') throw new TypeError('the URL contains a user name');
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw new TypeError(`${method} has a body`);
@@ -135,7 +144,10 @@ function textOf(value: string | string[] | undefined): string | null {
   return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
-/** Content codings (RFC 9110 §8.4.1). Only gzip is requested, but an unreadable response could contain the only refresh token. */
+/**
+ * Content codings (RFC 9110 §8.4.1). Only gzip is requested, but other codings are decoded too, because a response may contain
+ * the only copy of a refresh token.
+ */
 const decompressors = new Map<string | undefined, Decompressor>([
   ['gzip', 'createGunzip'],
   ['x-gzip', 'createGunzip'],
@@ -145,7 +157,7 @@ const decompressors = new Map<string | undefined, Decompressor>([
 
 type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
 
-/** For compressed bytes: `decompress` maps the errors. */
+/** Compressed data needs no error mapping here, because `decompress` maps the errors. */
 const compressedBodyHandler: BodyReadHandler = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},
@@ -158,18 +170,18 @@ async function* decompress(
 ): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
-    // The error is thrown by the iteration as well.
+    // The iteration of the stream throws the same error.
     yield* pipeline(bodyStream.chunks, zlib[decompressor](), () => {});
   } catch (error) {
     throw failure(error);
   } finally {
-    // The source may continue after the end of the compressed data.
+    // The server may continue to send after the end of the compressed data.
     bodyStream.leave();
     await done();
   }
 }
 
-/** Headers with the default ones; cached, because thousands of requests have the same. */
+/** The request headers with the default headers; cached, because thousands of requests have the same headers. */
 const headersWithDefaults = new WeakMap<HttpRequestInit['headers'], HttpRequestInit['headers']>();
 
 function withDefaultHeaders(headers: HttpRequestInit['headers']): HttpRequestInit['headers'] {

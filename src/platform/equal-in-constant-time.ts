@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Compares texts of any length; the time reveals neither their length nor where they differ, since digests are compared. */
+/**
+ * Compares two texts of any length in constant time: because digests are compared, the time reveals neither the length nor the
+ * position of a difference.
+ */
 export function equalInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

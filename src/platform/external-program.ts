@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import type { Environment } from './host.ts';
 
 export interface ProgramResult {
-  /** undefined: a signal ended it. */
+  /** The exit status of the program; undefined if a signal ended it. */
   readonly status: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface ProgramOptions {
-  /** The complete environment: nothing is inherited. */
+  /** The complete environment of the program, which inherits no other variables. */
   readonly env: Environment;
   readonly signal: AbortSignal;
-  /** Bytes of each output stream; more ends the program. */
+  /** Maximum size of each output stream in bytes; the program is ended when it writes more. */
   readonly maxOutputBytes: number;
 }
 
@@ -22,7 +22,7 @@ export type RunExternalProgram = (
   options: ProgramOptions,
 ) => Promise<ProgramResult>;
 
-/** Runs a program without a shell and without input. The program has ended when the promise settles. */
+/** Runs an external program without a shell and without input. The external program has ended when the promise settles. */
 export const runExternalProgram: RunExternalProgram = (file, args, { env, signal, maxOutputBytes: most }) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -62,5 +62,5 @@ export const runExternalProgram: RunExternalProgram = (file, args, { env, signal
     });
   });
 
-/** Milliseconds between SIGTERM and SIGKILL. */
+/** Milliseconds between SIGTERM and SIGKILL for an external program. */
 const terminationGraceMs = 2000;

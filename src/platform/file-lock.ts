@@ -6,27 +6,31 @@ import type { Clock } from './host.ts';
 import { availableLockKinds, chooseLockKind, writeLockKindToFile } from './lock-kind.ts';
 
 export interface HeldLock {
-  /** A child process that inherits the descriptor keeps the lock until its end: the lock belongs to the open file. */
+  /**
+   * A child process that inherits the file descriptor keeps the lock until the child ends, because the lock belongs to the open
+   * file.
+   */
   readonly descriptor: number;
   release(): void;
 }
 
 export interface LockOptions {
-  /** Milliseconds to wait for another process; then the error is `busy`. */
+  /** Milliseconds to wait for the lock while another process has it; after this time the error is `busy`. */
   readonly waitMs: number;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   readonly signal?: AbortSignal | undefined;
-  /** Called once when another process holds the lock. */
+  /** Called once when another process has the lock. */
   readonly onWaiting?: (() => void) | undefined;
 }
 
 /**
- * Acquires the kernel lock of a permanent file that contains only the kind of its lock. It is released when the process ends.
- * Polls every 25 to 75 ms instead of the library's wait, because an abandoned waiter would get the lock later.
+ * Acquires the kernel lock of a permanent lock file, whose only content is the kind of the lock. The kernel releases the lock
+ * when the process ends. Tries the lock every 25 to 75 ms instead of using the library's waiting function, because an abandoned
+ * wait could acquire the lock later.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
-  // Counted by the pauses, because the system time may be changed.
+  // The waiting time is the sum of the pauses, because the system time may be changed during the wait.
   let left = options.waitMs;
   for (let isWaiting = false; ; isWaiting = true) {
     options.signal?.throwIfAborted();
@@ -40,7 +44,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<H
   }
 }
 
-/** Acquires the lock now; undefined when another process holds it. */
+/** Tries to acquire the lock without waiting; returns undefined when another process has it. */
 export function tryAcquireLock(path: string, kinds = availableLockKinds()): HeldLock | undefined {
   for (;;) {
     const descriptor = open(path);
@@ -50,14 +54,15 @@ export function tryAcquireLock(path: string, kinds = availableLockKinds()): Held
         closeSync(descriptor);
         return undefined;
       }
-      // Closing the descriptor releases the lock: no other code opens the file, and no child inherits it by accident.
+      // Closing the file descriptor releases the lock: no other code opens the lock file, and no child process inherits it by
+      // accident.
       if (writeLockKindToFile(descriptor, kind) && isSameFile(path, descriptor))
         return { descriptor, release: () => closeSync(descriptor) };
     } catch (error) {
       closeSync(descriptor);
       throw lockError(path, error);
     }
-    // The file was removed or is locked with another kind, so this lock excludes no other process.
+    // If the lock file was removed or is locked with another kind of lock, the acquired lock excludes no other process.
     closeSync(descriptor);
   }
 }
@@ -66,7 +71,7 @@ function open(path: string): number {
   try {
     ensureFolder(dirname(path));
     const descriptor = openSync(path, openFlags, 0o600);
-    // A pipe or a device that somebody planted locks nothing.
+    // A pipe or a device that another user created in place of the lock file would exclude no other process.
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);
     throw new Error(`${path} is not a regular file`);
@@ -75,7 +80,8 @@ function open(path: string): number {
   }
 }
 
-// Through a link of another user the record of the lock would be appended to any file of this user.
+// The lock file is never opened through a symbolic link, because the kind of the lock would be appended to the file to which
+// the link points.
 const openFlags =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 

@@ -20,8 +20,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * Creates the folder and its parents with mode 0700. Not with `recursive`, which never ends on a file system that returns
- * ENOENT for every new name, such as /proc.
+ * Creates the folder and its parents with mode 0700. The folder is not created with the option `recursive`, which never ends on
+ * a file system that returns ENOENT for every new name, such as /proc.
  */
 export function ensureFolder(path: string): void {
   if (makeFolder(path)) return;
@@ -29,7 +29,7 @@ export function ensureFolder(path: string): void {
   if (!makeFolder(path)) throw new Error(`cannot create the folder ${path}`);
 }
 
-/** False when its parent is missing. */
+/** Returns false when the parent of the folder is missing. */
 function makeFolder(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -42,12 +42,12 @@ function makeFolder(path: string): boolean {
   }
 }
 
-/** The text of the file; undefined when it is missing. Throws every other error. */
+/** The text of the file; undefined when the file is missing. Throws every error except that the file is missing. */
 export function readTextIfPresent(path: string): string | undefined {
   return readBytesIfPresent(path)?.toString('utf8');
 }
 
-/** The text of the file; undefined when it is missing or cannot be read. */
+/** The text of the file; undefined when the file is missing or cannot be read. */
 export function readTextIfReadable(path: string): string | undefined {
   try {
     return readTextIfPresent(path);
@@ -63,7 +63,7 @@ export function readBytesIfPresent(path: string): Buffer | undefined {
 /** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */
 export function writeAtomically(path: string, text: string): void {
   const target = resolveLinks(path);
-  // A device or pipe must not be replaced.
+  // A device or a pipe must not be replaced by a regular file.
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${target} is not a regular file`);
   const { descriptor, temporary } = createTemporary(target);
@@ -80,19 +80,22 @@ export function writeAtomically(path: string, text: string): void {
   syncFolder(dirname(target));
 }
 
-/** A new file with a header and reserved disk space after it. */
+/** A new file that contains a header and reserved disk space after the header. */
 export interface PreallocatedFile {
   /**
-   * Writes at the begin of the reserved space and syncs the file; `onWritten` is called in between. More bytes extend the file,
-   * which fails on a full disk.
+   * Writes at the start of the reserved space and syncs the file; `onWritten` is called between the write and the sync. More
+   * bytes than were reserved extend the file, which fails on a full disk.
    */
   fill(bytes: Uint8Array, onWritten?: () => void): void;
-  /** The path still names this file: no other process has replaced or removed it. */
+  /** Whether the path still names this file: false if another process has replaced or removed it. */
   isAt(path: string): boolean;
   close(): void;
 }
 
-/** Creates a new file with `head` and `room` zeros; file and folder are synced when it returns. Throws when the file exists. */
+/**
+ * Creates a new file with the text `head` and `room` zero bytes; file and folder are synced before the function returns. The
+ * function throws when the file already exists.
+ */
 export function createPreallocatedFile(path: string, head: string, room: number): PreallocatedFile {
   const start = Buffer.from(head, 'utf8');
   const descriptor = openSync(path, 'wx', 0o600);
@@ -122,14 +125,14 @@ export function createPreallocatedFile(path: string, head: string, room: number)
   };
 }
 
-/** Whether the path names the open file. */
+/** Whether the path names the file that is open with this descriptor. */
 export function isSameFile(path: string, descriptor: number): boolean {
   const ours = fstatSync(descriptor, { bigint: true });
   const named = statSync(path, { bigint: true, throwIfNoEntry: false });
   return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
 }
 
-/** Removes the file durably. A missing file is not an error. */
+/** Removes the file durably: the folder is synced before the function returns. Removing a missing file is not an error. */
 export function removeDurably(path: string): void {
   const removed = unlessMissing(() => {
     unlinkSync(path);
@@ -144,15 +147,18 @@ export function renameDurably(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** The names in a folder; none when it is missing. */
+/** The names of the files in a folder; empty when the folder is missing. */
 export function listFolder(folder: string): readonly string[] {
   return unlessMissing(() => readdirSync(folder)) ?? [];
 }
 
-/** Follows symbolic links, so that a config file that links into a repository is replaced there and the link stays. */
+/**
+ * Symbolic links are followed, so that a config file that is a link into a repository is replaced in the repository and the
+ * link stays.
+ */
 function resolveLinks(path: string): string {
   let target = resolve(path);
-  // realpath fails for a link to a missing file, so links are followed here; 40 is the limit of Linux.
+  // The function realpath fails for a link to a missing file, so links are followed one by one; Linux allows at most 40.
   for (let depth = 0; depth < 40; depth++) {
     const at = target;
     if (unlessMissing(() => lstatSync(at))?.isSymbolicLink() !== true) return withRealFolder(target);
@@ -168,9 +174,9 @@ function withRealFolder(path: string): string {
 let temporaries = 0;
 
 /**
- * A new file of mode 0600 beside the target: `.<target>.<pid>.<number>.tmp`.
- * @param alsoFree other endings of the name, in place of `.tmp`, for which no file may exist: a killed process with the same
- *   process ID, which is usual in containers, may have left the only copy of a grant there
+ * Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. @param alsoFree other
+ * endings of the name, in place of `.tmp`, for which no file may exist: a killed process with the same process ID, which is
+ * usual in containers, may have left the only copy of a grant in such a file
  */
 export function createTemporary(
   target: string,
@@ -184,7 +190,7 @@ export function createTemporary(
     try {
       return { descriptor: openSync(temporary, 'wx', 0o600), temporary };
     } catch (error) {
-      // Left by a killed process with the same process ID.
+      // An existing temporary file was left by a killed process with the same process ID.
       if (fileErrorCode(error) !== 'EEXIST') throw error;
     }
   }
@@ -197,7 +203,7 @@ export function writeAllAt(descriptor: number, bytes: Uint8Array, position: numb
 }
 
 export function syncFolder(path: string): void {
-  // Windows cannot open a folder; its file system journals the rename.
+  // Windows cannot open a folder to sync it, but its file system journals the rename.
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
   try {

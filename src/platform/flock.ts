@@ -1,9 +1,15 @@
 import { spawnSync } from 'node:child_process';
 
-/** Locks an open file until it is closed; false when another process holds the lock. Throws when locking is not possible. */
+/**
+ * Locks an open file until it is closed; returns false when another process has the lock. Throws when the file cannot be locked
+ * on this system.
+ */
 export type FileLocker = (descriptor: number) => boolean;
 
-/** The flock program locks an inherited descriptor. The lock belongs to the open file, so it stays when that program ends. */
+/**
+ * The program flock locks the file descriptor that it inherits. The lock belongs to the open file, so it remains after the
+ * program flock has ended.
+ */
 export const flockLocker: FileLocker = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
@@ -13,7 +19,7 @@ export const flockLocker: FileLocker = (descriptor) => {
     throw new Error(`neither a prebuilt lock library nor a flock program was found (${error.message})`);
   if (status === 0) return true;
   const message = stderr.trim();
-  // flock of util-linux and busybox prints nothing when the lock is held, and a message for every other error.
+  // If another process has the lock, flock of util-linux and busybox prints nothing; for every other error it prints a message.
   if (status === 1 && message === '') return false;
   throw new Error(message === '' ? `flock ended with status ${status}` : message);
 };

@@ -4,9 +4,9 @@ import { CliError } from '../errors.ts';
 import type { Environment, Folders } from './host.ts';
 
 /**
- * The folders of the program: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the standard folders of the platform.
- * They are those of env-paths 4. The package itself is not used, because it reads process.env when it is imported and has no
- * state folder (it is `log` on Linux and `data` elsewhere).
+ * The folders of the program: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the standard folders of the platform. The
+ * standard folders are those of the npm package env-paths 4. The package env-paths itself is not used, because it reads
+ * process.env when it is imported and has no state folder (its folder for state is `log` on Linux and `data` elsewhere).
  */
 export function platformFolders(env: Environment, platform: NodeJS.Platform): Folders {
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
@@ -21,7 +21,10 @@ export function platformFolders(env: Environment, platform: NodeJS.Platform): Fo
   };
 }
 
-/** With an empty HOME the password database is used, never the working directory. Throws `config_invalid` without either. */
+/**
+ * If HOME is empty, the home folder of the password database is used, never the working directory. Throws `config_invalid` if
+ * neither HOME nor the password database names a home folder.
+ */
 function homeFolder(variable: string | undefined): string {
   try {
     return variable || homedir() || userInfo().homedir;
@@ -33,7 +36,7 @@ function homeFolder(variable: string | undefined): string {
   }
 }
 
-/** Absolute, so that a suggested command with this path works in every working directory. */
+/** The path is made absolute, so that a suggested command with this path works in every working directory. */
 function absolute(folder: string | undefined, platform: NodeJS.Platform): string | undefined {
   if (folder === undefined || folder === '') return undefined;
   const path = platform === 'win32' ? win32 : posix;
@@ -57,7 +60,7 @@ const tables = {
   },
 } satisfies Record<string, Record<keyof Folders, (env: Environment, home: () => string) => string>>;
 
-/** A relative path in these variables is invalid and to be ignored (XDG Base Directory Specification 0.8, Basics). */
+/** A relative path in an XDG variable is invalid and is ignored (XDG Base Directory Specification 0.8, Basics). */
 function xdg(folder: string | undefined): string | undefined {
   return folder !== undefined && posix.isAbsolute(folder) ? folder : undefined;
 }

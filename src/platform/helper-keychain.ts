@@ -14,7 +14,7 @@ export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
         if (!isReported) options.onWaiting?.();
         isReported = true;
       };
-      // One operation at a time, so that each has its full time limit.
+      // Keychain operations run one after the other, so that each has its full time limit.
       const send = (request: KeychainRequest): Promise<KeychainReply> => {
         const reply = turn.then(async () => {
           if (child?.isAlive() !== true) {
@@ -74,7 +74,7 @@ async function perform(
   const tooLate = new Promise<KeychainUnavailable>((resolve) => {
     const allow = (ms: number, reason: string): void => {
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
-      // Under high load the keychain is slow as well, so only time in which this process could run counts.
+      // The time limit counts only time in which this process could run, because under high load the keychain is slow as well.
       const running = timeoutWhileRunning(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {
@@ -83,13 +83,13 @@ async function perform(
       clearTimeout(late);
       late = setTimeout(hung, 10 * ms);
     };
-    // Under load the helper may take longer to start than the keychain to reply.
+    // Under high load, starting the helper process may take longer than the reply of the keychain.
     allow(Math.max(limit, starting), 'the keychain helper did not start in time');
     onBegun = () => allow(limit, `the keychain did not answer within ${limit / 1000} s`);
   });
   try {
     const reply = await Promise.race([child.request(request, onBegun), tooLate]);
-    // The helper has ended before this returns, so the caller may release its lock then.
+    // The helper process has ended before this function returns, so the caller can then release its lock.
     if (reply.kind === 'unavailable' && reply.why === 'hung') await child.kill();
     return reply;
   } finally {

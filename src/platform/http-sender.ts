@@ -1,11 +1,14 @@
-/** Sends one HTTP request; never follows redirects. Only strings, so that any fetch can implement it. */
+/**
+ * Sends one HTTP request and never follows redirects. The types contain only strings, so that any implementation of `fetch` can
+ * be used.
+ */
 export type HttpSender = (url: string, init: HttpRequestInit) => Promise<HttpResponse>;
 
 export interface HttpRequestInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** The deadline of the request, including the response body. */
+  /** Aborted at the deadline of the request, which includes reading the response body. */
   readonly signal: AbortSignal;
   readonly redirect: 'manual';
 }
@@ -21,14 +24,17 @@ export type SendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' |
 
 export type SendErrorDetails = Partial<Pick<SendError, 'noTls' | 'atProxy'>>;
 
-/** No complete response was received. `sent`: the dispatcher has started the request; only with `false` a retry is safe. */
+/**
+ * The error for a request to which no complete response was received. `sent` is true if the dispatcher had begun to send the
+ * request; only if it is false, a retry is safe.
+ */
 export class SendError extends Error {
   override readonly name = 'SendError';
   readonly kind: SendErrorKind;
   readonly sent: boolean;
-  /** With `tls`: the server does not support TLS on this port. */
+  /** For the error code `tls`: the server does not support TLS on this port. */
   readonly noTls: boolean;
-  /** The proxy failed; the server was not reached. */
+  /** Whether the proxy failed, so that the server was not reached. */
   readonly atProxy: boolean;
 
   constructor(kind: SendErrorKind, sent: boolean, message: string, more: SendErrorDetails = {}) {
@@ -40,7 +46,7 @@ export class SendError extends Error {
   }
 }
 
-/** The error code for the user; all have exit code 6. */
+/** The error code for the user; every SendError has exit code 6. */
 export function sendErrorCode({ kind }: SendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }

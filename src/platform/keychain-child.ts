@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { type KeychainHost, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
 import { type KeychainRequest, operationStartedLine } from './keychain-wire.ts';
 
-// On Windows a Ctrl-C reaches every process of the console; the parent decides what it means.
+// On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
 
 const [, , service] = process.argv;
@@ -16,7 +16,8 @@ let current: KeychainRequest['operation'] | undefined;
 
 /**
  * The helper program dist/keychain.cjs: reads requests from standard input and writes replies to standard output, one line of
- * JSON each, one request at a time. A keychain call can block forever and cannot be cancelled, but this process can be killed.
+ * JSON each, one request at a time. A keychain call can block forever and cannot be cancelled, but the helper process that
+ * makes the call can be killed.
  */
 createInterface({ input: process.stdin })
   .on('line', async (line) => {
@@ -29,7 +30,7 @@ createInterface({ input: process.stdin })
   })
   .on('close', onParentEnd);
 
-/** After the end of the parent: a read is cancelled, and a write gets 5 s to finish. */
+/** When the parent process ends, the helper cancels a read and allows a write 5 s to finish. */
 function onParentEnd(): void {
   const end = (): void => void process.kill(process.pid, 'SIGKILL');
   if (current === 'read') end();

@@ -19,7 +19,7 @@ export interface KeychainHelperOptions {
   readonly service?: string;
   /** Milliseconds to start and to load the native client (default: 10 s). */
   readonly starting?: number;
-  /** A descriptor of this process that the helper keeps open until its end. */
+  /** A file descriptor of this process that the helper keeps open until the helper ends. */
   readonly inherits?: number | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface KeychainHelper {
   isAlive(): boolean;
   /** `onBegun` is called when the helper has started and calls the keychain. */
   request(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
-  /** Kills the helper and waits for its end. */
+  /** Kills the helper process and waits until it has ended. */
   kill(): Promise<void>;
-  /** Closes its standard input, so that it exits, and waits for its end. */
+  /** Closes the standard input of the helper, so that the helper exits, and waits until it has exited. */
   end(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function startKeychainHelper({ env, script, node, service, inherits }: Ke
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-4000);
   });
-  // A helper that ends before it has read everything is reported by its exit status.
+  // If a helper ends before it has read all its input, its exit status is reported instead of the write error.
   stdin.on('error', () => {});
   return {
     isAlive: () => !over,
@@ -112,7 +112,10 @@ function endReason(how: number | string | null, words: string): string {
   return sanitizeLine(`the keychain helper ended (${how})${last === '' ? '' : `: ${last}`}`);
 }
 
-/** Without variables that affect Node: certificates take 35 ms to load, the others add output or wait for a debugger. */
+/**
+ * The helper's environment has no variables that affect Node: additional certificates take 35 ms to load, and other variables
+ * add output or wait for a debugger.
+ */
 function helperEnvironment({
   NODE_OPTIONS,
   NODE_EXTRA_CA_CERTS,

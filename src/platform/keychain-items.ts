@@ -13,9 +13,9 @@ export interface KeychainHost {
 }
 
 /**
- * On Linux this program uses the Secret Service directly while no unlock is needed, because the native client starts each
- * operation with a call that can crash gnome-keyring (see secret-service.ts). The native client is used for prompts and after
- * any other failure: repeating a read or a write is harmless.
+ * On Linux this program accesses the Secret Service directly as long as no unlock is needed, because the native client starts
+ * each operation with a call that can crash gnome-keyring (see secret-service.ts). The native client is used for unlock prompts
+ * and after any other failure of direct access; repeating a read or a write has no side effect.
  */
 export async function readKeychainItem(
   account: string,
@@ -35,7 +35,7 @@ export async function readKeychainItem(
   }
 }
 
-/** The item is read back: a failed write may have been stored, and a successful one may be missing. */
+/** After a write the item is read back, because a failed write may have been stored, and a successful one may be missing. */
 export async function writeKeychainItem(
   account: string,
   value: string,
@@ -70,10 +70,13 @@ export async function removeKeychainItem(
   return failure ?? unverified(stored, 'the keychain still contains the removed item');
 }
 
-/** After these failures no item is read back, which would only show the same prompt again. */
+/** When the keychain is locked or missing, the item is not read back, because a read would only show the same unlock prompt again. */
 const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['locked', 'missing']);
 
-/** The native client has no binary: dependencies were installed without optional ones, or for another system. */
+/**
+ * The error for a missing binary of the native client: npm installed the dependencies without optional ones, or for another
+ * system.
+ */
 class NativeClientMissingError extends Error {}
 
 /** Loaded on first use: without its binary the Secret Service can still be used directly. */
@@ -85,13 +88,13 @@ async function openKeyringEntry(account: string, service: string): Promise<Async
   return new loaded.AsyncEntry(service, account, keyringOptions);
 }
 
-/** @param direct what the Secret Service said, which tells more than a native client that is missing */
+/** @param direct the failure of direct access to the Secret Service, which is more specific than a missing native client */
 function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined): KeychainUnavailable {
   if (!(error instanceof NativeClientMissingError)) return classifyKeychainError(error);
   return direct ?? { kind: 'unavailable', why: 'missing', reason: error.message };
 }
 
-/** Explicit on Linux: otherwise the library falls back to the kernel keyring, which is lost at the next boot. */
+/** The target is set explicitly on Linux, because otherwise the library uses the kernel keyring, which is lost at the next boot. */
 const keyringOptions = { linux: { store: 'secret-service' } } as const;
 
 /** The attributes of the native client, so that both find the same item. */

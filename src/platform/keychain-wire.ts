@@ -7,10 +7,10 @@ export type KeychainRequest =
 
 export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
 
-/** The helper prints this line before it calls the keychain: the time limit of the operation starts then. */
+/** The line that the helper prints before it calls the keychain, and with which the time limit of the operation starts. */
 export const operationStartedLine = 'begun';
 
-/** Decodes one line of the helper; undefined when it is not a reply. */
+/** Decodes one output line of the helper; returns undefined when the line is not a reply. */
 export function decodeKeychainReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);
   if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;

@@ -2,7 +2,7 @@ import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type FileLocker, flockLocker } from './flock.ts';
 
-/** Locks of different kinds do not exclude each other: fcntl(2) of the library, flock(2) of the program. */
+/** The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. */
 export interface LockKind {
   readonly name: 'fcntl' | 'flock';
   readonly lock: FileLocker;
@@ -10,13 +10,19 @@ export interface LockKind {
 
 let known: readonly LockKind[] | undefined;
 
-/** The kinds that this installation can take, the preferred one first. Loaded on first use (10 ms). */
+/**
+ * The kinds of locks that this installation can acquire, the preferred one first. The lock library is loaded on first use,
+ * because loading it takes 10 ms.
+ */
 export function availableLockKinds(): readonly LockKind[] {
   known ??= [...nativeKind(), { name: 'flock', lock: flockLocker }];
   return known;
 }
 
-/** The kind that the file records, else the preferred one. Throws when this installation cannot take the recorded one. */
+/**
+ * The kind of lock that the lock file records, else the preferred kind. Throws when this installation cannot acquire locks of
+ * the recorded kind.
+ */
 export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): LockKind {
   const recorded = recordedKind(descriptor);
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
@@ -26,20 +32,20 @@ export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): 
 }
 
 /**
- * Records the kind of the first process in the lock file, which must be locked. False when another process has recorded
- * another kind before: this lock does not exclude it.
+ * The first process records its kind of lock in the lock file, which must be locked. Returns false when another process has
+ * recorded another kind before, so that the lock of this process does not exclude that process.
  */
 export function writeLockKindToFile(descriptor: number, { name }: LockKind): boolean {
-  // Windows has one kind only, and cannot read a locked file.
+  // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {
     try {
-      // A power cut or a full disk can leave a record that is no kind.
+      // After a power failure or on a full disk, the lock file can contain text that is not a kind of lock.
       if (fstatSync(descriptor).size > 0) ftruncateSync(descriptor);
-      // Appended in one write: of two processes, both read the same first line.
+      // The kind is appended in one write, so that two processes that append at the same time both read the same first line.
       writeSync(descriptor, `${name}\n`);
     } catch {
-      // A full disk: the lock itself needs no space.
+      // On a full disk the kind cannot be recorded, but the lock itself needs no space.
       return true;
     }
   }
@@ -55,7 +61,7 @@ function recordedKind(descriptor: number): LockKind['name'] | undefined {
   return text === 'flock\n' ? 'flock' : undefined;
 }
 
-/** The library has no build for musl. */
+/** The npm lock library has no build for the C library musl. */
 function nativeKind(): readonly LockKind[] {
   const load = createRequire(import.meta.url);
   try {

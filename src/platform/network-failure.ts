@@ -1,7 +1,10 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { SendError } from './http-sender.ts';
 
-/** The error for a failed connection. It has its own message, because the messages of libraries can contain URLs with secrets. */
+/**
+ * The error for a failed network connection. The error has a message of this program, because the messages of libraries can
+ * contain URLs with secrets.
+ */
 export function networkFailure(error: Error, what: string): SendError {
   const code = systemErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
@@ -15,7 +18,7 @@ export function networkFailure(error: Error, what: string): SendError {
   return new SendError(kind, false, `${what}: ${systemErrorReason(code)}`);
 }
 
-/** The error for a failed TLS handshake or an untrusted certificate: nothing of the request was sent. */
+/** The error for a failed TLS handshake or an untrusted certificate, before which no part of the request was sent. */
 export function tlsFailure(error: Error, what: string): SendError {
   if (
     systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
@@ -31,18 +34,19 @@ export function tlsFailure(error: Error, what: string): SendError {
   return new SendError('tls', false, `${what}: ${reason}`);
 }
 
-/** The description of an error code of the operating system. */
+/** Describes an error code of the operating system in words. */
 export function systemErrorReason(code: string | undefined): string {
   return (
     (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
 }
 
-/** Why a response is incomplete. */
+/** The reason why a response is incomplete. */
 export function incompleteResponseReason(error: unknown): string {
   const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
   if (name === 'HTTPParserError') return 'the response violates the HTTP protocol';
-  // undici closes the connection itself then, with the same error code.
+  // For an unexpected 100 Continue, undici closes the connection itself and reports the same error code as for a closed
+  // connection.
   if (message === 'bad response') return 'the server sent an unexpected 100 Continue';
   return systemErrorReason(systemErrorCode(error));
 }

@@ -2,11 +2,12 @@ import { lstatSync, type Stats, statSync } from 'node:fs';
 import { CliError } from '../errors.ts';
 
 /**
- * Throws `config_invalid` when another user owns the folder or can write to it: that user could plant files there. A missing
- * folder is created with mode 0700 later. A symbolic link of one's own is allowed.
+ * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files
+ * in it. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is
+ * allowed.
  */
 export function requireOwnFolder(folder: string): void {
-  // Windows has other permissions.
+  // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   const [link, target] = [statIfPossible(folder, lstatSync), statIfPossible(folder, statSync)];
@@ -18,12 +19,12 @@ export function requireOwnFolder(folder: string): void {
     });
   if ((target.mode & 0o022) !== 0)
     throw new CliError('config_invalid', `other users can write to the folder ${folder}`, {
-      detail: `its mode is 0${(target.mode & 0o7777).toString(8)}, so they could replace the files of your sessions`,
-      hint: `check its files, then run \`chmod go-w ${folder}\``,
+      detail: `the mode of the folder is 0${(target.mode & 0o7777).toString(8)}, so other users could replace the files of your sessions`,
+      hint: `check the files in the folder, then run \`chmod go-w ${folder}\``,
     });
 }
 
-/** undefined when it is missing or cannot be reached: the access that follows reports why. */
+/** Returns undefined when the folder is missing or cannot be accessed; the later access reports the reason. */
 function statIfPossible(folder: string, stat: (path: string) => Stats): Stats | undefined {
   try {
     return stat(folder);

@@ -7,9 +7,9 @@ export interface HttpProxy {
   readonly secure: boolean;
   readonly hostname: string;
   readonly port: number;
-  /** Value of Proxy-Authorization; never printed. */
+  /** The value of the Proxy-Authorization header, which is never printed. */
   readonly authorization: string | undefined;
-  /** Scheme, host and port, without credentials, for messages. */
+  /** Scheme, host and port of the proxy without credentials, for messages. */
   readonly displayUrl: string;
 }
 
@@ -57,7 +57,7 @@ function parseProxy(variable: string, value: string): HttpProxy {
   };
 }
 
-/** A password with an unencoded percent sign is used unchanged. */
+/** A proxy password with an unencoded percent sign is used unchanged. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -66,7 +66,10 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Entries are separated by commas or spaces: `*`, a domain with its subdomains, an address or a CIDR range, each with an optional port. */
+/**
+ * Entries of NO_PROXY are separated by commas or spaces; an entry is `*`, a domain (which includes its subdomains), an IP
+ * address or a CIDR range, each with an optional port.
+ */
 function isProxyExcluded(hostname: string, port: number, exceptions: string): boolean {
   return exceptions
     .toLowerCase()

@@ -13,10 +13,11 @@ export interface QuickReadOptions {
 }
 
 /**
- * Reads one item without a helper process, for the fast path of `auth token`. After any result but `found` the program repeats
- * the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is used over its
- * socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times a bare start of Node). Elsewhere
- * the native client is used; when it hangs, the process cannot exit (see `endBlockedProcess`).
+ * Reads one keychain item without a helper process, for the fast path of `auth token`. After any result other than `found`, the
+ * program repeats the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is
+ * accessed over its socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times the start of
+ * Node alone). On other platforms the native client is used; when it hangs, the process cannot exit normally (see
+ * `endBlockedProcess`).
  */
 export async function readKeychainQuickly(
   account: string,
@@ -44,8 +45,9 @@ export async function readKeychainQuickly(
 }
 
 /**
- * Ends this process although a native call blocks a thread, which process.exit waits for. It executes another program in its
- * place, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status 137).
+ * Ends this process although a native call blocks a thread, for which process.exit would wait. The function replaces the
+ * process with another program, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status
+ * 137).
  */
 export function exitWithBlockedThread(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');

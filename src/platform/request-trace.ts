@@ -1,6 +1,9 @@
 import { type HttpSender, SendError } from './http-sender.ts';
 
-/** Prints one line for each request: method, URL with the names of its parameters but without their values, result and duration. */
+/**
+ * Prints one line for each HTTP request: method, URL with the names of its parameters but without their values, result and
+ * duration.
+ */
 export function withRequestTrace(send: HttpSender, trace: (line: string) => void, now: () => number): HttpSender {
   return async (url, init) => {
     const start = now();

@@ -1,30 +1,30 @@
-/** The connection that the bytes come from. */
+/** Controls the connection from which the bytes of the response come. */
 export interface ResponseFlowControl {
   pause(): void;
   resume(): void;
   abort(reason: Error): void;
 }
 
-/** The body of a response: the source pushes chunks, and one reader pulls them. */
+/** The body of an HTTP response: the connection adds chunks, and one reader takes them. */
 export interface ResponseBodyStream {
   push(chunk: Uint8Array): void;
   end(): void;
   fail(error: unknown): void;
-  /** Ends the source, also while the reader waits for bytes. */
+  /** Ends the transfer, even while the reader waits for bytes. */
   leave(): void;
-  /** The end of the iteration ends the source. */
+  /** The chunks of the body; ending the iteration ends the transfer. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** The end of a body. */
+/** Handlers for the end of a response body. */
 export interface BodyReadHandler {
-  /** Maps the error of the source to the error for the reader. */
+  /** Converts the error of the connection to the error that the reader receives. */
   readonly failure: (error: unknown) => Error;
-  /** Called once after the last read; the reader waits for it. */
+  /** Called once after the last read; the reader waits for the returned promise. */
   readonly done: () => Promise<void>;
 }
 
-/** Bytes that are buffered for a slow reader before the source is paused. */
+/** Number of bytes that are buffered for a slow reader before the connection is paused. */
 const maxBufferedBytes = 1024 * 1024;
 
 export function createResponseBodyStream(source: ResponseFlowControl, reading: BodyReadHandler): ResponseBodyStream {
@@ -61,7 +61,10 @@ interface StreamEnd {
   readonly error?: unknown;
 }
 
-/** On module level, because a generator function within a function gets a new hidden class at every call. */
+/**
+ * The generator function is at module level, because a generator function inside another function gets a new hidden class at
+ * every call.
+ */
 async function* read(
   source: ResponseFlowControl,
   flow: StreamState,

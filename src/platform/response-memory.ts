@@ -1,20 +1,23 @@
 import { ConnectError, connectErrorCodes } from './connect-error.ts';
 import { collectGarbageEarly } from './v8-flags.ts';
 
-/** Limits the memory that the responses of one or several sessions use. */
+/** Limits the memory that the responses of one or several database sessions use. */
 export interface ResponseMemory {
-  /** For one session. */
+  /** Starts to count the memory of one session. */
   open(): ResponseMemoryUse;
 }
 
 interface ResponseMemoryUse {
-  /** Adds bytes of memory. Throws a ConnectError above the limit. */
+  /** Adds a number of bytes to the memory in use. Throws a ConnectError when the memory limit is exceeded. */
   add(bytes: number): void;
   nextStatement(): void;
   close(): void;
 }
 
-/** Bytes, of all sessions together. A database of 100,000 tables needs half of it, and the program about as much again. */
+/**
+ * The memory limit in bytes for all sessions together. The responses for a database of 100,000 tables need half of this memory
+ * limit, and the program's own data about the same amount.
+ */
 const maxMemory = 64 * 2 ** 20;
 
 /**
@@ -25,7 +28,7 @@ export function createResponseMemory(kept: 'statement' | 'session' | 'always'): 
   let total = 0;
   return {
     open() {
-      // A response that was refused is garbage, and the next one must not be added to it.
+      // A refused response is garbage that must be collected before the memory of the next response is added.
       collectGarbageEarly();
       let own = 0;
       const release = () => {

@@ -4,18 +4,18 @@ import type { Environment } from './host.ts';
 /** The properties of the environment that determine how a browser can be reached. */
 export interface RuntimeEnvironment {
   readonly wsl: boolean;
-  /** Address and port of the SSH server of this session; the address is not always known. */
+  /** Address and port of the SSH server of this session; the address is undefined if it is not known. */
   readonly ssh: { readonly server: string | undefined; readonly port: number } | undefined;
   readonly container: boolean;
   readonly codespaces: boolean;
   readonly ci: boolean;
-  /** This process can use a graphical display. */
+  /** Whether this process can use a graphical display. */
   readonly display: boolean;
 }
 
 export interface FileReaders {
   readonly exists: (path: string) => boolean;
-  /** The text of the file; empty when it is missing. */
+  /** The text of the file; empty when the file is missing. */
   readonly text: (path: string) => string;
 }
 
@@ -47,7 +47,7 @@ export function detectRuntimeEnvironment(
   };
 }
 
-/** `CI=false`, `CI=0` and an empty one mean unset (contract.md §1). */
+/** `CI=false`, `CI=0` and an empty CI mean that the variable is not set (contract.md §1). */
 export function isCi(env: Environment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }
@@ -57,7 +57,10 @@ const systemReaders: FileReaders = {
   text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
 };
 
-/** SSH_CONNECTION is "client port server port". It can be missing (sudo, tmux): then the address is not known. */
+/**
+ * The variable SSH_CONNECTION has the form "client-address client-port server-address server-port". The variable SSH_CONNECTION
+ * can be missing (sudo, tmux); the address is then not known.
+ */
 function sshServer(env: Environment): RuntimeEnvironment['ssh'] {
   const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
   if (server && port) return { server, port: Number(port) };

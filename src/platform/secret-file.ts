@@ -16,10 +16,10 @@ import {
 import { dirname } from 'node:path';
 import { createTemporary, fileErrorCode, syncFolder, writeAllAt } from './files.ts';
 
-/** A file or folder with secrets that another user could have planted, could read or could change. */
+/** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
   override readonly name = 'InsecureFileError';
-  /** The command that repairs it. */
+  /** The command that corrects the owner or the mode of the file. */
   readonly hint: string;
 
   constructor(message: string, hint: string) {
@@ -29,8 +29,8 @@ export class InsecureFileError extends Error {
 }
 
 /**
- * The text of a file with secrets; undefined when it is missing. Throws InsecureFileError when it is a symbolic link, belongs to
- * another user, or can be read by others: another user may have put it there.
+ * The text of a file with secrets; undefined when the file is missing. Throws InsecureFileError when the file is a symbolic
+ * link, belongs to another user, or can be read by others, because another user may have created or changed it.
  */
 export function readSecretText(path: string): string | undefined {
   const descriptor = openWithoutLink(path);
@@ -46,25 +46,25 @@ export function readSecretText(path: string): string | undefined {
 const readyEnding = '.ready.tmp';
 const linkEnding = '.link.tmp';
 
-/** A replacement of a file with secrets: reserved disk space that becomes the file. */
+/** The prepared replacement of a file with secrets: reserved disk space in a temporary file that replaces the file. */
 export interface FileReplacement {
   /** The temporary file. */
   readonly path: string;
   /**
-   * Durable when it returns. After an error the temporary file stays, because it may hold the only copy of the text.
-   * `onStage` is called after the write and after the sync, `mayReplace` before the rename: false when the file must not be
-   * replaced, and then it is not.
+   * The text is durable when `commit` returns. After an error the temporary file is kept, because it may contain the only copy
+   * of the text. `onStage` is called after the write and after the sync. `mayReplace` is called before the rename; if it
+   * returns false, the file is not replaced.
    */
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
-  /** The temporary file contains the whole text. */
+  /** Whether the temporary file contains the whole text. */
   hasText(): boolean;
-  /** Removes the temporary file. */
+  /** Removes the temporary file of the replacement. */
   abandon(): void;
 }
 
 /**
- * Reserves disk space beside the file, and proves that `commit` can replace the file: every system call that it makes was made
- * once before. Throws the error of the system, and then leaves nothing.
+ * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
+ * `commit` once. Throws the error of the operating system, after removing the temporary file.
  */
 export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
   requireReplaceable(path);
@@ -116,8 +116,9 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
 }
 
 /**
- * Replaces the file. Nothing is proven before, because the text may be a grant that exists only here: every way to keep it is
- * tried. If the file cannot be replaced, a temporary file with the whole text stays, unless `isKept` says that another has it.
+ * Replaces a file with secrets. The function makes no test before the write, because the text may be the only copy of a grant:
+ * it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole text stays, unless
+ * `isKept` says that another file contains the text.
  */
 export function writeSecretText(path: string, text: string, isKept = false): void {
   requireReplaceable(path);
@@ -137,21 +138,21 @@ export function writeSecretText(path: string, text: string, isKept = false): voi
   syncFolder(dirname(path));
 }
 
-/** A text that may be lost in a power cut is better than none. */
+/** If the file cannot be synced, its text may be lost in a power failure, which is better than not storing it. */
 function syncIfPossible(descriptor: number): void {
   try {
     fsyncSync(descriptor);
   } catch {
-    // The file is renamed all the same.
+    // The temporary file is renamed even if it could not be synced.
   }
 }
 
-/** Makes a temporary file that holds the whole text the file at `path`. */
+/** Renames a temporary file that contains the whole text to `path`. */
 export function adoptTemporary(temporary: string, path: string, text: string): void {
   requireReplaceable(path);
   const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
   try {
-    // Zeros that were reserved may follow the text.
+    // Zero bytes of reserved space may follow the text.
     ftruncateSync(descriptor, Buffer.byteLength(text));
     syncIfPossible(descriptor);
     renameSync(temporary, path);
@@ -165,7 +166,7 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
 
 function openWithoutLink(path: string): number | undefined {
   try {
-    // A pipe would block the program until somebody writes to it.
+    // Opening a pipe would block the program until another process writes to the pipe.
     return openSync(path, constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (fileErrorCode(error) === 'ENOENT') return undefined;
@@ -181,18 +182,18 @@ interface FileFacts {
 
 function requireSecret(path: string, file: FileFacts): void {
   if (!file.isFile()) throw new InsecureFileError(`${path} is not a regular file`, `remove it: \`rm ${path}\``);
-  // Windows has other permissions.
+  // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (file.uid !== user && file.uid !== 0)
     throw new InsecureFileError(
       `${path} belongs to another user (uid ${file.uid})`,
-      `remove it and log in again: \`rm ${path}\``,
+      `remove the file and log in again: \`rm ${path}\``,
     );
   if ((file.mode & 0o077) !== 0)
     throw new InsecureFileError(
       `${path} has mode ${octal(file.mode)}: other users can read or change it`,
-      `check who has read it, then run \`chmod 600 ${path}\``,
+      `check who may have read the file, then run \`chmod 600 ${path}\``,
     );
 }
 
@@ -203,9 +204,9 @@ function requireReplaceable(path: string): void {
 }
 
 /**
- * A file that is a mount of its own (a container with `-v file:file`) cannot be replaced. A hard link between two mounts is
- * refused in the same way, and changes nothing. A rename to the file itself would prove it too, but could replace what another
- * process has written since.
+ * A file that is a mount point itself (a container with `-v file:file`) cannot be replaced. The system refuses a hard link
+ * between two mounts as it refuses a rename, and a hard link changes no file. Renaming the file to its own name would also show
+ * whether it is a mount point, but could overwrite a newer text of another process.
  */
 function requireSameMount(path: string, temporary: string): void {
   const probe = temporary.replace(/\.tmp$/, linkEnding);
@@ -213,12 +214,12 @@ function requireSameMount(path: string, temporary: string): void {
     linkSync(path, probe);
   } catch (error) {
     const code = String(fileErrorCode(error));
-    // Missing: nothing is replaced. File systems without hard links answer with one of the others.
+    // ENOENT means that there is no file to replace. File systems without hard links return one of the other error codes.
     if (['ENOENT', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(code)) return;
     if (code !== 'EXDEV') throw error;
     throw new InsecureFileError(
       `${path} is mounted as a single file, so it cannot be replaced`,
-      `mount its folder instead: ${dirname(path)}`,
+      `mount the folder of the file instead: ${dirname(path)}`,
     );
   }
   unlinkSync(probe);

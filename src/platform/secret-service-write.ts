@@ -18,7 +18,10 @@ export interface SecretItem {
   readonly value: string;
 }
 
-/** Writes one item to the Secret Service. Never unlocks or prompts: the result is `unavailable` when that would be needed. */
+/**
+ * Writes one item to the Secret Service. Writing to the Secret Service never unlocks a keyring or prompts: the result is
+ * `unavailable` if an unlock is needed.
+ */
 export function writeSecret(env: Environment, item: SecretItem): Promise<KeychainDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
     const [path, session] = await Promise.all([findSecretItem(bus, item.attributes), openSecretSession(bus)]);
@@ -35,7 +38,7 @@ export function writeSecret(env: Environment, item: SecretItem): Promise<Keychai
   });
 }
 
-/** Removes the item with these attributes; a missing item is `done` as well. */
+/** Removes the Secret Service item with these attributes; a missing item also gives `done`. */
 export function removeSecret(
   env: Environment,
   attributes: SecretAttributes,
@@ -68,7 +71,7 @@ async function createItem(
     body(writer) {
       writeProperties(writer, item);
       writeStruct(writer, session, item.value);
-      // Replaces an item with the same attributes that was created in the meantime.
+      // The value 1 replaces an item with the same attributes that another process created after the search.
       writer.uint32(1);
     },
   });
@@ -77,7 +80,7 @@ async function createItem(
   return resultOfPrompt(body.string());
 }
 
-/** The object path for "none". */
+/** The D-Bus object path that means "no object". */
 const nullPath = '/';
 
 function resultOfPrompt(prompt: string): KeychainDone | KeychainUnavailable {
@@ -98,7 +101,7 @@ function writeProperties(writer: DbusWriter, { label, attributes }: SecretItem):
   });
 }
 
-/** Session, parameters (none), value and the content type of the native client. */
+/** A secret consists of the session, empty parameters, the value and the content type that the native client uses. */
 function writeStruct(writer: DbusWriter, session: string, value: string): void {
   writer.align(8);
   writer.string(session);

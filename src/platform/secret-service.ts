@@ -4,8 +4,9 @@ import type { DbusReply, DbusWriter } from './dbus-wire.ts';
 import type { Environment, KeychainAbsent, KeychainFound, KeychainUnavailable } from './host.ts';
 
 /**
- * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). Over a socket, because a
- * hung call of the native client blocks a thread that process.exit waits for. Never unlocks or prompts.
+ * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). The Secret Service is
+ * accessed over its socket, because a native call that hangs blocks a thread, for which process.exit waits. Reading from the
+ * Secret Service never unlocks a keyring or prompts.
  */
 export async function readSecret(
   env: Environment,
@@ -19,7 +20,7 @@ export async function readSecret(
   });
 }
 
-/** Opens a connection to the service for `talk` and closes it afterwards. */
+/** Opens a connection to the Secret Service for the function `talk` and closes the connection afterwards. */
 export async function withSecretService<Outcome>(
   env: Environment,
   signal: AbortSignal,
@@ -46,23 +47,23 @@ const root = {
 };
 
 /**
- * gnome-keyring (at least 42 to 50) registers a new client asynchronously. In about one of 2,000 connections OpenSession
- * arrives first and aborts the whole service. So the first call is one that needs no registration, and the next call waits
- * for its reply.
+ * The keyring service gnome-keyring (at least versions 42 to 50) registers a new client asynchronously. In about one of 2,000
+ * connections the OpenSession call arrives before the registration and ends the whole service. So the first call is ReadAlias,
+ * which needs no registration, and OpenSession is sent after the reply to it.
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
-  // Its result does not matter; a missing service is reported by the next call.
+  // The result of the ReadAlias call is ignored; if the service is missing, the next call reports it.
   await readKeyringAlias(bus, '').catch(() => undefined);
 }
 
-/** `/` when no collection has this alias. */
+/** Returns the path of the collection with this alias; `/` when there is none. */
 export async function readKeyringAlias(bus: DbusConnection, alias: string): Promise<string> {
   const call = { ...root, member: 'ReadAlias', signature: 's' };
   const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
   return requireDbusSignature(reply, 'o').body.string();
 }
 
-/** The path of the one item with these attributes; undefined when there is none. */
+/** The object path of the only item with these attributes; undefined when there is none. */
 export async function findSecretItem(
   bus: DbusConnection,
   attributes: SecretAttributes,
@@ -108,7 +109,10 @@ async function searchItems(bus: DbusConnection, attributes: SecretAttributes): P
   return { unlocked: paths(), locked: paths() };
 }
 
-/** Unencrypted (`plain`): the bus is a socket of this user, and a process that can read it can also request the secret. */
+/**
+ * The session is unencrypted (`plain`), because the bus is a socket of this user, and a process that can read the socket can
+ * also request the secret.
+ */
 export async function openSecretSession(bus: DbusConnection): Promise<string> {
   const reply = await bus.call({
     ...root,

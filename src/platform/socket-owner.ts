@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Addresses of a TCP connection, as the process that accepted it sees them. */
+/** The addresses of a TCP connection as seen by the process that accepted it. */
 export interface ConnectionAddresses {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
@@ -9,10 +9,10 @@ export interface ConnectionAddresses {
 }
 
 /**
- * The user ID that owns the other end of a connection within this machine. `refused`: the system lists this end but not the
- * other one. undefined: the system does not tell (only Linux lists sockets, in
- * https://docs.kernel.org/networking/proc_net_tcp.html), or the other end is closed already.
- * @param readTable reads `/proc/net/tcp` or `/proc/net/tcp6`; a test replaces it
+ * The user ID that owns the other end of a connection within this machine. The result is `refused` if the system lists this end
+ * of the connection but not the other one. The result is undefined if the other end is already closed or the system lists no
+ * sockets (only Linux does, in https://docs.kernel.org/networking/proc_net_tcp.html). @param readTable reads `/proc/net/tcp` or
+ * `/proc/net/tcp6`; a test replaces it
  */
 export function readSocketOwner(
   addresses: ConnectionAddresses,
@@ -22,14 +22,14 @@ export function readSocketOwner(
   const there = endpointKey(addresses.remoteAddress, addresses.remotePort);
   if (here === undefined || there === undefined) return undefined;
   let isListed = false;
-  // The kernel does not lock the table while it is read, so a row can be missing once.
+  // The Linux kernel does not lock the socket table while it is read, so one reading may miss a row.
   for (let attempt = 0; attempt < 3; attempt++) {
     for (const name of ['tcp', 'tcp6'] as const) {
       for (const row of readTable(name).split('\n').slice(1)) {
         const [, local = '', remote = '', state, , , , uid, , inode] = row.trim().split(/\s+/);
         if (socketKey(local) === here && socketKey(remote) === there) isListed = true;
         if (socketKey(local) !== there || socketKey(remote) !== here) continue;
-        // A socket without a process has the inode 0, and 0 as its user.
+        // In the socket table a socket without a process has inode 0 and user 0.
         return inode === '0' || state === closedState ? undefined : Number(uid);
       }
     }
@@ -49,7 +49,7 @@ function readSocketTable(name: 'tcp' | 'tcp6'): string {
   }
 }
 
-/** Comparable text of `0100007F:1F90`: groups of four bytes in the byte order of the machine. */
+/** Formats address and port for comparison, such as `0100007F:1F90`: groups of four bytes in the byte order of the machine. */
 function socketKey(field: string): string {
   const [address = '', port = ''] = field.split(':');
   const bytes = Buffer.from(address, 'hex');
@@ -63,11 +63,11 @@ function endpointKey(address: string | undefined, port: number | undefined): str
   if (address === undefined || port === undefined) return undefined;
   const v4 = /^(?:::ffff:)?(\d+)\.(\d+)\.(\d+)\.(\d+)$/i.exec(address);
   if (v4 !== null) return `${shortAddress(Buffer.from(v4.slice(1).map(Number)))}:${port}`;
-  // Of IPv6 addresses only ::1 is within this machine in every case.
+  // Of the IPv6 addresses, only ::1 certainly belongs to this machine.
   return address === '::1' ? `${shortAddress(Buffer.from([...new Uint8Array(15), 1]))}:${port}` : undefined;
 }
 
-/** IPv4 addresses in IPv6 form (::ffff:0:0/96) are the same as without it. */
+/** An IPv4 address in IPv6 form (::ffff:0:0/96) is the same as the IPv4 address. */
 function shortAddress(bytes: Buffer): string {
   const isMapped = bytes.length === 16 && bytes.subarray(0, 12).toString('hex') === '00000000000000000000ffff';
   return (isMapped ? bytes.subarray(12) : bytes).toString('hex');

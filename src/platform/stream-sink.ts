@@ -3,24 +3,24 @@ import { CliError } from '../errors.ts';
 import type { OutputSink } from './host.ts';
 
 export interface StreamSinkOptions {
-  /** The name of the stream in an error: "standard output". */
+  /** The name of the output stream in errors, such as "standard output". */
   readonly name: string;
-  /** Called once when the reader has closed the pipe. Later writes are discarded. */
+  /** Called once when the reader has closed the pipe. Writes to a closed pipe are discarded. */
   readonly onClosed: () => void;
-  /** Whether a failed write is an error: on standard output, but not on standard error. */
+  /** Whether a failed write is an error: true for standard output, false for standard error. */
   readonly lossless: boolean;
 }
 
 type Output = Pick<WriteStream, 'write' | 'on' | 'off' | 'isTTY' | 'columns' | 'rows'>;
 
-/** A sink for a stream of the process, which is opened on first use. */
+/** Creates an output sink for a stream of the process; the stream is opened on first use. */
 export function streamSink(stream: () => Output, options: StreamSinkOptions): OutputSink {
   let output: Output | undefined;
   const closed = new AbortController();
   const opened = (): Output => {
     if (output === undefined) {
       output = stream();
-      // A failed write is reported to its callback as well. Without a listener the event would end the program.
+      // A failed write is reported to its callback and as an `error` event, which would end the program without a listener.
       output.on('error', () => {});
     }
     return output;
@@ -43,7 +43,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
     write: (data) =>
       new Promise((resolve, reject) => {
         if (closed.signal.aborted) return resolve();
-        // The callback is called when the system has accepted the data, so a slow reader slows down the writer.
+        // The callback of `write` is called when the system has accepted the data, so a slow reader delays the writer.
         opened().write(data, (error) => {
           const failure = error == null ? undefined : onFailure(error);
           if (failure === undefined) resolve();
@@ -54,7 +54,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
       return opened().isTTY === true;
     },
     get columns() {
-      // Some terminals report 0 columns.
+      // Some terminals report a width of 0 columns.
       return opened().isTTY === true ? opened().columns || undefined : undefined;
     },
     get rows() {

@@ -2,21 +2,23 @@ import { systemClock } from './clock.ts';
 import { platformFolders } from './folders.ts';
 import { createHelperKeychain } from './helper-keychain.ts';
 import type { Host } from './host.ts';
+import { startPager } from './pager.ts';
 import { streamSink } from './stream-sink.ts';
 import { systemSignals } from './system-signals.ts';
 
 export interface SystemHostOptions {
   /** The bundle of keychain-child.ts (default: beside this file). */
   readonly keychainHelper?: string;
-  /** Called once, before the first HTTP request. */
+  /** Called once before the first HTTP request of the process. */
   readonly onNetwork?: () => Promise<void>;
 }
 
-/** This machine. Modules are loaded, streams opened and processes started on first use. */
+/** This machine. Creates the Host of the real system; modules are loaded, streams opened and processes started on first use. */
 export function systemHost(options: SystemHostOptions = {}): Host {
   const { env, platform } = process;
   const signals = systemSignals();
-  // A closed pipe is not an error. Work in progress (a refresh) listens for signals until it is committed.
+  // A closed pipe ends the program with exit code 0. Work that must be completed, such as a token refresh, listens for signals
+  // until it is committed.
   const onClosed = () => signals.whenNoListeners(() => process.exit(0));
   return {
     env,
@@ -48,6 +50,7 @@ export function systemHost(options: SystemHostOptions = {}): Host {
         return systemBrowser(env, platform).open(url);
       },
     },
+    startPager: (command) => startPager(command, env),
     keychain: createHelperKeychain({
       env,
       ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),

@@ -1,11 +1,11 @@
 import type { SignalName, Signals } from './host.ts';
 
 export interface SystemSignals extends Signals {
-  /** Calls `callback` when there is no listener: now, or when the last one was removed. */
+  /** Calls `callback` when there is no signal listener: immediately, or when the last listener is removed. */
   whenNoListeners(callback: () => void): void;
 }
 
-/** The signals of the operating system. They are caught only while there is a listener. */
+/** Delivers the signals of the operating system to listeners. The process catches signals only while it has a listener. */
 export function systemSignals(): SystemSignals {
   const listeners = new Set<Listener>();
   const waiting: (() => void)[] = [];
@@ -14,13 +14,13 @@ export function systemSignals(): SystemSignals {
   };
   return {
     listen(onSignal) {
-      // Wrapped, so that the same function can be added twice.
+      // Each listener is wrapped in a new function, so that the same function can be added twice.
       const listener: Listener = (signal) => onSignal(signal);
       if (listeners.size === 0) for (const signal of caught) process.on(signal, forward);
       listeners.add(listener);
       return () => {
         if (!listeners.delete(listener) || listeners.size > 0) return;
-        // Without a listener a signal ends the program again.
+        // After the last signal listener is removed, a signal ends the program as usual.
         for (const signal of caught) process.off(signal, forward);
         for (const callback of waiting.splice(0)) callback();
       };

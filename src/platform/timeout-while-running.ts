@@ -1,7 +1,7 @@
 /**
- * Aborts with a TimeoutError after `ms` milliseconds in which this process could run. Time in which it was stopped (Ctrl-Z,
- * SIGSTOP, a debugger) does not count: otherwise the timer would fire before a response that arrived in that time is read.
- * Does not keep the process alive.
+ * Aborts with a TimeoutError after `ms` milliseconds in which this process could run. Time in which the process was stopped
+ * (Ctrl-Z, SIGSTOP, a debugger) does not count, because otherwise the timer would fire before the program reads a response that
+ * arrived in that time. The timer of the timeout does not keep the process running.
  */
 export function timeoutWhileRunning(ms: number, tick = 1_000): AbortSignal {
   const controller = new AbortController();

@@ -4,24 +4,25 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The TLS parameters of a connection. */
 export interface TlsConnectionInfo {
-  /** For example `TLSv1.3`. */
+  /** The TLS version, for example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
-  /** The chain ends at an authority that this program trusts without a CA file; undefined: not determined. */
+  /** Whether the certificate chain ends at a CA that this program trusts without a CA file; undefined if this was not determined. */
   readonly isPubliclyTrusted?: boolean;
 }
 
 export interface Certificate {
   readonly subject: string;
   readonly issuer: string;
-  /** Milliseconds since the epoch. */
+  /** The expiry of the certificate in milliseconds since the epoch. */
   readonly validTo: number;
   readonly selfSigned: boolean;
 }
 
 export function readTlsConnectionInfo(socket: TLSSocket): TlsConnectionInfo {
   const version = socket.getProtocol();
-  // After getPeerX509Certificate, Node.js 20 has no certificate left for a later reader (channel binding).
+  // The function getPeerX509Certificate is not called, because in Node.js 20 the certificate would then be missing for channel
+  // binding.
   const { raw } = socket.getPeerCertificate() ?? {};
   const found = raw === undefined ? undefined : new X509Certificate(raw);
   return {

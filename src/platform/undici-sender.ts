@@ -6,7 +6,7 @@ import { proxyFor } from './proxy.ts';
 import { withRequestTrace } from './request-trace.ts';
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
-  /** Milliseconds for a connection, including handshakes (default: 10 s). */
+  /** Time limit for establishing a connection including handshakes, in milliseconds (default: 10 s). */
   readonly connectLimit?: number;
   /** CA certificates to trust instead of the default ones (PEM). */
   readonly ca?: string | undefined;
@@ -14,8 +14,8 @@ export interface UndiciSenderOptions extends HttpSenderOptions {
 }
 
 /**
- * Sends requests with undici. With `fresh` each request has a connection of its own, else connections are reused. The body of a
- * response must be read or its iteration ended, which frees the connection.
+ * Sends requests with undici. With `fresh` each request uses a new connection, otherwise connections are reused. The caller
+ * must read the body of a response or end its iteration, which releases the connection.
  */
 export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
   const [{ dispatchRequest }, { createConnectionPool }] = await Promise.all([
@@ -27,7 +27,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
     createConnectionPool({ proxyFor: proxyOf, connectLimit: options.connectLimit ?? 10_000, ca: options.ca });
   const kept = options.fresh === true ? undefined : create();
 
-  // A batch sends thousands of requests to one URL.
+  // The parsed URL is cached, because a batch sends thousands of requests to one URL.
   let latest: { readonly url: string; readonly target: URL } | undefined;
   const targetOf = (url: string): URL => {
     if (latest?.url !== url) latest = { url, target: parse(url) };
@@ -35,7 +35,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   };
   const send: HttpSender = async (url, init) => {
     const target = targetOf(url);
-    // Throws for an invalid proxy setting, which is not a network failure.
+    // An invalid proxy setting is not a network failure, so its error is thrown before the request.
     proxyOf(target);
     const pool = kept ?? create();
     const leave = async () => {
@@ -58,7 +58,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   return options.trace === undefined ? send : withRequestTrace(send, options.trace, options.now ?? Date.now);
 }
 
-/** Sends requests with a given fetch, which does not report whether a request was sent: each failure counts as sent. */
+/** Sends requests with the given `fetch`, which does not report whether a request was sent, so each failed request counts as sent. */
 export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
   return async (url, init) => {
     const { origin } = parse(url);
@@ -73,7 +73,7 @@ export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
 }
 
 function parse(url: string): URL {
-  // The error of the parser would contain the URL.
+  // The error of the URL parser would contain the URL with its secrets.
   if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: the URL is invalid');
   return new URL(url);
 }
@@ -108,9 +108,12 @@ interface FailureContext {
   readonly signal: AbortSignal;
 }
 
-/** Replaces errors of libraries: "Failed to parse URL", ERR_INVALID_URL and errors of invalid headers contain the secret. */
+/**
+ * Replaces errors of libraries, because "Failed to parse URL", ERR_INVALID_URL and errors about invalid headers contain the
+ * secret.
+ */
 function failureOf(error: unknown, { sent, origin, signal }: FailureContext): SendError {
-  // fetch wraps the error, a dispatcher does not.
+  // The error of `fetch` has the original error as its cause; the error of a dispatcher is the original error.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (signal.aborted) {
     const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';

@@ -3,11 +3,11 @@ import type { Environment } from './host.ts';
 export interface UnsafeEnvironmentVariable {
   readonly variable: string;
   readonly value: string;
-  /** Completes the sentence "<variable>=<value> …". */
+  /** The reason completes the sentence "<variable>=<value> …". */
   readonly why: string;
 }
 
-/** An environment variable of Node with which no request with secrets may be sent; undefined when there is none. */
+/** Finds an environment variable of Node that would expose secrets of requests; returns undefined when there is none. */
 export function findUnsafeVariable(env: Environment): UnsafeEnvironmentVariable | undefined {
   const verify = env.NODE_TLS_REJECT_UNAUTHORIZED;
   if (verify === '0') {
@@ -28,10 +28,10 @@ export function findUnsafeVariable(env: Environment): UnsafeEnvironmentVariable 
   return undefined;
 }
 
-/** Debug sections that print URLs with their query, headers, or received bytes (`stream` prints 50 of each chunk). */
+/** Sections of NODE_DEBUG that print URLs with their query, headers, or received bytes (`stream` prints 50 bytes of each chunk). */
 const secretPrintingSections = ['undici', 'fetch', 'http', 'net', 'stream'];
 
-/** The list as Node interprets it: separated by commas, `*` matches anything, case-insensitive. */
+/** Interprets the list of NODE_DEBUG as Node does: separated by commas, `*` matches any text, case is ignored. */
 function debugListPattern(list: string): RegExp {
   const pattern = list
     .replace(/[|\\{}()[\]^$+?.]/g, '\\$&')

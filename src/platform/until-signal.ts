@@ -3,8 +3,8 @@ import { interruptedError } from './defer-signals.ts';
 import type { SignalName, Signals } from './host.ts';
 
 /**
- * Runs work that a signal of the system aborts. After a signal the outcome of the work is ignored: the command fails with
- * `message` and the exit code of that signal (130, 143).
+ * Runs asynchronous work until it ends or the process receives a signal. After a signal the result of the work is ignored: the
+ * command fails with `message` and the exit code of the signal (130 or 143).
  */
 export async function runUntilSignal<T>(
   signals: Signals,

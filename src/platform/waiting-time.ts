@@ -1,4 +1,7 @@
-/** A waiting time for people, rounded up: `45 s`, `12 min`, `2 h 5 min`. From one minute on without seconds. */
+/**
+ * Formats a waiting time for people, rounded up: `45 s`, `12 min`, `2 h 5 min`. Times of one minute or more are shown without
+ * seconds.
+ */
 export function formatWaitingTime(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -3,19 +3,22 @@ import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import type { PostgresqlSource } from './source.ts';
 import { verifiesServerIdentity } from './ssl-mode.ts';
 
-/** How the server asked for the password; `none`: it did not ask. */
+/** How the server requested the password; `none`: the server did not request it. */
 export type AuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
 
 interface AuthenticationGuard {
-  /** Called with each authentication request, before it is answered. Throws a ConnectError for one that must not be. */
+  /**
+   * Must be called with each authentication request, before the client responds. Throws a ConnectError for a request to
+   * which the client must not respond.
+   */
   check(code: number, body: Buffer): void;
   method(): AuthenticationMethod;
-  /** SCRAM has begun and has no result yet: what the server refuses then is the channel binding. */
+  /** Whether SCRAM has begun and has no result yet; an error of the server is then about the channel binding. */
   isScramOpen(): boolean;
 }
 
 /**
- * Follows the authentication requests of a server, in an order that only a real server has.
+ * Checks that the authentication requests of a server have an order that the protocol allows.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
  * @param mayUseCleartext false: a request for the password in clear text is refused
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
@@ -45,7 +48,7 @@ export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsC
 }
 
 /**
- * Whether a request for the password in clear text may be answered: only to a server that is known to be the right one.
+ * Whether the password may be sent in clear text: only to a server whose identity is certain.
  * @param peer the address that the socket is connected to
  */
 export function mayUseCleartext(source: PostgresqlSource, peer: string | undefined): boolean {
@@ -54,8 +57,9 @@ export function mayUseCleartext(source: PostgresqlSource, peer: string | undefin
 }
 
 /**
- * The value of require_auth with which libpq (16 and newer) refuses clear text where this program does; undefined: it may be
- * used. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
+ * The value of require_auth with which libpq (16 and newer) refuses a password in clear text if this program does;
+ * undefined if clear text is allowed.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
  */
 export function requiredAuthentication(source: PostgresqlSource): string | undefined {
   const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
@@ -68,7 +72,7 @@ function isKnown(code: number): boolean {
   return Object.values<number>(codes).includes(code);
 }
 
-/** The requests that may follow a request; pg reports the unknown ones itself. */
+/** The authentication requests that may follow each request; the package pg reports unknown requests. */
 const allowedAfter: ReadonlyMap<number | undefined, readonly number[]> = new Map([
   [undefined, [codes.ok, codes.cleartext, codes.md5, codes.sasl]],
   [codes.cleartext, [codes.ok]],

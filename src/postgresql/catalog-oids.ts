@@ -1,7 +1,8 @@
 /**
  * Object ids that every PostgreSQL server shares, because they are assigned in the sources of the server
- * (src/include/catalog/*.dat and src/include/access/transam.h). Queries interpolate them as quoted literals: a quoted literal
- * takes the type of the column, while a bare number is an int4 and costs the search for a matching operator.
+ * (src/include/catalog/*.dat and src/include/access/transam.h). Queries contain object ids as quoted literals: a quoted
+ * literal takes the type of the column, while a bare number is an int4, for which the server must search a matching
+ * operator.
  */
 
 /** FirstNormalObjectId: objects with this id or a higher one were created by users or extensions, not by initdb. */
@@ -10,7 +11,7 @@ export const firstNormalObjectId = 16384;
 /** FirstGenbkiObjectId: a lower id is assigned by hand in the sources, and is the same in every database of a major version. */
 export const firstGenbkiObjectId = 10000;
 
-/** System catalogs, as pg_depend.classid and refclassid name them. */
+/** Object ids of system catalogs, as in pg_depend.classid and refclassid. */
 export const oidsOfCatalogs = {
   pg_type: 1247,
   pg_proc: 1255,
@@ -91,7 +92,10 @@ export const typeOid = {
 
 export const functionOid = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
 
-/** Types whose values are written as bare names of functions or operators: a name with several meanings cannot be read back. */
+/**
+ * Types whose values are written as bare names of functions or operators, which fail to be read if several objects have
+ * the name.
+ */
 export const regprocTypes: readonly number[] = [
   typeOid.regproc,
   typeOid.regoper,
@@ -124,21 +128,26 @@ export const dateTimeTypes = [typeOid.date, typeOid.time, typeOid.timestamp, typ
 );
 
 /*
- * Built-in functions as patterns over node trees (`:funcid 1299 `), in which an expression names functions by object id alone.
+ * Built-in functions as patterns over node trees (`:funcid 1299 `), in which an expression refers to functions by
+ * object id.
  */
 
 /** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
 export const clockReadingFunctions = '1299|264[789]';
 
-/** Functions that resolve a name by the search_path and return NULL when there is none (to_regclass and the like); current_schema. */
+/**
+ * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
+ * current_schema.
+ */
 export const nameLookupFunctions = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
 export const sessionFunctions = `${nameLookupFunctions}|2077|74[56]|1079`;
 
 /**
- * Functions whose result belongs to a server, a connection or a moment, except the clock: version, addresses and process ids,
- * positions in the WAL, transactions, sizes of files, sequences, random values.
+ * Functions whose result depends on the server, the connection or the time of the call, except those that read the
+ * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files, sequences, random
+ * values.
  */
 export const serverStateFunctions =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';

@@ -1,8 +1,8 @@
 /**
- * Checks the parts of a message that pg trusts: an unterminated error makes it loop without end, and the lengths of values
- * may lead it out of the message. Throws an Error for a malformed message.
+ * Checks the parts of a protocol message that the package pg does not check: an unterminated error makes pg loop
+ * endlessly, and wrong lengths of values make it read beyond the message. Throws an Error for a malformed message.
  * @param kind the first byte of the message
- * @returns bytes of memory that the message uses once it is decoded
+ * @returns bytes of memory that the decoded message uses
  */
 export function checkMessageBody(kind: number, body: Buffer): number {
   switch (kind) {
@@ -22,11 +22,14 @@ export function checkMessageBody(kind: number, body: Buffer): number {
   }
 }
 
-/** Bytes that pg was measured to use for a message, for each value of a row, and for a result without rows. */
+/**
+ * The measured memory in bytes that the package pg uses for a message, for each value of a row, and for a result
+ * without rows.
+ */
 const fixedCost = 180;
 const valueCost = 24;
 const resultCost = 1024;
-/** The most columns of a result (https://www.postgresql.org/docs/current/limits.html). */
+/** The maximum number of columns of a result (https://www.postgresql.org/docs/current/limits.html). */
 const maxColumns = 1664;
 
 function checkDataRow(body: Buffer): number {
@@ -48,7 +51,7 @@ function checkColumnCount(body: Buffer): number {
   return columns;
 }
 
-/** Fields are texts that end with a zero byte; another zero byte ends the message. */
+/** Fields of an error message are texts that end with a zero byte; another zero byte ends the message. */
 function checkFields(body: Buffer): void {
   const isTerminated = body.at(-1) === 0 && (body.length === 1 || body.at(-2) === 0);
   if (!isTerminated) throw new Error('an error message of the server is cut off');

@@ -4,8 +4,9 @@ import type { MessageReader } from './message-reader.ts';
 import type { Stream } from './pg.ts';
 
 /**
- * The stream as pg reads it: complete and checked messages only. pg parses messages in a listener and throws on some, such as
- * a request for Kerberos; no caller could catch that, so it ends the connection.
+ * The stream that the package pg reads: it contains only complete and checked messages. pg parses messages in a
+ * listener and throws on some, such as a Kerberos request; because no caller can catch this error, it ends the
+ * connection.
  */
 export function checkedStream(
   stream: Stream,

@@ -2,8 +2,9 @@ import { usageError } from '../errors.ts';
 import type { ConnectionParameters } from './connection-string.ts';
 
 /**
- * Returns notes about parameters that a migration does not use. Throws a CliError for parameters that it cannot support,
- * and for unknown ones: a misspelt sslmode must not be ignored.
+ * Checks the parameters of a connection string, and returns notes about those that a migration does not use. Throws a
+ * CliError for parameters that a migration cannot support, and for unknown parameters, because a misspelt sslmode must
+ * not be ignored.
  */
 export function validateConnectionParameters(parameters: ConnectionParameters, what: string): readonly string[] {
   for (const name of parameters.keys()) {
@@ -11,14 +12,14 @@ export function validateConnectionParameters(parameters: ConnectionParameters, w
     if (reason !== undefined) throw usageError(`the parameter ${name} of ${what} is not supported: ${reason}`);
   }
   const strange = [...parameters.keys()].find((name) => !used.has(name) && !ignored.has(name));
-  // The name may be part of a password that was not encoded, so it is not repeated.
+  // The error does not contain the name of the parameter, which may be part of a password that was not percent-encoded.
   if (strange !== undefined) throw usageError(`a parameter of ${what} is unknown`, `use only ${[...used].join(', ')}`);
   return [...parameters.keys()]
     .filter((name) => ignored.has(name))
     .map((name) => `the parameter ${name} of ${what} is ignored`);
 }
 
-/** SCRAM keys are not a password, and the service logs in with a password only. */
+/** SCRAM keys are not supported, because the service logs in only with a password. */
 const passwordOnly = 'the service logs in with a password';
 
 const used = new Set(['host', 'port', 'dbname', 'user', 'password', 'sslmode', 'ssl', 'sslrootcert']);

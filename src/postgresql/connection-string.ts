@@ -1,9 +1,12 @@
 import { usageError } from '../errors.ts';
 
-/** The parameters of a connection string by their libpq names, in order; the last one of a name counts. */
+/**
+ * The parameters of a connection string by their libpq names, in order; of several values of a parameter, the last one
+ * applies.
+ */
 export type ConnectionParameters = ReadonlyMap<string, string>;
 
-/** Whether libpq would parse the text as a connection string rather than use it as a name. */
+/** Whether libpq would parse the text as a connection string, not as a database name. */
 export function isConnectionString(text: string): boolean {
   return isUri(text) || text.includes('=');
 }
@@ -14,7 +17,7 @@ export function isConnectionString(text: string): boolean {
  * @param what where the text came from: `--source`
  */
 export function parseConnectionString(text: string, what: string): ConnectionParameters {
-  // A text from a file ends in a newline, and a URI contains no bare space.
+  // White space is removed, because a text from a file ends in a newline, and a URI contains no bare space.
   const trimmed = text.trim();
   return isUri(trimmed) ? parseUri(trimmed, what) : parseKeyValuePairs(text, what);
 }
@@ -31,7 +34,7 @@ function parseUri(text: string, what: string): ConnectionParameters {
     if (value !== '') found.set(name, percentDecoded(value, name, what));
   };
   let rest = text.slice(scheme[0].length);
-  // As in libpq, the part before an @ is the user, unless a slash comes first.
+  // As in libpq, the part of a URI before an @ is the user, unless a slash comes first.
   const user = /^([^@/]*)@/.exec(rest);
   if (user !== null) {
     const [, name = '', password = ''] = /^([^:]*)(?::(.*))?$/s.exec(user[1]!) ?? [];
@@ -86,7 +89,10 @@ function percentDecoded(text: string, name: string, what: string): string {
 
 const known = new Set(['user', 'password', 'host', 'port', 'dbname']);
 
-/** `host=db port=5432 password='it\'s'`: a quoted value may contain spaces, and a backslash escapes the next character. */
+/**
+ * Parses the keyword/value format: `host=db port=5432 password='it\'s'`: a quoted value may contain spaces, and a
+ * backslash escapes the next character.
+ */
 function parseKeyValuePairs(text: string, what: string): ConnectionParameters {
   const found = new Map<string, string>();
   const pair = /\s*([^\s=]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'(?=\s|$)|((?:[^\s'\\]|\\.)(?:[^\s\\]|\\.)*)?(?=\s|$))\s*/sy;

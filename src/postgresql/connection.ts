@@ -18,14 +18,14 @@ import { postgresqlTlsOptions } from './tls.ts';
 
 export interface ConnectOptions {
   readonly dbname: string;
-  /** Milliseconds until the server must be ready for a statement. */
+  /** Time limit in milliseconds from the start of the connection until the server is ready for a statement. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
-  /** A connection of the replication protocol (`replication=database`) instead of a session for SQL. */
+  /** Whether to open a replication connection (`replication=database`) instead of an SQL session. */
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /** Shared by sessions whose responses are kept at the same time (default: each response alone is limited). */
+  /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
   readonly memory?: ResponseMemory | undefined;
 }
 
@@ -34,9 +34,9 @@ export interface PostgresqlSession {
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
-  /** When a line of pg_hba.conf has the method `trust`, the password is not requested, and so not verified. */
+  /** With the method `trust` in pg_hba.conf the server does not request, and so does not verify, the password. */
   readonly authentication: AuthenticationMethod;
-  /** Why the login was made without `startupSettings`: a pooler rejected them with this message. undefined: they are in force. */
+  /** The message with which a pooler rejected `startupSettings`; undefined if the settings are in force. */
   readonly startupRefusal: string | undefined;
   /**
    * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
@@ -45,8 +45,8 @@ export interface PostgresqlSession {
    */
   query(message: PinnedMessage, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /**
-   * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). When it is not read to
-   * its end, the session is closed. Throws a QueryError.
+   * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). If the
+   * response is not read to its end, the session is closed. Throws a QueryError.
    */
   copyOut: CopyOut<PinnedMessage>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
@@ -55,7 +55,7 @@ export interface PostgresqlSession {
   end(): Promise<void>;
 }
 
-/** Opens a session. Throws a ConnectError; no socket stays open then. */
+/** Opens a session. Throws a ConnectError, and then leaves no socket open. */
 export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<PostgresqlSession> {
   const begin = performance.now();
   try {
@@ -81,17 +81,17 @@ async function openSession(
     port: source.port,
     user: source.username,
     database: options.dbname,
-    // When the function returned an empty text, pg would look in the environment and in .pgpass itself.
+    // If the function returned an empty password, the package pg would read the environment and .pgpass.
     password: () => passwordOf(source),
     ssl: source.ssl === 'require' ? postgresqlTlsOptions(source) : false,
     sslnegotiation: 'postgres',
     stream: () => socket,
     keepAlive: true,
     scramMaxIterations: 5_000_000,
-    // Without TLS a server cannot offer it, and a client that announces it is a contradiction.
+    // Channel binding is off without TLS: a server cannot offer it, and a client must not announce it.
     enableChannelBinding: source.ssl === 'require',
   });
-  // pg would add PGOPTIONS and the like.
+  // The options are set explicitly, because the package pg would otherwise use PGOPTIONS.
   client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
@@ -131,7 +131,7 @@ function createPostgresqlSession(
     toError: (error: unknown) => toQueryError(connection.failure() ?? error, 0),
   };
   return {
-    // pg reads it as a signed number, and poolers use all 32 bits.
+    // The package pg reads the process id as a signed number, but poolers use all 32 bits.
     processId: client.processID === null ? undefined : client.processID >>> 0,
     tls: connection.tls(),
     async query(message, limit = 30_000) {
@@ -153,14 +153,14 @@ function createPostgresqlSession(
       return copyIn(client, transport, message);
     },
     async end() {
-      // The server closes the connection after Terminate; when it hangs, the socket is destroyed.
+      // The server should close the connection after Terminate; if it hangs, the socket is destroyed.
       await withTimeout(client.end(), 1000, signal).catch(() => {});
       connection.drop();
     },
   };
 }
 
-/** State of the network connection that pg does not expose. */
+/** State of the network connection that the package pg does not expose. */
 interface ConnectionState {
   phase(): ConnectPhase;
   tls(): TlsConnectionInfo | undefined;
@@ -243,7 +243,7 @@ function passwordOf(source: PostgresqlSource): string {
   return password;
 }
 
-/** A NUL ends a text of the startup message: the server would read the rest as another parameter. */
+/** NUL is refused, because it ends a text of the startup message, and the server would parse the rest as a parameter. */
 function refuseNul(what: string, text: string): void {
   if (text.includes('\0'))
     throw new ConnectError('startup', connectErrorCodes.protocol, `the ${what} contains a NUL character`);

@@ -5,8 +5,8 @@ import type { QueryError } from './query-error.ts';
 import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
 
 /**
- * Passes the rows of the server to `take`, one by one. While a promise returned by `take` is pending, no more rows are read.
- * The bytes are valid until `take` returns. Resolves with the number of rows.
+ * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,
+ * no more rows are read. The bytes of a row are valid only until `take` returns. Resolves with the number of rows.
  * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
  */
 export type CopyOut<Text extends string> = (text: Text, take: TakeCopyData, messages?: CopyMessages) => Promise<number>;
@@ -14,15 +14,18 @@ export type CopyOut<Text extends string> = (text: Text, take: TakeCopyData, mess
 type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
 
 export interface CopySink {
-  /** Copies the bytes. When it returns a promise, the caller waits for it before the next write: the server is slower. */
+  /**
+   * Copies the bytes. Writes rows; if a promise is returned, the caller must await it before the next write, because
+   * the server is slower.
+   */
   write(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends the COPY. Resolves with the number of rows that the server stored. */
   finish(): Promise<number>;
-  /** Cancels the COPY: the server stores no row of it. */
+  /** Cancels the COPY, so that the server stores none of its rows. */
   abandon(): Promise<void>;
 }
 
-/** What a COPY needs of its session. */
+/** The parts of a session that a COPY uses. */
 export interface CopyTransport {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
@@ -45,7 +48,7 @@ export async function copyOut(
       wait.then(
         () => stream.resume(),
         (error: unknown) => {
-          // The server would go on sending the rest of the table.
+          // The connection is destroyed, because the server would continue to send the rest of the table.
           copy.fail(error);
           transport.drop();
         },
@@ -55,7 +58,9 @@ export async function copyOut(
   return copy.rows;
 }
 
-/** Bytes that are sent in one message: a message for each row would cost a system call for each row. */
+/**
+ * Bytes of rows that are sent in one message, because one message for each row would cost one system call for each row.
+ */
 const chunkSize = 65_536;
 
 export async function copyIn(client: Client, transport: CopyTransport, text: PinnedMessage): Promise<CopySink> {
@@ -72,7 +77,8 @@ export async function copyIn(client: Client, transport: CopyTransport, text: Pin
     ]);
   };
   await new Promise<void>((resolve, reject) => {
-    // The server ended the statement without a request for rows, for example because it runs another one: no COPY begins.
+    // If the server ends the statement without a request for rows, for example because the statement is no COPY, no
+    // COPY begins.
     copy.rows.then(() => reject(transport.toError(new Error('the server did not begin the COPY'))), reject);
     sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });
@@ -120,7 +126,8 @@ function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandl
     settle = resolve;
     refuse = reject;
   });
-  // The caller may not wait for the rows yet; an unhandled rejection would end the process.
+  // The rejection is handled here, because the caller may not await the rows yet, and an unhandled rejection would end
+  // the process.
   rows.catch(() => {});
   const stop = () => {
     fail(new DOMException('the operation was aborted', 'AbortError'));
@@ -144,7 +151,7 @@ function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandl
       handleCopyInResponse() {},
       handleCopyData() {},
       handleCommandComplete: ({ text }) => {
-        // Statements around the COPY, such as COMMIT, complete as well.
+        // The server also reports the completion of statements around the COPY, such as COMMIT.
         count = Number(/^COPY (\d+)$/.exec(text)?.[1] ?? count);
       },
       handleReadyForQuery() {

@@ -2,38 +2,41 @@ import type { ResponseMemory } from '../platform/response-memory.ts';
 import { checkMessageBody } from './check-message-body.ts';
 
 /**
- * How the rows of a COPY arrive. `rows`: each row is one message. `parts`: a large row arrives in several messages, so that
- * it is never held in memory as a whole.
+ * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
+ * in several messages, so that the whole row is never in memory.
  */
 export type CopyMessages = 'rows' | 'parts';
 
 export interface MessageReader {
-  /** Takes bytes as they arrive and delivers complete, checked messages. Throws an Error for what no server may send. */
+  /**
+   * Receives the bytes of the server and delivers complete, checked messages. Throws an Error for messages that no
+   * PostgreSQL server may send.
+   */
   read(chunk: Buffer): void;
-  /** A statement is sent: what its response may hold is counted from here. */
+  /** Must be called when a statement is sent: the size of its response is counted from here. */
   expectResponse(copy?: CopyMessages): void;
-  /** The responses are not kept any more. */
+  /** Must be called when the responses are no longer in memory. */
   close(): void;
 }
 
-/** Bytes of one message before the login, where libpq accepts 30,000. */
+/** Maximum bytes of one message before the login; libpq accepts 30,000. */
 const maxLoginMessage = 65_536;
-/** Bytes of all messages before the login. */
+/** Maximum bytes of all messages before the login together. */
 const maxLogin = 2 ** 20;
-/** Bytes of one message that holds a value of a user; far more than the source of any function. */
+/** Maximum bytes of one message with a value of a user; far more than the source text of any function. */
 const maxMessage = 16 * 2 ** 20;
-/** Bytes of one message of a kind that is always short, and of an error message. */
+/** Maximum bytes of an error message, and of messages that are always short. */
 const maxShortMessage = 65_536;
 const maxErrorMessage = 2 ** 20;
-/** Bytes of one row of COPY: PostgreSQL builds none that is larger. */
+/** Maximum bytes of one row of COPY: PostgreSQL cannot build a larger row. */
 const maxCopiedRow = 2 ** 30;
 /** A row of COPY above this size is delivered in parts. */
 const partSize = 65_536;
 
 /**
- * Splits the bytes of the server into messages before pg sees them, so that a message is refused by its header. pg itself
- * stores every message whole, whatever its length, keeps all rows, and does not terminate on some malformed messages.
- * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * Splits the bytes of the server into messages before the package pg reads them, so that the header alone can refuse a
+ * message. pg itself stores whole messages of any length, keeps all rows, and does not terminate on some malformed
+ * messages. https://www.postgresql.org/docs/current/protocol-message-formats.html
  * @param deliver receives complete messages, one or several at once
  * @param onAuthentication called with the code and the body of each authentication request, before it is delivered
  * @param memory limits what the responses use
@@ -51,7 +54,10 @@ export function createMessageReader(
   let copy: CopyMessages | undefined;
   let partLeft = 0;
 
-  /** Throws for a header that no message may have. Returns the length of the message with its header. */
+  /**
+   * Checks the header of a message, and throws if no message may have it. Returns the length of the message with its
+   * header.
+   */
   const checkHeader = (kind: number, length: number): number => {
     if (isFirst && !firstKinds.has(kind)) throw new Error('the response is not of the PostgreSQL protocol');
     isFirst = false;
@@ -66,7 +72,7 @@ export function createMessageReader(
 
   const checkMessage = (message: Buffer): void => {
     const kind = message[0]!;
-    // A table may have millions of rows, and they are not kept.
+    // Rows of COPY do not count, because they are not kept in memory.
     if (kind === copyData && copy !== undefined) return;
     const body = message.subarray(5);
     if (kind === authentication) onAuthentication(body.length < 4 ? -1 : body.readInt32BE(0), body.subarray(4));
@@ -77,7 +83,7 @@ export function createMessageReader(
     if (kind === readyForQuery) isLoggedIn = true;
   };
 
-  /** Delivers the bytes of a large row as messages of their own. Returns the number of bytes taken. */
+  /** Delivers the parts of a large row as separate messages. Returns the number of bytes that were used. */
   const deliverPart = (bytes: Buffer): number => {
     const part = bytes.subarray(0, partLeft);
     if (part.length === 0) return 0;
@@ -106,7 +112,7 @@ export function createMessageReader(
     return at;
   };
 
-  /** The end of the last complete message from `start` on; messages before an invalid one are delivered. */
+  /** The end of the last complete message after `start`; messages before an invalid message are still delivered. */
   const readComplete = (chunk: Buffer, start: number): number => {
     let at = start;
     try {
@@ -142,14 +148,17 @@ export function createMessageReader(
   };
 }
 
-/** A message of which a part has arrived. Its memory grows with what arrives, not with what the header announces. */
+/**
+ * A message of which only a part has been received. The memory of the message grows with the bytes received, not with
+ * the length in the header.
+ */
 function createPartialMessage() {
   let bytes = Buffer.alloc(0);
   let size = 0;
   return {
     size: () => size,
     header: () => ({ kind: bytes[0]!, length: bytes.readUInt32BE(1) }),
-    /** Appends until the message has `total` bytes. Returns the number of bytes taken. */
+    /** Appends bytes until the message has `total` bytes. Returns the number of bytes that were used. */
     take(chunk: Buffer, total: number): number {
       const taken = Math.min(Math.max(0, total - size), chunk.length);
       if (size + taken > bytes.length) {
@@ -161,7 +170,7 @@ function createPartialMessage() {
       size += taken;
       return taken;
     },
-    /** Returns the message and begins the next. */
+    /** Returns the complete message and begins the next one. */
     clear(): Buffer {
       const message = bytes.subarray(0, size);
       bytes = Buffer.alloc(0);
@@ -177,11 +186,17 @@ const copyData = 0x64;
 
 const codesOf = (kinds: string) => [...kinds].map((kind) => kind.charCodeAt(0));
 
-/** AuthenticationRequest, ErrorResponse, NegotiateProtocolVersion, NoticeResponse; pg would wait for the rest of any other. */
+/**
+ * Messages allowed before the login: AuthenticationRequest, ErrorResponse, NegotiateProtocolVersion, NoticeResponse;
+ * the package pg would wait for the rest of any other message.
+ */
 const firstKinds: ReadonlySet<number> = new Set(codesOf('REvN'));
-/** Also ParameterStatus, BackendKeyData and ReadyForQuery, which ends the login. */
+/**
+ * Messages allowed during the login: those before it, ParameterStatus, BackendKeyData and ReadyForQuery, which ends the
+ * login.
+ */
 const loginKinds: ReadonlySet<number> = new Set(codesOf('REvNSKZ'));
-/** The messages of the simple query protocol with the largest length of each. */
+/** The message types of the simple query protocol, each with its maximum length. */
 const sessionMessages: ReadonlyMap<number, number> = new Map([
   ...codesOf('DTd').map((kind) => [kind, maxMessage] as const),
   ...codesOf('ENA').map((kind) => [kind, maxErrorMessage] as const),

@@ -1,10 +1,11 @@
 /**
- * Elements of an array in its text form, of all dimensions (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO).
- * Arrays are decoded here because the JSON functions of the server call casts that users define.
+ * Decodes the elements of a PostgreSQL array in its text form, of all dimensions
+ * (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). Arrays are decoded here, because the JSON functions
+ * of the server would call casts that users define.
  */
 export function parseArrayText(text: string): readonly (string | null)[] {
   const elements: (string | null)[] = [];
-  // Bounds other than 1 are written before the array: `[0:2]={a,b,c}`.
+  // PostgreSQL writes array bounds other than 1 before the array: `[0:2]={a,b,c}`.
   let at = text.indexOf('{');
   if (at < 0) throw new TypeError('the server did not return an array');
   for (; at < text.length; at += 1) {
@@ -16,7 +17,10 @@ export function parseArrayText(text: string): readonly (string | null)[] {
   return elements;
 }
 
-/** Fields of a composite value in its text form (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX). */
+/**
+ * Decodes the fields of a composite value in its text form
+ * (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX).
+ */
 export function parseRecordText(text: string): readonly (string | null)[] {
   if (!text.startsWith('(') || !text.endsWith(')')) throw new TypeError('the server did not return a composite value');
   const fields: (string | null)[] = [];
@@ -35,11 +39,11 @@ const recordEnd = /[,)]/;
 interface Item {
   readonly value: string;
   readonly isQuoted: boolean;
-  /** Position of the character that ends it. */
+  /** Position of the character that ends the element or field. */
   readonly end: number;
 }
 
-/** In quotes a backslash and, in composite values, a second quote stand for the next character. */
+/** Inside quotes a backslash escapes the next character; in composite values a second quote does the same. */
 function readDropletOrAction(text: string, from: number, ends: RegExp): Item {
   let value = '';
   let isQuoted = false;

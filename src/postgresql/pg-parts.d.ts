@@ -1,4 +1,7 @@
-/** What is used of pg's client; @types/pg describes neither this path nor these members. */
+/**
+ * Types for the parts of the package pg that this program uses; @types/pg describes neither this path nor these
+ * members.
+ */
 declare module 'pg/lib/client.js' {
   import type { EventEmitter } from 'node:events';
   import type { Duplex } from 'node:stream';
@@ -15,7 +18,7 @@ declare module 'pg/lib/client.js' {
     readonly stream: () => Duplex;
     readonly keepAlive: boolean;
     readonly scramMaxIterations: number;
-    /** SCRAM-SHA-256-PLUS is used where the server offers it. */
+    /** Whether to use SCRAM-SHA-256-PLUS if the server offers it. */
     readonly enableChannelBinding: boolean;
   }
 
@@ -28,13 +31,13 @@ declare module 'pg/lib/client.js' {
     readonly rows: readonly Readonly<Record<string, string | null>>[];
   }
 
-  /** As much of a stream as the reader of messages uses. */
+  /** The members of a stream that the message reader uses. */
   export interface Stream {
     on(event: string, listener: (...words: unknown[]) => void): unknown;
     destroy(error?: Error): unknown;
   }
 
-  /** Its members are not bound: they are called on it. */
+  /** The members are not bound functions, so they must be called on the object. */
   interface Connection extends EventEmitter {
     readonly stream: Duplex;
     attachListeners(stream: Stream): void;
@@ -44,13 +47,13 @@ declare module 'pg/lib/client.js' {
     sendCopyFail(reason: string): void;
   }
 
-  /** A question that reads the answers by itself; `callback` must be there, or pg looks for one. */
+  /** A query object that handles the response messages itself; without `callback`, pg would search for one. */
   export interface Submittable {
     submit(connection: Connection): void;
     handleRowDescription(): void;
     handleDataRow(): void;
     handleCopyInResponse(connection: Connection): void;
-    /** The bytes are overwritten by later ones. */
+    /** Later messages overwrite these bytes. */
     handleCopyData(message: { readonly chunk: Buffer }, connection: Connection): void;
     handleCommandComplete(message: { readonly text: string }): void;
     handleReadyForQuery(): void;
@@ -58,7 +61,7 @@ declare module 'pg/lib/client.js' {
     readonly callback: () => void;
   }
 
-  // biome-ignore lint/style/noDefaultExport: it describes what the package exports.
+  // biome-ignore lint/style/noDefaultExport: the package has a default export.
   export default class Client extends EventEmitter {
     constructor(options: ClientOptions);
     readonly processID: number | null;
@@ -66,7 +69,7 @@ declare module 'pg/lib/client.js' {
     /** The parameters of the startup message. */
     getStartupConf(): Readonly<Record<string, string>>;
     connect(): Promise<unknown>;
-    /** One result for one statement, an array of them for several. */
+    /** One result for one statement, or an array of results for several statements. */
     query(query: SimpleQuery): Promise<ResultSet | readonly ResultSet[]>;
     query(query: Submittable): void;
     end(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The client without the pool and the native bindings of pg. It is a file of its own, because a lazy import of a bundled
- * CommonJS package has only a `default` export.
+ * The client without the pool and the native bindings of pg. The client has its own file, because a lazy import of a
+ * bundled CommonJS package has only a `default` export.
  */
 
 export type { Stream, Submittable } from 'pg/lib/client.js';

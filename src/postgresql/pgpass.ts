@@ -7,13 +7,16 @@ import { Secret } from '../secret.ts';
 import type { PostgresqlSource } from './source.ts';
 
 export interface PasswordLookup {
-  /** undefined: neither the environment nor a password file has one. */
+  /** The password; undefined if neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
-  /** Why a password file was ignored, to be shown. */
+  /** Why a password file was ignored, as a message for the user. */
   readonly warning: string | undefined;
 }
 
-/** PGPASSWORD, else the password file (https://www.postgresql.org/docs/current/libpq-pgpass.html), as psql looks for it. */
+/**
+ * Reads the password from PGPASSWORD, else from the password file
+ * (https://www.postgresql.org/docs/current/libpq-pgpass.html), like psql.
+ */
 export function findPassword(source: PostgresqlSource, env: Environment, platform: NodeJS.Platform): PasswordLookup {
   const { PGPASSWORD = '' } = env;
   if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
@@ -24,7 +27,10 @@ export function findPassword(source: PostgresqlSource, env: Environment, platfor
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 
-/** The password of the first matching line. A backslash escapes the next character, and `*` alone matches everything. */
+/**
+ * The password in the first matching line of the password file. In a field, a backslash escapes the next character, and
+ * `*` alone matches everything.
+ */
 export function passwordInFile(
   text: string,
   { host, port, dbname, username }: Pick<PostgresqlSource, 'host' | 'port' | 'dbname' | 'username'>,
@@ -35,13 +41,13 @@ export function passwordInFile(
     const fields = fieldsOf(line);
     const isMatch =
       fields.length > 4 && wanted.every((value, at) => fields[at] === '*' || plain(fields[at]!) === value);
-    // An empty password ends the search, as it does in libpq.
+    // An empty password ends the search, as in libpq.
     if (isMatch) return plain(fields[4]!) || undefined;
   }
   return undefined;
 }
 
-/** Fields between unescaped colons, still escaped. */
+/** Splits a line at unescaped colons; the fields are still escaped. */
 function fieldsOf(line: string): readonly string[] {
   const colons = [...line.matchAll(/\\.|:/gs)].filter(([found]) => found === ':').map(({ index }) => index);
   return [-1, ...colons].map((colon, at) => line.slice(colon + 1, colons[at]));
@@ -58,7 +64,10 @@ function passwordFile({ PGPASSFILE, APPDATA, HOME }: Environment, platform: Node
     : join(HOME ?? homedir(), '.pgpass');
 }
 
-/** Why the file is ignored: like libpq, a file that other users can read; also a directory, or a file without permission. */
+/**
+ * Why the password file is ignored: as in libpq, because other users can read it; also because it is a directory, or
+ * cannot be read.
+ */
 function fileProblem(path: string, platform: NodeJS.Platform): string | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });

@@ -1,8 +1,8 @@
 declare const pinned: unique symbol;
 
 /**
- * A message that can be sent: no name in it is resolved by a stored search_path, and no stored setting changes what it does. Only
- * the functions of this module create one, so a statement that comes before the pin does not compile.
+ * A message that may be sent: no stored search_path resolves a name in it, and no stored setting changes its effect.
+ * Only the functions of this module create a PinnedMessage, so sending any other statement does not compile.
  */
 export type PinnedMessage = string & { readonly [pinned]: true };
 
@@ -17,8 +17,8 @@ export type TransactionSettings = Readonly<Record<string, string>>;
 const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_temp'];
 
 /**
- * One message that cannot write, and that leaves no setting behind: SET without LOCAL would stay in the server session of a
- * pooler, for its next client. The statements are SELECT, or COPY … TO STDOUT.
+ * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
+ * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
  */
 export function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings = {}): PinnedMessage {
   return join([
@@ -30,19 +30,19 @@ export function readOnlyTransaction(statements: readonly string[], settings: Tra
   ]);
 }
 
-/** The result sets of the statements of a `readOnlyTransaction`, without those of the statements around them. */
+/** The results of the statements in a `readOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
 export function resultsOfStatements<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);
 }
 
-/** Statements without a name that a user could define. */
+/** Statements that contain no name which a user could define. */
 export const rollbackMessage = join(['ROLLBACK']);
 export const showVersionMessage = join(['SHOW VERSION']);
 export const identifySystemMessage = join(['IDENTIFY_SYSTEM']);
 
 /**
- * The first message of a session that writes, or whose statements cannot be in a transaction. It does not begin with a SELECT: SET
- * resolves no name.
+ * The first message of a session that writes, or whose statements cannot run inside a transaction. The message does not
+ * begin with a SELECT: SET does not resolve names by the search_path.
  */
 export const pinSessionMessage = join([
   'SET role TO none',
@@ -52,7 +52,7 @@ export const pinSessionMessage = join([
   'SET default_transaction_read_only TO off',
 ]);
 
-/** For `pinSession` alone, whose sessions have sent `pinSessionMessage`. */
+/** Only `pinSession` may use this function, because its sessions have sent `pinSessionMessage`. */
 export function messageOfPinnedSession(text: string): PinnedMessage {
   return join([text]);
 }
@@ -61,7 +61,10 @@ function join(statements: readonly string[]): PinnedMessage {
   return statements.join('; ') as PinnedMessage;
 }
 
-/** Queries are composed of multi-line parts, which leave blank lines and trailing spaces; --show-queries prints the text. */
+/**
+ * Removes blank lines and trailing spaces, because --show-queries prints the text of queries that are composed of
+ * multi-line parts.
+ */
 function withoutBlankLines(sql: string): string {
   return sql
     .replace(/[ \t]+$/gm, '')

@@ -7,18 +7,18 @@ import { QueryError } from './query-error.ts';
 
 /** A direct session that has sent `pinSessionMessage`, so that it can send any statement. */
 export interface PinnedSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
-  /** As `query` of the session, with a text. */
+  /** Like `query` of the session, but for any SQL text. */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
-  /** Runs `COPY … TO STDOUT`. When it is not read to its end, the session is closed. Throws a QueryError. */
+  /** Runs `COPY … TO STDOUT`. If the response is not read to its end, the session is closed. Throws a QueryError. */
   copyOut: CopyOut<string>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
   copyIn(text: string): Promise<CopySink>;
 }
 
 /**
- * Sets role, search_path and the defaults of transactions for a whole session, whatever the role or the database sets. Throws a
- * QueryError, also when a pooler is in between: it would give the settings to its next client, and the next statement to a
- * session without them.
+ * Sets role, search_path and transaction defaults for a whole session, overriding the settings of the role and the
+ * database. Throws a QueryError if a pooler is in between: the pooler would pass the settings on to its next client,
+ * and the next statement to a session without them.
  */
 export async function pinSession(session: PostgresqlSession): Promise<PinnedSession> {
   await refusePooler(session);
@@ -31,7 +31,10 @@ export async function pinSession(session: PostgresqlSession): Promise<PinnedSess
   };
 }
 
-/** A pooler rejects settings at the login, or another process than that of the login runs the statements. */
+/**
+ * A pooler is detected because it rejects settings at the login, or because another process than that of the login runs
+ * the statements.
+ */
 async function refusePooler(session: PostgresqlSession): Promise<void> {
   const sets = await session.query(readOnlyTransaction(['SELECT pg_backend_pid() AS pid']));
   const pid = sets.flat()[0]?.pid;

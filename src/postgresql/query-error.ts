@@ -11,20 +11,20 @@ import { systemErrorReason } from '../platform/network-failure.ts';
 import type { TlsConnectionInfo } from '../platform/tls-session.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
-/** Why a statement has no result. `code` is an SQLSTATE when the server refused it. */
+/** The reason why a statement has no result. `code` is an SQLSTATE if the server rejected the statement. */
 export class QueryError extends DatabaseError {
   override readonly name = 'QueryError';
 }
 
-/** How far a connection came before it failed. */
+/** The phase in which a connection failed. */
 export interface ConnectStep {
   readonly phase: ConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
-  /** The server sent something. */
+  /** Whether the server had sent any bytes. */
   readonly answered: boolean;
 }
 
-/** @param limit milliseconds that the connection had */
+/** @param limit time limit of the connection in milliseconds */
 export function toConnectError(error: unknown, { phase, tls, answered }: ConnectStep, limit: number): ConnectError {
   const { code, message: said, server } = read(error, limit);
   const isUnfinished = code === connectErrorCodes.timeout || code === connectErrorCodes.aborted;
@@ -46,7 +46,7 @@ function unfinishedLogin(phase: ConnectPhase, answered: boolean, when: string): 
   return `the server accepted the TCP connection but did not answer ${packet} ${when}`;
 }
 
-/** What pg makes of the answer to its question for TLS (SSLRequest). */
+/** The error messages of the package pg for the response to its TLS request (SSLRequest). */
 const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   'The server does not support SSL connections': {
     code: connectErrorCodes.noTls,
@@ -63,7 +63,7 @@ export function toQueryError(error: unknown, limit: number): QueryError {
   return new QueryError(code ?? connectErrorCodes.protocol, message, !server || ends(error));
 }
 
-/** `server`: the words are those of the server, and `code` its SQLSTATE. */
+/** `server`: the message is from the server, and `code` is its SQLSTATE. */
 function read(error: unknown, limit: number): { code: string | undefined; message: string; server: boolean } {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return { code: connectErrorCodes.timeout, message: `no answer within ${limit / 1000} s`, server: false };
@@ -83,7 +83,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   if (message.startsWith('Connection terminated')) {
     return { code: connectErrorCodes.closed, message: systemErrorReason(connectErrorCodes.closed), server: false };
   }
-  // Of several addresses each failed for itself; the last tells as much as the others.
+  // If the connections to several addresses failed, only the last error is reported.
   const [first] = Array.isArray(parts.errors) ? parts.errors.slice(-1) : [];
   if (first !== undefined) return read(first, limit);
   if (/Unknown authenticationOk message|^SASL: Only mechanism/.test(message)) {
@@ -100,7 +100,7 @@ function read(error: unknown, limit: number): { code: string | undefined; messag
   };
 }
 
-/** FATAL in any language of the server: what the code tells does not need the translated word. */
+/** Removes the severity FATAL, in any language of the server, because the code has the same meaning. */
 function ends(error: unknown): boolean {
   if (!isRecord(error)) return true;
   const severity = stringField(error, 'severity');

@@ -1,14 +1,14 @@
 import { quoteIdentifier } from './quote.ts';
 
 /**
- * A name that the server quoted (`public."Odd ""Name"`), quoted again here: a statement holds no text of the server outside
- * our own quotes. Text that is not such a name becomes one quoted name, which no object has.
+ * Quotes a name again that the server quoted (`public."Odd ""Name"`), so that a statement contains no text of the
+ * server outside quotes of this program. Text that is not a valid name becomes one quoted name, which no object has.
  */
 export function requoteQualifiedName(text: string): string {
   return (partsOf(text) ?? [text]).map(quoteAnyName).join('.');
 }
 
-/** The signature of a function, `public.f(integer, "My type"[])`, with its names quoted here. */
+/** Quotes the names in the signature of a function again, for example `public.f(integer, "My type"[])`. */
 export function requoteSignature(text: string): string {
   const [, name = '', list] = /^((?:[^"(]|"(?:[^"]|"")*"(?!"))*)\((.*)\)$/s.exec(text) ?? [];
   const pieces = list?.match(/(?:[^",]|"(?:[^"]|"")*")+/g) ?? [];
@@ -18,7 +18,10 @@ export function requoteSignature(text: string): string {
   return `${requoteQualifiedName(name)}(${types.join(', ')})`;
 }
 
-/** A type as format_type writes it. The names of the standard with spaces are not names of types, so they stay as they are. */
+/**
+ * Quotes a type name again that format_type returned. Type names of the SQL standard with spaces, such as `double
+ * precision`, are not quoted.
+ */
 function requoteType(text: string): string | undefined {
   const trimmed = text.trim();
   let end = trimmed.length;
@@ -29,11 +32,11 @@ function requoteType(text: string): string | undefined {
   return partsOf(type) === undefined ? undefined : `${requoteQualifiedName(type)}${array}`;
 }
 
-/** format_type writes these names of pg_catalog without a schema, and they are keywords of the grammar. */
+/** Type names that format_type returns without a schema and that are keywords of the SQL grammar. */
 const standardType =
   /^(?:bigint|bit|bit varying|boolean|character|character varying|double precision|integer|interval|numeric|real|smallint|time(?:stamp)? with(?:out)? time zone)$/;
 
-/** The parts of a qualified name; undefined: the text is none. */
+/** The parts of a qualified name; undefined if the text is not a qualified name. */
 function partsOf(text: string): readonly string[] | undefined {
   if (!/^(?:[a-z_][a-z0-9_]*|"(?:[^"]|"")+")(?:\.(?:[a-z_][a-z0-9_]*|"(?:[^"]|"")+"))*$/.test(text)) return undefined;
   return (text.match(/"(?:[^"]|"")+"|[^."]+/g) ?? []).map((part) =>
@@ -41,7 +44,7 @@ function partsOf(text: string): readonly string[] | undefined {
   );
 }
 
-/** A hostile server may send what no name can be. */
+/** The text may be no valid name, because the server is not trusted. */
 function quoteAnyName(name: string): string {
   return quoteIdentifier(name.replaceAll('\0', '\uFFFD') || '?');
 }

@@ -2,13 +2,14 @@ import type { Client, Submittable } from './pg.ts';
 import type { PinnedMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 
-/** The messages of a COPY, which pg hands over one by one. */
+/** Receives the messages of a COPY, which the package pg delivers one by one. */
 export type CopyMessageHandler = Omit<Submittable, 'submit'>;
 
 /**
  * Sends statements in one message of the simple query protocol
- * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the program
- * passes here, and a `PinnedMessage` exists only for text that sets role and search_path first, or follows that.
+ * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the
+ * program is sent by this function, and a `PinnedMessage` exists only for text that sets role and search_path first, or
+ * that is sent after such a text.
  * @param copy receives the messages of a COPY statement; the result is then empty
  * @returns the rows of each statement, in order; values are text or null, as the server wrote them
  */

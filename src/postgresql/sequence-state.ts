@@ -1,19 +1,20 @@
 import type { PostgresqlRow } from './postgresql-row.ts';
 
 /**
- * The state of a sequence. Sequences are read by object id: a SELECT from one finds it by name, and a table that took the name
- * in between would be planned, which runs functions of its owner.
+ * The state of a sequence. Sequences are read by object id: a SELECT would use the name, and if a table took this name
+ * in between, planning the SELECT would run functions of its owner.
  */
 export interface SequenceState {
   /** last_value, as text, because a number in JavaScript cannot hold every bigint. */
   readonly value: string;
-  /** is_called: otherwise `value` is what the first nextval returns. */
+  /** is_called of the sequence: if false, `value` is what the first nextval returns. */
   readonly called: boolean;
 }
 
 /**
- * SQL: columns `seq_value` and `seq_called` of the sequence `c` (pg_class). Both are NULL when it cannot be read. Before
- * PostgreSQL 18 no function returns the value of a sequence that was not used yet: then `seq_called` is false, without a value.
+ * SQL: columns `seq_value` and `seq_called` of the sequence `c` (pg_class). Both columns are NULL if the sequence
+ * cannot be read. Before PostgreSQL 18 no function returns the value of a sequence that was not used yet: `seq_called`
+ * is then false, and `seq_value` is NULL.
  * @param version server_version_num, 10 or newer
  */
 export function sequenceStateColumns(version: number): string {
@@ -21,7 +22,8 @@ export function sequenceStateColumns(version: number): string {
   const last = `CASE WHEN ${mayUse} THEN pg_sequence_last_value(c.oid) END`;
   if (version < 180_000)
     return `${last} AS seq_value, CASE WHEN ${mayUse} THEN pg_sequence_last_value(c.oid) IS NOT NULL END AS seq_called`;
-  // With USAGE alone only pg_sequence_last_value answers, and only for a sequence that was used.
+  // With only the privilege USAGE, pg_sequence_last_value returns a value for a sequence that was used; no other
+  // function does.
   const data = (column: string) =>
     `(SELECT d.${column} FROM pg_get_sequence_data(c.oid) d WHERE has_sequence_privilege(c.oid, 'SELECT'))`;
   return `coalesce(${data('last_value')}, ${last}) AS seq_value,
@@ -29,8 +31,8 @@ export function sequenceStateColumns(version: number): string {
 }
 
 /**
- * `not used`: a sequence that was never used, and whose next value is not known: it is the start value, unless setval or
- * ALTER SEQUENCE … RESTART changed it. undefined: the role cannot read it.
+ * `not used`: a sequence that was never used, and whose next value is not known: it is the start value, unless setval
+ * or ALTER SEQUENCE … RESTART changed it. undefined if the role cannot read the sequence.
  */
 export function decodeSequenceState(row: PostgresqlRow): SequenceState | 'not used' | undefined {
   const { seq_value: value, seq_called: called } = row;
@@ -38,7 +40,7 @@ export function decodeSequenceState(row: PostgresqlRow): SequenceState | 'not us
   return value == null ? 'not used' : { value, called: called === 't' };
 }
 
-/** A query for the owner of a sequence that was not used yet: it returns the state. Names are quoted. */
+/** A query with which the owner of a sequence that was not used yet can read its state. Names are quoted. */
 export function sequenceStateQuery(quotedName: string): string {
   return `SELECT last_value, is_called FROM ${quotedName}`;
 }

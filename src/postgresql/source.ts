@@ -18,20 +18,23 @@ export interface PostgresqlSource {
   readonly port: number;
   readonly dbname: string;
   readonly username: string;
-  /** undefined: none was given. */
+  /** undefined if the user gave none. */
   readonly password: Secret | undefined;
   readonly ssl: 'require' | 'disable';
-  /** How to verify the certificate of the server. Without it `require` only encrypts, as the service does. */
+  /**
+   * How the certificate of the server is verified. If absent, the connection is only encrypted, like that of the
+   * service.
+   */
   readonly verify?: CertificateVerification | undefined;
-  /** The password is also sent in clear text to a server whose certificate was not verified. */
+  /** Whether the password may be sent in clear text to a server whose certificate was not verified. */
   readonly allowCleartextPassword?: boolean | undefined;
-  /** The address of `host` to connect to, so that the name is looked up once. */
+  /** The IP address of `host`, so that the name is resolved only once. */
   readonly address?: string | undefined;
   /** How a connection string in `--host` contradicts other options. */
   readonly contradictions?: readonly string[] | undefined;
 }
 
-/** The source options; undefined: not given. */
+/** The source options of the command line; undefined if not given. */
 export interface PostgresqlSourceOptions {
   /** `--source`. */
   readonly source?: string | undefined;
@@ -49,9 +52,9 @@ export interface PostgresqlSourceOptions {
 export interface ParsedPostgresqlSource {
   readonly engine: 'postgresql';
   readonly source: PostgresqlSource;
-  /** The password was in an argument, where other users of the machine can see it. */
+  /** Whether the password was in a command-line argument, where other users of the machine can see it. */
   readonly passwordInUrl: boolean;
-  /** Interpretations that may surprise the user, to be shown. */
+  /** Notes for the user about the interpretation of the options. */
   readonly notes: readonly string[];
 }
 
@@ -83,7 +86,7 @@ export function parsePostgresqlSource(
     source: {
       host: readHost(merged('host')),
       port: readPort(merged('port') ?? '5432'),
-      // As in libpq, a connection string without a database means the one named like the user.
+      // As in libpq, a connection string without a database means the database with the name of the user.
       dbname: merged('dbname') ?? (text === undefined ? missing('database', '--dbname NAME') : username),
       username,
       password: password === undefined ? undefined : new Secret(password),
@@ -109,7 +112,7 @@ const optionNames: Readonly<Record<SourceField, string>> = {
 interface ConnectionStringInput {
   readonly text: string;
   readonly what: '--source' | '--host' | 'CLOUDCTL_SOURCE';
-  /** Options override it without an error. */
+  /** Options override this part of the connection string without an error. */
   readonly weak: boolean;
 }
 
@@ -123,7 +126,7 @@ function connectionStringIn({ source, environment, host }: PostgresqlSourceOptio
     : { text: environment, what: 'CLOUDCTL_SOURCE', weak: true };
 }
 
-/** The individual options; a connection string in `--host` is left out. */
+/** The options as individual parameters, without a connection string in `--host`. */
 function individualOptions({
   host,
   port,
@@ -166,7 +169,7 @@ function readHost(text: string | undefined): string {
   if (isIP(host) !== 0) return host;
   if (/^[^:]*:\d+$/.test(host)) throw usageError('the host contains a port', 'give the port as --port');
   const ascii = /^[\x21-\x7e]+$/.test(host) ? host : domainToASCII(host);
-  // Only characters of usual host names; a resolver accepts more and finds no address.
+  // Host names may contain only the usual characters; a resolver would accept others, but find no address.
   if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i.test(ascii)) {
     throw usageError('the host is not a host name or an address', 'give the name without scheme, path or spaces');
   }

@@ -2,17 +2,17 @@ import { X509Certificate } from 'node:crypto';
 import { usageError } from '../errors.ts';
 import type { ConnectionParameters } from './connection-string.ts';
 
-/** How to verify the certificate of the server. */
+/** How the certificate of the server is verified. */
 export interface CertificateVerification {
-  /** `full`: the host name must match as well. */
+  /** `full`: the host name must match the certificate as well. */
   readonly what: 'chain' | 'full';
   /** The trusted certificates (PEM) and their file; absent: those of Node.js. */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
 }
 
 /**
- * Whether a successful TLS handshake proves which server answered. A certificate chain that ends at a public CA does not:
- * anybody gets such a certificate for a name of their own.
+ * Whether a successful TLS handshake proves the identity of the server. Without a check of the host name, a certificate
+ * of a public CA proves nothing, because anyone can get such a certificate for their own name.
  */
 export function verifiesServerIdentity(verify: CertificateVerification | undefined): boolean {
   return verify !== undefined && (verify.what === 'full' || verify.ca !== undefined);
@@ -25,8 +25,8 @@ export interface ParsedSslOptions {
 }
 
 /**
- * Combines sslmode, sslrootcert, `--disable-ssl` and `--ca-file`. Throws a CliError (usage) when they contradict each
- * other.
+ * Combines sslmode, sslrootcert, `--disable-ssl` and `--ca-file`. Throws a CliError (usage) if these options contradict
+ * each other.
  */
 export function parseSslOptions(
   parameters: ConnectionParameters,
@@ -64,7 +64,7 @@ function sslModeOf(parameters: ConnectionParameters): Mode | undefined {
   return explicit ?? flag;
 }
 
-/** `ssl=true` and other spellings of drivers; unknown ones are errors. */
+/** Spellings of drivers for TLS modes, such as `ssl=true`; unknown spellings are errors. */
 function parseSslFlag(text: string | undefined): Mode | undefined {
   if (text === undefined) return undefined;
   if (/^(true|1|on)$/.test(text)) return 'require';

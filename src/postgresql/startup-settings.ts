@@ -1,9 +1,10 @@
 import type { ConnectError } from '../platform/connect-error.ts';
 
 /**
- * Settings of the startup message. They are in force before the first message: a login event trigger (PostgreSQL 17 and newer)
- * resolves names already, and a message is parsed before a SET in it has an effect. pg adds client_encoding. A setting that a check
- * reads is not among them: its reset_val would be ours.
+ * Settings that every startup message contains. These settings are in force before the first message: a login event
+ * trigger (PostgreSQL 17 and newer) resolves names already, and a message is parsed before a SET in it has an effect.
+ * pg adds client_encoding. A setting that a check reads cannot be one of them, because its reset_val would be the value
+ * set here.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
  */
 export const startupSettings = {
@@ -15,8 +16,9 @@ export const startupSettings = {
 } as const;
 
 /**
- * Whether the login may succeed without `startupSettings`. A server knows them all; a pooler rejects a parameter that it does not
- * track as a protocol violation, other products as an unknown parameter, a wrong value or an unsupported feature.
+ * Whether the login may succeed without `startupSettings`. A PostgreSQL server knows all these settings; a pooler
+ * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
+ * value or an unsupported feature.
  */
 export function isStartupRefusal({ phase, code }: ConnectError): boolean {
   return phase === 'startup' && refusalCodes.has(code);

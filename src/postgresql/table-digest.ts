@@ -1,26 +1,29 @@
 import { createHash, hash } from 'node:crypto';
 
-/** How many rows a table has, and a digest of their text that does not depend on their order. */
+/** The number of rows of a table, and a digest of their text that does not depend on their order. */
 export interface TableContent {
   readonly rows: number;
-  /** Two tables with equal digests have the same rows; hexadecimal. */
+  /** A hexadecimal digest; two tables with equal digests have the same rows. */
   readonly digest: string;
 }
 
 export interface TableDigest {
-  /** @param part a row in the text format of COPY, or a part of a large one; the last part ends with a line feed */
+  /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
   add(part: Uint8Array): void;
   content(): TableContent;
 }
 
-/** Adds the hashes of the rows: a sum does not depend on the order, and counts equal rows as often as they occur. */
+/**
+ * Adds the hashes of the rows: a sum does not depend on the order of rows, and counts equal rows as often as they
+ * occur.
+ */
 export function createTableDigest(): TableDigest {
   let rows = 0;
   const sum = new Uint32Array(4);
   let large: ReturnType<typeof createHash> | undefined;
   return {
     add(part) {
-      // A line feed in a value is escaped.
+      // Each line feed ends a row, because COPY escapes a line feed in a value.
       const isEnd = part.at(-1) === 0x0a;
       if (large !== undefined || !isEnd) large = (large ?? createHash('sha256')).update(part);
       if (!isEnd) return;

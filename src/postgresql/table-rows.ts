@@ -2,20 +2,23 @@ import type { CopyOut } from './copy.ts';
 import type { CopyMessages } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
-/** A table with rows of its own: no partitioned table, no view. Names as the catalog has them, not quoted. */
+/**
+ * A table that stores rows itself, so no partitioned table and no view. The names in the system catalogs, not quoted.
+ */
 export interface PlainTable {
   readonly schema: string;
   readonly name: string;
-  /** Empty: all but generated columns. */
+  /** The columns to read; if empty, all columns except generated ones. */
   readonly columns: readonly string[];
 }
 
 export type CopyFormat = 'text' | 'binary';
 
 /**
- * The statements, for one transaction, that read the rows of a table. The server executes COPY of a table without planning a
- * query, while planning a SELECT runs functions in its index predicates, index expressions, extended statistics and CHECK
- * constraints. A relation that became a view, a foreign table or a partitioned table in between is an error.
+ * The statements, for one transaction, that read the rows of a table. The server executes COPY of a table without
+ * planning a query, while planning a SELECT runs functions in its index predicates, index expressions, extended
+ * statistics and CHECK constraints. If the relation has become a view, a foreign table or a partitioned table, COPY
+ * fails.
  * @param version server_version_num
  */
 export function copyTableStatements(
@@ -24,7 +27,8 @@ export function copyTableStatements(
   format: CopyFormat = 'text',
 ): readonly string[] {
   return [
-    // The server reports an error instead of leaving out rows that a policy hides; a policy would be planned.
+    // With row_security off the server reports an error instead of leaving out rows, and does not plan the expressions
+    // of a policy.
     'SET LOCAL row_security = off',
     ...(knowsRelationKindLimit(version) ? ["SET LOCAL restrict_nonsystem_relation_kind = 'view, foreign-table'"] : []),
     copyTableStatement(table, format),
@@ -45,7 +49,7 @@ function knowsRelationKindLimit(version: number): boolean {
   return since === undefined ? version >= 170_000 : version % 10_000 >= since;
 }
 
-/** SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
+/** SQL condition: SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
 export function isCopiedColumnSql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
@@ -55,16 +59,16 @@ export interface ReadRowsLimits {
   readonly time: number;
   /** Bytes of rows. */
   readonly bytes: number;
-  /** `parts`: a large row is passed in parts; otherwise (default) it is an error. */
+  /** `parts`: a large row is passed in parts; by default a large row is an error. */
   readonly messages?: CopyMessages;
 }
 
-/** `stopped`: the visitor has seen enough; `limit`: there are more rows than the limits allow. */
+/** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
 export type ReadRowsEnd = 'complete' | 'stopped' | 'limit';
 
 /**
- * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. No row is kept. The
- * session is closed unless the end is `complete`. Throws a QueryError.
+ * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. The rows are not
+ * kept in memory. The session is closed unless the result is `complete`. Throws a QueryError.
  */
 export async function readRows<Message extends string>(
   session: { readonly copyOut: CopyOut<Message>; end(): Promise<void> },
@@ -82,7 +86,7 @@ export async function readRows<Message extends string>(
     await session.copyOut(
       message,
       (row) => {
-        // Rows that arrived together with the last one are still passed on.
+        // Rows that arrive together with the last visited row are ignored.
         if (end !== 'complete') return undefined;
         received += row.length;
         if (received > bytes) end = 'limit';
@@ -100,7 +104,7 @@ export async function readRows<Message extends string>(
   return end;
 }
 
-/** The fields of a row in the text format of COPY, without its line feed; null is NULL. */
+/** Splits a row in the text format of COPY, without its line feed, into fields; a null field is SQL NULL. */
 export function copyTextFields(row: Uint8Array): readonly (string | null)[] {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('utf8').replace(/\n$/, '');
   return text.split('\t').map((field) => (field === '\\N' ? null : field.replace(/\\(.)/gs, unescapeCharacter)));
@@ -112,8 +116,9 @@ export function isNullField(row: Uint8Array): boolean {
 }
 
 /**
- * The fields of a row in the binary format of COPY; null is NULL. None for the end of the data. The header of the format
- * arrives with the first row (https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS).
+ * Splits a row in the binary format of COPY into fields; a null field is SQL NULL. The result has no fields at the end
+ * of the data. The header of the binary format arrives with the first row
+ * (https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS).
  */
 export function copyBinaryFields(row: Uint8Array): readonly (Uint8Array | null)[] {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);

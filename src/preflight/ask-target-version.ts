@@ -2,7 +2,10 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { isTargetVersion } from './option-specs.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
-/** The version of the target settles the most common premise. Without a terminal, and with `--yes`, it stays open. */
+/**
+ * Prompts for the version of the target, because most checks with the status `unknown` depend on it. Without a
+ * terminal, and with `--yes`, there is no prompt and the version remains unknown.
+ */
 export async function askTargetVersion(
   { prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>,
   engine: 'postgresql' | 'redis',
@@ -13,8 +16,9 @@ export async function askTargetVersion(
   const typed = await prompts.ask({
     name: 'target version',
     option: '--target-version',
-    message: `Version of the target cluster, such as ${example} (empty: not known)`,
-    validate: (text) => text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write it as in ${example}.`,
+    message: `Version of the target cluster, such as ${example} (leave empty if unknown)`,
+    validate: (text) =>
+      text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write the version as in ${example}.`,
   });
   return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }

@@ -2,17 +2,17 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import type { FindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
-/** The parts of a saved report that later runs are compared with. */
+/** The parts of a saved preflight report with which later preflights are compared. */
 export interface Baseline {
   readonly engine: string;
   readonly source: string;
   readonly startedAt: string;
   readonly findings: readonly BaselineFinding[];
-  /** A fingerprint of each schema, by `database.schema`; undefined in a report that was not saved as a baseline. */
+  /** A fingerprint of each schema, by `database.schema`; undefined if the report was not saved with `--baseline`. */
   readonly schemas: SchemaFingerprints | undefined;
 }
 
-/** The numbers of tables and columns and a hash of both, as text, by `database.schema`. */
+/** Fingerprints of schemas by `database.schema`: the numbers of tables and columns and a hash of both, as text. */
 export type SchemaFingerprints = Readonly<Record<string, string>>;
 
 interface BaselineFinding {
@@ -22,7 +22,7 @@ interface BaselineFinding {
   readonly observed: string;
 }
 
-/** A finding that changed; `before` or `after` is missing when the check or the database was missing then. */
+/** A finding that differs from the baseline; `before` is missing if the finding is new, `after` if it is gone. */
 export interface BaselineChange {
   readonly id: string;
   readonly database?: string;
@@ -30,7 +30,7 @@ export interface BaselineChange {
   readonly after?: { readonly status: FindingStatus; readonly observed: string };
 }
 
-/** Decodes a saved report; undefined when the text is not one. */
+/** Decodes a saved preflight report; undefined if the text is not a preflight report. */
 export function decodeBaseline(text: string): Baseline | undefined {
   const json = parseJson(text);
   if (!json.ok || !isRecord(json.value) || json.value.schema_version !== 1) return undefined;
@@ -45,7 +45,7 @@ export function decodeBaseline(text: string): Baseline | undefined {
   return { engine, source: `${stringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
-/** The findings with another status or another observed value, and the schemas that changed. */
+/** The findings whose status or observed value differs from the baseline, and the schemas that changed since. */
 export function changesSince(
   before: Baseline,
   after: PreflightReport,
@@ -62,7 +62,7 @@ export function changesSince(
   return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
 
-/** Schemas in which a table was created, altered or dropped: such a change stops a running migration. */
+/** Lists schemas in which a table was created, altered or dropped, because such a change stops a running migration. */
 function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly BaselineChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return names.flatMap((name): readonly BaselineChange[] => {

@@ -6,37 +6,40 @@ export type CheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' |
 
 declare const __TEST_BUILD__: boolean | undefined;
 
-/** What a check states about itself, whichever engine it belongs to. */
+/** The properties that every preflight check of PostgreSQL and Redis declares. */
 export interface CheckDescription {
-  /** Stable: `--accept` and scripts use it. The file is named after it. */
+  /** The id never changes, because scripts and `--accept` use it. The source file of the check has the same name. */
   readonly id: string;
-  /** What is true when it passes, as a clause: `wal_level is logical`. */
+  /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
-  /** What was found when it does not pass, as a sentence without a full stop: `The role is not a superuser`. */
+  /** The problem when the check does not pass, as a sentence without a full stop: `The role is not a superuser`. */
   readonly headline: string;
-  /** `database`: evaluated once for each database that is not ignored. */
+  /** A check of the scope `database` is evaluated once for each database that is not ignored. */
   readonly scope: 'server' | 'database';
-  /** Section of the specification that the check rests on. */
+  /** The section of the specification that requires the check. */
   readonly spec?: string;
-  /** The most severe outcome for each method; a method that the check never concerns is left out. */
+  /**
+   * The most severe outcome of the check for each migration method; methods that the check never concerns are left out.
+   */
   readonly severity: CheckSeverity;
-  /** The methods that a `fail` can block, derived from `severity`. */
+  /** The migration methods that a `fail` of the check can block, derived from `severity`. */
   readonly mayBlock: readonly MigrationMethod[];
 }
 
 /**
- * A check of the server. `evaluate` is pure: facts in, one outcome out. It runs only when every required query has a
- * value; the engine words the outcome otherwise.
+ * A check that is evaluated once for the whole server. `evaluate` is a pure function of the query results and returns
+ * one outcome. `evaluate` is called only when every required query has a value; otherwise the outcome is `unknown` or
+ * `skip`.
  */
 export interface ServerCheck<Facts, Q extends Queries> extends CheckDescription {
   readonly scope: 'server';
-  /** `address`: the check makes sense without a connection; `connection`: it is skipped when the login failed. */
+  /** `address`: the check also runs without a connection; `connection`: the check is skipped when the login failed. */
   readonly needs: 'address' | 'connection';
   readonly queries: Q;
   readonly evaluate: (values: QueryValues<Q>, facts: Facts, options: PreflightOptions) => CheckOutcome;
 }
 
-/** A check of each database, by its name. */
+/** A check that is evaluated for each database; `evaluate` receives the name of the database. */
 export interface DatabaseCheck<Facts, Q extends Queries> extends CheckDescription {
   readonly scope: 'database';
   readonly queries: Q;
@@ -48,7 +51,7 @@ export interface DatabaseCheck<Facts, Q extends Queries> extends CheckDescriptio
   ) => CheckOutcome;
 }
 
-/** The methods that a check of this severity can block. */
+/** The migration methods that a check of this severity can block. */
 export function blockableMethods(
   severity: CheckSeverity,
   methods: readonly MigrationMethod[],
@@ -57,8 +60,9 @@ export function blockableMethods(
 }
 
 /**
- * Wraps `evaluate`, so that tests fail on an outcome which blocks a method outside `mayBlock`: with such a severity the
- * verdict would count as proven although the check is unknown. The release build reports the outcome as it is.
+ * Wraps `evaluate` so that it throws in tests when an outcome blocks a method outside `mayBlock`: otherwise the verdict
+ * could count as proven although a check that blocks is unknown. In the release build `evaluate` does not throw for
+ * such an outcome.
  */
 export function withinBlockableMethods<Args extends readonly unknown[]>(
   id: string,
@@ -75,7 +79,7 @@ export function withinBlockableMethods<Args extends readonly unknown[]>(
   };
 }
 
-/** The finding of a check: its description and its outcome. */
+/** The finding of a check: the description of the check and its outcome. */
 export function findingOf(check: CheckDescription, outcome: CheckOutcome, database?: string): Finding {
   const { id, title, headline, scope, spec } = check;
   return {

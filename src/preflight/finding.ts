@@ -1,82 +1,90 @@
 import type { FixEffect } from './fix-effect.ts';
 
-/** A method to migrate. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
+/** A migration method. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
-/** `unknown`: a query had no result; `fix` holds what would give one. It never counts as `pass`. */
+/** `unknown`: a query had no result, and `fix` describes how to get one; `unknown` never counts as `pass`. */
 export type FindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
 
 /** How to correct the cause of a finding, and how to restore the observed values. */
 export interface Fix {
-  /** Idempotent statements in order; for Redis: lines of redis-cli. */
+  /** Idempotent statements in the order in which they must run; for Redis: commands for redis-cli. */
   readonly sql?: readonly string[];
-  /** Statements that restore the observed values. */
+  /** Statements that restore the values observed before the fix. */
   readonly undo?: readonly string[];
   /**
-   * Statements that a person reads before running them, for they hold an expression of the source, run one, or cannot be
-   * undone. A script has them as comments.
+   * Statements that a person must read before running them, because they contain or run an expression of the source, or
+   * cannot be undone. Fix scripts contain these statements as comments.
    */
   readonly review?: readonly string[];
   readonly undoReview?: readonly string[];
-  /** The database the statements run in; absent: any (server-wide). */
+  /** The database the statements run in; absent if they can run in any database. */
   readonly database?: string;
-  /** What SQL cannot do: lines for a shell or for a file on the server, such as pg_hba.conf. */
+  /** Steps that SQL cannot do: lines for a shell or for a file on the server, such as pg_hba.conf. */
   readonly shell?: readonly string[];
   readonly undoShell?: readonly string[];
-  /** The server must be restarted for it to take effect. */
+  /** The fix takes effect only after a restart of the server. */
   readonly restart?: boolean;
-  /** The configuration must be reloaded; no restart, no connection ends. */
+  /** The fix takes effect after a reload of the configuration, which ends no connection. */
   readonly reload?: boolean;
-  /** Who must run it (default: a superuser). */
+  /** Who must run the fix (default: a superuser). */
   readonly by?: string;
   /** The fix as an instruction. */
   readonly text: string;
-  /** What the statements change. Given to the simulation; a report has none. */
+  /** What the statements change, for the simulation of the fix; absent in a report. */
   readonly effects?: readonly FixEffect[];
-  /** Why the statements cannot be simulated: a clause. */
+  /** Why the statements of the fix cannot be simulated, as a clause. */
   readonly notSimulated?: string;
-  /** Whether the checks were evaluated again with the effects; absent: there are no statements. */
+  /** Whether the checks were evaluated again with the effects of the fix; absent if the fix has no statements. */
   readonly simulated?: boolean;
-  /** Ids of findings that the statements would make worse. They are left out, and `text` says why. */
+  /**
+   * Ids of other findings that the statements of the fix would make worse. Such statements are left out, and `text`
+   * says why.
+   */
   readonly worsens?: readonly string[];
 }
 
 /** The outcome of a check. `observed` and `required` are short values that a reader can compare. */
 export interface CheckOutcome {
   readonly status: FindingStatus;
-  /** The methods a `fail` blocks; empty otherwise. */
+  /** The migration methods that a `fail` blocks; empty for every other status. */
   readonly blocks: readonly MigrationMethod[];
   readonly observed: string;
-  /** Instead of the headline of the check, where one check finds different problems. */
+  /** Replaces the headline of the check, for a check that finds several kinds of problem. */
   readonly headline?: string;
   readonly required?: string;
-  /** What will fail, with the message of the server, and the calculation. */
+  /** What will fail during the migration, with the error message of the server and the calculation. */
   readonly detail?: string;
-  /** Names of tables, slots or roles, at most as many as fit a screen; `detail` counts the rest. */
+  /** Names of the tables, slots or roles concerned; `detail` gives the number of those that are not listed. */
   readonly objects?: readonly string[];
   readonly fix?: Fix;
-  /** What must be true for the verdict when the outcome is unknown, as a clause (default: the title). */
+  /**
+   * The condition under which the verdict is correct although the outcome is unknown, as a clause (default: the title).
+   */
   readonly premise?: string;
-  /** The option or command that settles an unknown outcome (default: a rehearsal). */
+  /** The option or command that resolves an unknown outcome (default: a rehearsal). */
   readonly settledBy?: string;
-  /** What the method does not copy, without failing: `3 unlogged tables`, `sequence values`. */
+  /** What the migration method does not copy, although it succeeds: `3 unlogged tables`, `sequence values`. */
   readonly dataLoss?: string;
-  /** The databases that an outcome of the server concerns; absent: all. A `fail` blocks no other. */
+  /**
+   * The databases that the outcome of a server check concerns; absent if it concerns all. A `fail` blocks only these
+   * databases.
+   */
   readonly only?: readonly string[];
 }
 
-/** An outcome with the description of its check; an entry of `findings` in the report. */
+/** The outcome of a check together with its description; an entry of `findings` in the report. */
 export interface Finding extends CheckOutcome {
   readonly id: string;
-  /** What is true when the check passes, as a clause: `wal_level is logical`. */
+  /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
-  /** What was found when it does not pass, as a sentence without a full stop: `wal_level is not logical`. */
+  /** The problem when the check does not pass, as a sentence without a full stop: `wal_level is not logical`. */
   readonly headline: string;
   readonly scope: 'server' | 'database';
   readonly database?: string;
-  /** Section of the specification that the check rests on. */
+  /** The section of the specification that requires the check. */
   readonly spec?: string;
-  /** Waived by `--accept`; an unknown outcome remains unknown. */
+  /** Whether `--accept` waives the finding; a waived finding that is unknown remains unknown. */
   readonly accepted?: boolean;
 }
 
@@ -98,7 +106,9 @@ export function fail(blocks: readonly MigrationMethod[], observed: string, more:
   return { status: 'fail', blocks, observed, ...more };
 }
 
-/** The check does not apply, or an earlier step failed; `reason` is a clause. */
+/**
+ * The outcome of a check that does not apply, or that was not run because an earlier step failed; `reason` is a clause.
+ */
 export function skip(reason: string): CheckOutcome {
   return { status: 'skip', blocks: [], observed: reason };
 }

@@ -7,7 +7,10 @@ import {
   type SimulationProblem,
 } from './simulated-fix.ts';
 
-/** Of two fixes that set one name to different values only one is kept: the one that corrects both findings, or the first. */
+/**
+ * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
+ * findings, or else the first.
+ */
 export function withoutConflictingFixes(
   fixes: readonly SimulatedFix[],
   isOptional: (fix: SimulatedFix) => boolean,
@@ -41,7 +44,7 @@ export function withoutConflictingFixes(
   return [...kept];
 }
 
-/** The settings that a fix sets; the name says for which role and database. */
+/** The settings that a fix sets; a setting of a role is named with its role and database. */
 function valuesSetBy({ effects }: SimulatedFix): readonly { readonly name: string; readonly value: string }[] {
   return effects.flatMap(({ effect }) => {
     if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
@@ -50,7 +53,7 @@ function valuesSetBy({ effects }: SimulatedFix): readonly { readonly name: strin
   });
 }
 
-/** The script takes the larger of two numbers (fix-sections.ts). */
+/** Two different numbers are not a conflict, because the fix script sets the larger one (fix-sections.ts). */
 function isConflict(one: string, other: string): boolean {
   return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));
 }

@@ -1,11 +1,11 @@
 import type { DecodedQuery } from './query.ts';
 
 /**
- * What the statements of a fix change, as data. The helper that writes a statement also gives its effect, so that the two
- * cannot differ. The checks are evaluated again with it (simulate-fixes.ts).
+ * The changes that the statements of a fix make, as data. The function that writes a statement also returns its effect,
+ * so that statement and effect cannot differ. simulate-fixes.ts evaluates the checks again with the effects.
  */
 export type FixEffect =
-  /** ALTER SYSTEM SET, or CONFIG SET of Redis. */
+  /** ALTER SYSTEM SET of PostgreSQL, or CONFIG SET of Redis. */
   | { readonly kind: 'setting'; readonly name: string; readonly value: string }
   /** ALTER ROLE … SET; without a database it applies to all. */
   | {
@@ -36,21 +36,24 @@ export interface RoleChange {
   readonly unlimited?: true;
   /** VALID UNTIL 'infinity'. */
   readonly neverExpires?: true;
-  /** A role that was granted. */
+  /** The name of a role that is granted. */
   readonly memberOf?: string;
 }
 
-/** The effect of ALTER ROLE or GRANT on the role of the migration. */
+/** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
 export function changesRole(change: RoleChange): FixEffect {
   return { kind: 'role', ...change };
 }
 
-/** The effect of statements whose result one query shows. `change` gets the value of the query and returns the new one. */
+/**
+ * The effect of statements that change the result of only one query. `change` receives the present value of the query
+ * and returns the value after the statements.
+ */
 export function changesQueryResult<T>(query: DecodedQuery<T>, change: (value: T) => T): FixEffect {
   return { kind: 'result', query, change };
 }
 
-/** The effect of statements after which a query returns these rows no more. */
+/** The effect of statements that remove the given rows from the result of a query. */
 export function removesResultRows<T>(query: DecodedQuery<readonly T[]>, rows: readonly T[]): FixEffect {
   const removed = new Set(rows);
   return changesQueryResult(query, (all) => all.filter((row) => !removed.has(row)));

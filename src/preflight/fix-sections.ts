@@ -1,30 +1,33 @@
 import type { Finding, Fix, MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
-/** One part of a fix script: who runs it and where. */
+/** One section of a fix script: its statements, who runs them and in which database. */
 export interface FixSection {
   /**
-   * `sql` and `redis` are statements; `review` are statements that a person reads and runs; `shell` lines are run on the
-   * server; `reload` and `restart` apply the changes.
+   * `sql` and `redis`: statements; `review`: statements that a person reads before running them; `shell`: lines to run
+   * on the server; `reload` and `restart`: commands that apply the changes.
    */
   readonly kind: 'sql' | 'redis' | 'review' | 'shell' | 'reload' | 'restart';
-  /** Of findings that do not block the requested method: written as comments. */
+  /** True if the findings of the section do not block the requested method; the section is then written as comments. */
   readonly isOptional: boolean;
   readonly title: string;
-  /** Who must run it. */
+  /** Who must run the section. */
   readonly by: string;
-  /** The database it runs in; absent: any. */
+  /** The database the section runs in; absent if it can run in any database. */
   readonly database?: string;
   readonly lines: readonly string[];
-  /** Ids of the findings that it fixes. */
+  /** Ids of the findings that the section fixes. */
   readonly findingIds: readonly string[];
-  /** What the fixes do, as sentences: `wal-level: Set wal_level = 'logical'.` */
+  /** What the fixes of the section do, as sentences: `wal-level: Set wal_level = 'logical'.` */
   readonly notes: readonly string[];
-  /** Findings whose fix was not simulated, each with the reason. */
+  /** Ids of the findings whose fix was not simulated, each with the reason. */
   readonly notSimulated: readonly string[];
 }
 
-/** The fixes of all findings in order: each statement once, then one reload or one restart; those that block nothing last. */
+/**
+ * The sections of the fix script: each statement once, then one reload or one restart. Fixes of findings that block
+ * nothing come last.
+ */
 export function fixSections(report: PreflightReport): readonly FixSection[] {
   return sections(report, (fix) => ({ sql: fix.sql ?? [], review: fix.review ?? [], shell: fix.shell ?? [] }));
 }
@@ -35,13 +38,13 @@ export function undoSections(report: PreflightReport): readonly FixSection[] {
   return sections(report, take, true);
 }
 
-/** Whether the fix of a finding is part of the script. An accepted finding is left as it is. */
+/** Whether the fix of a finding is part of the fix script. Findings waived by `--accept` are not fixed. */
 export function isInFixScript({ fix, status, accepted }: Finding): boolean {
   if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return false;
   return [fix.sql, fix.review, fix.shell].some((lines) => lines !== undefined && lines.length > 0);
 }
 
-/** Whether the fix is in the part of the script that is written as comments. */
+/** Whether the fix of a finding is written to the fix script as comments. */
 export function isOptionalFix({ blocks }: Finding, method: MigrationMethod): boolean {
   return !blocks.includes(method);
 }
@@ -60,7 +63,7 @@ interface FindingWithFix extends FixParts {
 function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo = false): readonly FixSection[] {
   const found: FindingWithFix[] = report.findings.flatMap((finding) => {
     const { fix, status, accepted } = finding;
-    // An accepted finding is left as it is.
+    // Findings waived by `--accept` are not fixed.
     if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return [];
     const parts = take(fix);
     return parts.sql.length + parts.review.length + parts.shell.length === 0 ? [] : [{ finding, fix, ...parts }];
@@ -71,7 +74,7 @@ function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo 
     return sectionsOf(those, report.engine === 'redis' ? 'redis' : 'sql').map((section) => ({
       ...section,
       isOptional,
-      // The undo script restores what was observed; the fix script has the sentences.
+      // Only the fix script, not the undo script, explains its statements.
       ...(isUndo ? { notes: [], notSimulated: [] } : {}),
     }));
   });
@@ -124,10 +127,10 @@ function runnerOf(piece: FindingWithFix | undefined, kind: FixSection['kind']): 
 
 const superuser = 'a superuser';
 
-/** The runner of a managed service restarts it in its console. */
+/** The fix of a managed service has this runner, who restarts the instance in the console of the service. */
 export const instanceAdministrator = 'the administrator of the instance';
 
-/** One reload, or one restart, which also reloads the configuration. */
+/** Ends the script with one reload, or with one restart, which also reloads the configuration. */
 function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
   const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministrator);
@@ -166,8 +169,8 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
 }
 
 /**
- * Groups by database and by who must run them. What needs no superuser comes first, so that a role of a managed service gets
- * as far as it can; then statements for the server, then for each database.
+ * Groups fixes by database and by who must run them. Statements that need no superuser come first, so that the role of
+ * a managed service can run as much of the script as possible; then statements for the server, then for each database.
  */
 function groupByRunner(
   pieces: readonly FindingWithFix[],
@@ -191,7 +194,7 @@ function linesOf(group: readonly FindingWithFix[], part: keyof FixParts): readon
   return part === 'sql' ? lines : [...new Set(lines)];
 }
 
-/** Each statement once; of several values of one numeric setting the largest. */
+/** Removes duplicate statements; of several values of one numeric setting it keeps the largest. */
 function mergeStatements(lines: readonly string[]): readonly string[] {
   const largest = new Map<string, { readonly line: string; readonly value: number }>();
   const setting = /^ALTER SYSTEM SET (\w+) = '?(\d+)'?;?$/i;
@@ -205,7 +208,7 @@ function mergeStatements(lines: readonly string[]): readonly string[] {
   return [...new Set(wanted)];
 }
 
-/** Each line once, at its last position: CONFIG REWRITE and ACL SAVE come after all changes. */
+/** Keeps the last of several equal lines: CONFIG REWRITE and ACL SAVE must follow all other changes. */
 function lastOfEach(lines: readonly string[]): readonly string[] {
   return lines.filter((line, at) => lines.lastIndexOf(line) === at);
 }

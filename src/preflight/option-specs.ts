@@ -7,7 +7,7 @@ import { parseMajorVersion } from '../postgresql/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
-/** The options that control a preflight. */
+/** The command-line options that control a preflight. */
 export const preflightOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'target-version',
@@ -32,7 +32,7 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     multiple: 'list',
     description: 'Findings to accept, by id; the report records them',
   },
-  { name: 'strict', description: 'Treat warnings and open premises as blockers' },
+  { name: 'strict', description: 'Treat warnings and unproven premises of the verdict as blockers' },
   {
     name: 'probe',
     description: 'Allow checks that write to the source or make it fork; the report lists what they did',
@@ -44,14 +44,17 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
   },
   { name: 'target-memory', valueName: 'BYTES', description: 'Memory of the target in bytes (Redis)' },
   { name: 'allow-private', description: 'Accept private and loopback addresses' },
-  { name: 'judge-as-public', description: 'Check addresses as seen from the internet, whatever base_url is' },
+  {
+    name: 'judge-as-public',
+    description: 'Require a public address of the source, even if base_url is a loopback address',
+  },
   { name: 'deadline', valueName: 'DURATION', description: 'Time limit of the whole preflight (default: 60s)' },
   { name: 'show-queries', description: 'Print every statement that is sent to the source on stderr' },
 ];
 
 /**
- * The options of a preflight as typed. Private addresses are accepted when base_url is a loopback address, because the
- * service then runs on this machine.
+ * Parses the command-line options of a preflight. With a base_url on a loopback address, private addresses of the
+ * source are accepted, because the service then runs on this machine.
  * @param now milliseconds since the epoch
  */
 export function readPreflightOptions(
@@ -65,7 +68,7 @@ export function readPreflightOptions(
   if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine)) {
     throw usageError(
       `--target-version is not a version: ${targetVersion}`,
-      engine === 'redis' ? 'write it as in `redis-7.2` or `valkey-8`' : 'write it as in `17`',
+      engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
     );
   }
   const diskFree = args.value('source-disk-free');

@@ -1,28 +1,31 @@
 import type { MigrationMethod } from './finding.ts';
 
-/** The options of a preflight that checks may use besides the facts. */
+/** The options of a preflight that its checks may use. */
 export interface PreflightOptions {
   readonly method: MigrationMethod;
-  /** Version of the target, such as `17` or `7.2`; undefined: not given. */
+  /** Version of the target, such as `17` or `7.2`; undefined if not given. */
   readonly targetVersion: string | undefined;
-  /** Extensions of the target, lower case; undefined: not given. */
+  /** Extensions that the target supports, in lower case; undefined if not given. */
   readonly targetExtensions: readonly string[] | undefined;
-  /** Host and port of the target, if known (rehearsal). */
+  /** Host and port of the target, which only a rehearsal knows. */
   readonly target: { readonly host: string; readonly port: number } | undefined;
   readonly ignoreDbs: readonly string[];
   readonly disableSsl: boolean;
-  /** The service connects over the internet, so private addresses fail. False with a loopback API or `--allow-private`. */
+  /**
+   * Whether the service connects over the internet, so that a private address of the source is a failure. It is false
+   * when the API has a loopback address, and with `--allow-private`.
+   */
   readonly isOverInternet: boolean;
-  /** Free bytes on the disk of the source, which no query reports. */
+  /** Free bytes on the disk of the source, given by the user because no query reports them. */
   readonly sourceDiskFree: number | undefined;
-  /** Bytes of memory of the Redis target; absent: not given. */
+  /** Memory of the Redis target in bytes; absent if not given. */
   readonly targetMemory?: number | undefined;
-  /** Ids of findings that `--accept` waives. */
+  /** Ids of the findings that `--accept` waives. */
   readonly accept: readonly string[];
-  /** Warnings block the migration. */
+  /** Whether warnings block the migration (`--strict`). */
   readonly strict: boolean;
-  /** `--probe`: checks may write or fork on the source. */
+  /** Whether checks may write to the source or make it fork (`--probe`). */
   readonly probe: boolean;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: number;
 }

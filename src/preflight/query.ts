@@ -1,11 +1,14 @@
-/** What a query of either engine has in common: a name for `--show-queries`, and a decoder that throws on another shape. */
+/**
+ * A preflight query of PostgreSQL or Redis: an id for `--show-queries`, and a decoder that throws when the response has
+ * an unexpected structure.
+ */
 export interface DecodedQuery<T> {
   readonly id: string;
   // biome-ignore lint/suspicious/noExplicitAny: rows of PostgreSQL or a reply of Redis; each engine has its own type.
   readonly decode: (response: any) => T;
 }
 
-/** What became of a query. */
+/** The result of a preflight query, or why there is none. */
 export type QueryResult<T> =
   | { readonly kind: 'known'; readonly value: T }
   /** Permission denied; `grant` is the statement that would allow it, `revoke` the one that takes it back, where known. */
@@ -15,17 +18,17 @@ export type QueryResult<T> =
   | {
       readonly kind: 'failed';
       readonly reason: string;
-      /** The connection was lost with it. */
+      /** The connection was lost while the query ran. */
       readonly broke?: boolean;
-      /** No response arrived in time. */
+      /** No response to the query arrived within the time limit. */
       readonly late?: boolean;
-      /** The response has another format than that of the engine. */
+      /** The response does not have the format that the engine defines. */
       readonly isMalformed?: boolean;
     }
   /** Never sent, or refused for a reason that has its own finding. */
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A query whose check also works without its value: `evaluate` receives the result, whatever it is. */
+/** A query that its check does not require: `evaluate` receives the result even if it has no value. */
 export interface OptionalQuery<T> {
   readonly optional: DecodedQuery<T>;
 }
@@ -34,7 +37,7 @@ export interface OptionalQuery<T> {
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
 export type Queries = Readonly<Record<string, DecodedQuery<any> | OptionalQuery<any>>>;
 
-/** The values of the queries of a check: every required one is known. */
+/** The values of the queries of a check; every required query has a value. */
 export type QueryValues<Q extends Queries> = {
   readonly [K in keyof Q]: Q[K] extends OptionalQuery<infer T>
     ? QueryResult<T>
@@ -50,14 +53,14 @@ export function optionalQuery<T>(query: DecodedQuery<T>): OptionalQuery<T> {
   return { optional: query };
 }
 
-/** The value of a result, or what to use instead. */
+/** The value of a query result, or `otherwise` if the result has no value. */
 export function queryValueOr<T, U>(result: QueryResult<T>, otherwise: U): T | U {
   return result.kind === 'known' ? result.value : otherwise;
 }
 
-/** The value of a query; undefined when it is not known. */
+/** The value of a query; undefined if it is not known. */
 export function knownQueryValue<T>(results: QueryResults, query: DecodedQuery<T>): T | undefined {
   const result = results.get(query);
-  // The map holds what the decoder of this query returned.
+  // The cast is safe: the map holds what the decoder of this query returned.
   return result?.kind === 'known' ? (result.value as T) : undefined;
 }

@@ -9,13 +9,13 @@ import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
-/** `--fix-sql`: one ordered, idempotent script; undefined when there is nothing to fix. */
+/** Renders the script of `--fix-sql`: idempotent statements in order; undefined if there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
   const purpose = 'Prepares the source for the migration.';
   return script(report, fixSections(report), purpose, verdictAfterFixesSentence(report));
 }
 
-/** `--undo-sql`: restores the values observed before. */
+/** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
   return script(report, undoSections(report), 'Restores the values that were observed before the fix script ran.');
 }
@@ -52,14 +52,14 @@ function script(
   return text;
 }
 
-/** Comments have names in any language, and psql may send them with a statement. */
+/** Comments in scripts contain object names in any language, and psql may send comments with a statement. */
 const encoding = '\\encoding UTF8';
 
 function optionalHead({ method }: PreflightReport, mark: string): readonly string[] {
   return comments(
     [
       `Optional: the findings of the sections below do not block the ${method} migration.`,
-      'Remove the comment marks of what you want to run.',
+      'Remove the comment marks of the statements that you want to run.',
     ],
     mark,
   );
@@ -68,9 +68,9 @@ function optionalHead({ method }: PreflightReport, mark: string): readonly strin
 interface ScriptLanguage {
   readonly mark: string;
   readonly howToRun: string;
-  /** What to do with statements that are not run by the script. */
+  /** The instruction above statements that the script does not run itself. */
   readonly reviewAdvice: string;
-  /** The lines of a section of statements, ready to run. */
+  /** The lines of a section of statements, in the form in which psql or redis-cli runs them. */
   readonly statements: (section: FixSection) => readonly string[];
 }
 
@@ -78,11 +78,11 @@ const redisLanguage: ScriptLanguage = {
   mark: '#',
   howToRun:
     'Run the lines that are not comments with redis-cli: grep "^[A-Z]" THIS-FILE | redis-cli -h HOST -p PORT. The comments contain the remaining steps.',
-  reviewAdvice: 'Read each line, and run it if the applications allow it.',
+  reviewAdvice: 'Read each command, and run it only if the applications that use the source allow it.',
   statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
 };
 
-/** formatRedisCommand writes printable ASCII only. */
+/** Statements need no check here, because formatRedisCommand writes printable ASCII only. */
 function isRedisLine(line: string): boolean {
   return /^[A-Z][\x20-\x7e]*$/.test(line);
 }
@@ -90,7 +90,7 @@ function isRedisLine(line: string): boolean {
 const psqlLanguage: ScriptLanguage = {
   mark: '--',
   howToRun:
-    'Run it with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
+    'Run this script with: psql -X -v ON_ERROR_STOP=1 -f THIS-FILE "host=… dbname=… user=…". ALTER SYSTEM cannot run inside a transaction, so omit --single-transaction.',
   reviewAdvice:
     'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
   statements: ({ kind, database, lines }) => {
@@ -104,9 +104,11 @@ const psqlLanguage: ScriptLanguage = {
   },
 };
 
-const unquotable = '-- A statement with unexpected text of the server is left out.';
+const unquotable = '-- A statement was left out here, because it contains unexpected text from the server.';
 
-/** A statement with CONCURRENTLY waits for old transactions; cancelled by lock_timeout it leaves an invalid index. */
+/**
+ * CREATE INDEX CONCURRENTLY waits for old transactions, and lock_timeout would cancel it and leave an invalid index.
+ */
 function withLockTimeout(statement: string): readonly string[] {
   return /^(CREATE|DROP|REINDEX)\b[^"']* CONCURRENTLY /.test(statement)
     ? ['SET lock_timeout = 0;', statement, lockTimeoutStatement]
@@ -130,13 +132,13 @@ function sectionText(section: FixSection, number: number, language: ScriptLangua
       : language.statements(section);
   return [
     ...comments(head, mark),
-    // Lines that a client cannot run are comments, so that the whole file can be run.
+    // Lines that psql or redis-cli cannot run are written as comments, so that the whole file can be run.
     ...(isCommented(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
   ];
 }
 
 const lockAdvice =
-  'A statement that gets no lock within 2 s fails, so that it does not stop the application: run the script again.';
+  'A statement that cannot lock its table within 2 s fails, so that it does not block applications: run the script again.';
 
 function isCommented({ kind, isOptional }: FixSection): boolean {
   return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
@@ -147,9 +149,9 @@ function follows(section: FixSection, language: ScriptLanguage): string {
     case 'restart':
       return 'The server restarts, and all connections end.';
     case 'reload':
-      return 'No other step is needed.';
+      return 'No step other than the statements below is needed.';
     case 'shell':
-      return 'Run it on the server, not in this client.';
+      return 'Do these steps on the server, not in the database client.';
     case 'review':
       return language.reviewAdvice;
     case 'sql':
@@ -166,7 +168,7 @@ function comments(lines: readonly string[], mark: string): readonly string[] {
 
 const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
-/** Names may contain line ends, which would end a comment, and characters that change the direction of text. */
+/** Object names may contain line ends, which would end a comment, and characters that change the text direction. */
 function oneLine(text: string): string {
   return sanitizeReportLine(text, maxTextLength);
 }

@@ -2,20 +2,20 @@ import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
 
 export type PreflightVerdict = MigrationMethod | 'blocked';
 
-/** The report of one preflight (schema_version 1), as JSON and as the source of every other format. */
+/** The report of one preflight (schema_version 1): printed as JSON, and rendered in every other format. */
 export interface PreflightReport {
   readonly schema_version: 1;
   readonly engine: 'postgresql' | 'redis';
-  /** The best possible method; of several databases the worst verdict counts. */
+  /** The best method that is possible; with several databases the worst of their verdicts. */
   readonly verdict: PreflightVerdict;
   readonly methods: Readonly<Partial<Record<MigrationMethod, boolean>>>;
   /** The requested method. */
   readonly method: MigrationMethod;
-  /** The requested method is possible. */
+  /** Whether the requested migration method is possible. */
   readonly ok: boolean;
-  /** false: a check that could change the verdict is unknown. */
+  /** False if a check that could change the verdict is unknown. */
   readonly proven: boolean;
-  /** What is not known and could change the verdict; empty when it is proven. */
+  /** The unknown conditions that could change the verdict; empty if the verdict is proven. */
   readonly premises: readonly VerdictPremise[];
   readonly data_loss: readonly string[];
   readonly source: {
@@ -32,9 +32,12 @@ export interface PreflightReport {
   readonly summary: Readonly<Record<FindingStatus, number>>;
   readonly databases: readonly DatabaseVerdict[];
   readonly findings: readonly Finding[];
-  /** The smallest addition to `ignore_dbs` that makes the method possible; absent: there is none, or none is needed. */
+  /**
+   * The fewest databases to add to `ignore_dbs` to make the requested method possible; absent if there are none, or if
+   * the method is possible already.
+   */
   readonly advice?: IgnoreAdvice;
-  /** What the checks find with the fixes of the script applied; absent: there is no script. */
+  /** The verdict of the checks as if the fix script had run; absent if there is no script. */
   readonly verdict_after_fixes?: VerdictAfterFixes;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
@@ -44,36 +47,36 @@ export interface PreflightReport {
   readonly duration_ms: number;
 }
 
-/** A condition under which the verdict is correct, because a check could not decide it. */
+/** A condition under which the verdict is correct, needed because a check could not decide it. */
 export interface VerdictPremise {
   /** Of the check. */
   readonly id: string;
   /** A clause: `the target provides every extension`. */
   readonly condition: string;
-  /** The databases it is about; absent: the server. */
+  /** The databases that the condition concerns; absent if it concerns the server. */
   readonly databases?: readonly string[];
-  /** What to do to settle it; the option or command is in `settled_by`. */
+  /** How to find out whether the condition is true; `settled_by` names the option or command. */
   readonly settle?: string;
   readonly settled_by: string;
-  /** Waived by `--accept`: `--strict` does not block because of it. */
+  /** Waived by `--accept`: `--strict` does not block because of this condition. */
   readonly accepted?: boolean;
 }
 
 export interface VerdictAfterFixes {
   readonly verdict: PreflightVerdict;
-  /** The requested method is possible. */
+  /** Whether the requested migration method is possible. */
   readonly ok: boolean;
   readonly proven: boolean;
-  /** Ids of the findings that still block a method. */
+  /** Ids of the findings that block a migration method even after the fixes. */
   readonly reasons: readonly string[];
-  /** Ids of findings whose fix could not be simulated: they are evaluated as if it was not run. */
+  /** Ids of findings whose fix could not be simulated; their checks are evaluated as if the fix had not run. */
   readonly not_simulated: readonly string[];
 }
 
 export interface IgnoreAdvice {
   /** Databases to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
-  /** The verdict without them. */
+  /** The verdict if these databases are ignored. */
   readonly verdict: PreflightVerdict;
 }
 
@@ -84,6 +87,6 @@ export interface DatabaseVerdict {
   readonly tables?: number;
   /** Number of keys of a Redis database. */
   readonly keys?: number;
-  /** Ids of the findings that block a method. */
+  /** Ids of the findings that block a migration method for the database. */
   readonly reasons: readonly string[];
 }

@@ -19,6 +19,7 @@ import {
   type SchemaFingerprints,
 } from './baseline.ts';
 import { fixSections } from './fix-sections.ts';
+import { readSarifUri } from './formats/read-sarif-uri.ts';
 import { renderReport, reportFileExtensions } from './formats/render-report.ts';
 import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
 import { queryEachDatabase } from './postgresql/query-each-database.ts';
@@ -29,7 +30,7 @@ import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
 import { runPreflight } from './run.ts';
 
-/** The options that name files to write. */
+/** The preflight options that name a file to write. */
 export const reportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'report',
@@ -37,6 +38,11 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
     multiple: 'repeat',
     description: `Write the report; the file name selects the format: ${reportFileExtensions.join(' ')}`,
     completion: 'file',
+  },
+  {
+    name: 'sarif-uri',
+    valueName: 'PATH',
+    description: 'File of the repository that SARIF results refer to; code scanning requires it',
   },
   {
     name: 'fix-sql',
@@ -60,7 +66,7 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
 
 export interface PreflightOutcome {
   readonly report: PreflightReport;
-  /** What changed since the baseline; undefined without one. */
+  /** The changes since the baseline; undefined without `--baseline`. */
   readonly changes?: readonly BaselineChange[];
 }
 
@@ -81,6 +87,7 @@ export async function runPreflightWithFiles(
       `the report format of ${odd} is unknown`,
       `use a file name that ends in one of ${reportFileExtensions.join(' ')}`,
     );
+  const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
   for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritable(file);
   const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
@@ -95,9 +102,9 @@ export async function runPreflightWithFiles(
   if (baselineFile !== undefined && baseline === undefined) {
     write(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
-  for (const file of files) write(file, renderReport(file, report, version) ?? '');
+  for (const file of files) write(file, renderReport(file, report, version, sarifUri) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
-  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'there is nothing to restore');
+  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
   return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
 }
 
@@ -121,11 +128,11 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
   });
 }
 
-/** Why `--strict` refuses what no finding blocks. */
+/** The ids of the warnings and premises because of which `--strict` blocks a migration that no finding blocks. */
 function strictDetail({ findings, premises }: PreflightReport): string {
   const warnings = findings.filter(({ status, accepted }) => status === 'warn' && accepted !== true);
   const ids = [...warnings, ...premises.filter(({ accepted }) => accepted !== true)].map(({ id }) => id);
-  return `--strict treats warnings and open premises as blockers: ${[...new Set(ids)].join(', ')}`;
+  return `--strict treats warnings and unproven premises as blockers: ${[...new Set(ids)].join(', ')}`;
 }
 
 async function runWithProgress(
@@ -163,8 +170,8 @@ async function runWithProgress(
 }
 
 /**
- * Fingerprints of every schema. Only a baseline needs them, because the query reads every column. undefined for a source
- * that could not be reached.
+ * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
+ * undefined if the source could not be reached.
  */
 async function readSchemaShapes(
   io: CommandIo,
@@ -201,7 +208,7 @@ function readBaseline(file: string): Baseline | undefined {
     throw usageError(
       `the baseline ${file} is not a preflight report`,
       'give another file with `--baseline`',
-      'the file is unchanged',
+      'the baseline file was not changed',
     );
   return baseline;
 }
@@ -217,7 +224,7 @@ async function writeScript(
   else write(file, text);
 }
 
-/** Checked first, so that a preflight of a minute does not end with a file that cannot be written. */
+/** Checks output files first, so that a preflight of a minute does not end with a file that cannot be written. */
 function requireWritable(file: string | undefined): void {
   if (file === undefined) return;
   try {

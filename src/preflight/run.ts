@@ -12,23 +12,23 @@ import { type FindNearestWord, rejectUnknownCheckIds } from './unknown-check-ids
 import { deriveVerdict, type ReportConclusion } from './verdict.ts';
 import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
 
-/** What a preflight is given, whichever engine the source has. */
+/** The input of a preflight of either engine. */
 export interface PreflightInput<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
-  /** Milliseconds for the whole run (default: 60 s). */
+  /** Time limit of the whole preflight in milliseconds (default: 60 s). */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly clock: Clock;
-  /** The closest known word, for a misspelt database or check id. */
+  /** Finds the closest known word to a misspelt database or check id. */
   readonly nearest: FindNearestWord;
-  /** Databases or steps done, and how many there are. */
+  /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Called with every statement just before it is sent; `place` is a database, or `server`. */
+  /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
 }
 
-/** What the runner hands to an engine: one deadline, one place that counts statements. */
+/** The input of an engine: the preflight input with one deadline and one counter of statements. */
 export interface EngineRun<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
@@ -36,53 +36,59 @@ export interface EngineRun<Source> {
   readonly clock: Clock;
   readonly nearest: FindNearestWord;
   readonly onProgress: (done: number, total: number) => void;
-  /** Called just before it is sent; `statements` is how many the text holds (default: 1). */
+  /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
   readonly onSend: (place: string, text: string, statements?: number) => void;
 }
 
-/** What an engine knows after it has queried the source. */
+/** The facts that an engine has after it has queried the source. */
 export interface CollectedFacts {
-  /** Milliseconds spent waiting between two measurements; they do not count as duration. */
+  /** Milliseconds spent waiting between two measurements, which are not part of the reported duration. */
   readonly waited: number;
 }
 
-/** What the checks of an engine found. */
+/** The findings of all checks of an engine. */
 export interface EvaluatedChecks {
   /** One finding for each check, or for each check and database, in the order of the checks. */
   readonly findings: readonly Finding[];
-  /** Databases to be migrated. */
+  /** Names of the databases to be migrated. */
   readonly databases: readonly string[];
 }
 
-/** The part of the report that only the engine knows. */
+/** The parts of the report that only the engine can provide. */
 export interface EngineReport<Extra> {
   readonly source: PreflightReport['source'];
-  /** Verdicts with what is known of each database: size, tables, keys. */
+  /** The verdict of each database, with its size, tables or keys as far as they are known. */
   readonly databases: readonly DatabaseVerdict[];
-  /** Seconds that the copy takes; undefined: nothing to copy, or not known. */
+  /** Estimated seconds of the copy; undefined if there is nothing to copy, or if the amount is not known. */
   readonly estimate: { readonly low: number; readonly high: number } | undefined;
-  /** Further fields of the report. */
+  /** Further fields of the report for one engine. */
   readonly extra: Extra;
 }
 
-/** What differs between PostgreSQL and Redis. */
+/** The operations in which PostgreSQL and Redis differ. */
 export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, Extra = object> {
   readonly name: PreflightReport['engine'];
-  /** The methods of this engine, best first. */
+  /** The migration methods of this engine, best first. */
   readonly methods: readonly MigrationMethod[];
   readonly checks: readonly CheckDescription[];
-  /** Looks up the host, connects and logs in. What the source does wrong is a fact, not an error. */
+  /**
+   * Looks up the host of the source, connects and logs in. A failed connection is part of the result and does not
+   * throw.
+   */
   readonly open: (run: EngineRun<Source>) => Promise<Opened>;
-  /** Runs the queries of the checks and measures. Ends the session. */
+  /** Runs the queries of the checks, and takes measurements. Ends the session. */
   readonly collectFacts: (opened: Opened, run: EngineRun<Source>) => Promise<Facts>;
   /** Evaluates every check as if the databases in `ignored` were ignored as well. */
   readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedChecks;
-  /** What the checks find with the effects of fixes. */
+  /** Evaluates the checks as if the fixes with these effects had been applied. */
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
   ) => (effects: readonly EffectInDatabase[]) => EvaluatedEffects;
-  /** Databases to ignore so that the method becomes possible; `conclude` evaluates without them. */
+  /**
+   * Finds the databases to ignore so that the method becomes possible; `conclude` gives the verdict without some
+   * databases.
+   */
   readonly advise?: (
     facts: Facts,
     conclusion: ReportConclusion,
@@ -93,7 +99,8 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
 }
 
 /**
- * Runs every check on a source and returns the report. What the source does wrong is in the report.
+ * Runs every check on a source and returns the report. Problems of the source are findings in the report and do not
+ * throw.
  * @throws CliError `usage` for unknown ids in `--accept` or unknown databases, `cancelled` when the signal aborts
  */
 export async function runPreflight<Source, Opened, Facts extends CollectedFacts, Extra>(
@@ -162,7 +169,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
   };
 }
 
-/** The address that the connection was made to, for the report. */
+/** The address that the connection was made to, as the report shows it. */
 export function connectedAddress({ connects }: AddressFacts): { readonly address?: string } {
   const connected = connects.find(({ error }) => error === undefined);
   return connected === undefined ? {} : { address: connected.address };

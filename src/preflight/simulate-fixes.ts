@@ -11,17 +11,17 @@ import {
 } from './simulated-fix.ts';
 
 export interface FixSimulation {
-  /** The findings, without the statements of fixes that would make another finding worse, and without effects. */
+  /** The findings without `effects`, and without the statements of fixes that would make another finding worse. */
   readonly findings: readonly Finding[];
-  /** The findings after the fix script as it is, without its optional part; undefined: it runs nothing. */
+  /** The findings after a run of the fix script without its optional part; undefined if the script runs nothing. */
   readonly after: readonly Finding[] | undefined;
-  /** Ids of the findings whose fixes are in that part and were not simulated. */
+  /** Ids of the findings whose fixes are not optional and were not simulated. */
   readonly notSimulated: readonly string[];
 }
 
 /**
- * Evaluates the checks with the effects of each fix, then with those of all. `evaluate` is pure: what the checks find with
- * these effects instead of the observed values.
+ * Evaluates the checks with the effects of each fix alone, then with the effects of all fixes together. `evaluate` is
+ * pure: it returns what the checks find with these effects instead of the observed values.
  */
 export function simulateFixes(
   findings: readonly Finding[],
@@ -41,7 +41,7 @@ export function simulateFixes(
   }
   const isOptional = ({ finding }: SimulatedFix) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
-  // What the script runs comes before what is in its comments.
+  // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
   const offered = withoutConflictingFixes(ordered, isOptional, evaluate, harms);
   const required = offered.filter((one) => !isOptional(one));
@@ -68,7 +68,7 @@ export function simulateFixes(
   };
 }
 
-/** The same statements for the server may be the fix of many findings. */
+/** Simulates each fix only once, because many findings can have the same server-wide fix. */
 function firstOfEachFix(written: readonly Finding[]): readonly SimulatedFix[] {
   const known = new Set<string>();
   return written.flatMap((finding): readonly SimulatedFix[] => {
@@ -92,7 +92,7 @@ function effectsOf(fixes: readonly SimulatedFix[]): readonly EffectInDatabase[] 
   return fixes.flatMap(({ effects }) => effects);
 }
 
-/** What the fixes do together: each must still correct its own finding as it does alone. */
+/** The problem that all fixes together cause; each fix must still correct its own finding as it does alone. */
 function harmOfAll(
   observed: ReadonlyMap<string, Finding>,
   expected: ReadonlyMap<string, Finding>,
@@ -106,7 +106,10 @@ function harmOfAll(
   return found.length === 0 ? undefined : { kind: 'worse', findings: found };
 }
 
-/** The other findings that are worse than observed. One that was skipped was not evaluated before, so it is not worse. */
+/**
+ * The findings, except that of the fix itself, that are worse with the effects than observed. A finding that was
+ * skipped was not evaluated before, so it never counts as worse.
+ */
 function worsened(
   observed: ReadonlyMap<string, Finding>,
   { changed }: EvaluatedEffects,
@@ -128,8 +131,8 @@ function isWorse(before: Finding, after: Finding): boolean {
 const severityOf: Readonly<Record<FindingStatus, number>> = { pass: 0, info: 0, skip: 0, unknown: 1, warn: 2, fail: 3 };
 
 /**
- * Adds one fix after the other. One that makes a finding worse together with those before it is dropped, or the one of those
- * without which it does not.
+ * Adds one fix after the other. If a fix makes a finding worse together with the fixes added before, it is dropped, or
+ * the earlier fix that causes it is dropped.
  */
 function dropHarmfulAdditions(
   observed: ReadonlyMap<string, Finding>,
@@ -149,7 +152,7 @@ function dropHarmfulAdditions(
       return;
     }
     if (group.length > 1) {
-      // By halves: of hundreds of fixes a few are harmful.
+      // Fixes are tested in halves, because of hundreds of fixes only a few are harmful.
       const half = Math.ceil(group.length / 2);
       add(group.slice(0, half));
       add(group.slice(half));
@@ -164,7 +167,7 @@ function dropHarmfulAdditions(
   add(fixes);
 }
 
-/** The fix as the report has it. */
+/** The fix as it is written to the report. */
 function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
@@ -184,7 +187,7 @@ function harmText(harm: SimulationProblem): string {
       return `Not written to the fix script, because the server would not start: ${harm.why}.`;
     case 'conflict':
       return harm.isCorrected
-        ? `The fix of ${harm.with} corrects this too.`
+        ? `The fix of ${harm.with} corrects this finding too.`
         : `Not written to the fix script, because the fix of ${harm.with} sets another value.`;
     default:
       return harm satisfies never;

@@ -1,16 +1,18 @@
 import type { Finding } from './finding.ts';
 import type { FixEffect } from './fix-effect.ts';
 
-/** An effect with the database whose finding it corrects; undefined: the server. */
+/**
+ * The effect of a fix, with the database whose finding the fix corrects; undefined if it is a finding of the server.
+ */
 export interface EffectInDatabase {
   readonly effect: FixEffect;
   readonly database: string | undefined;
 }
 
-/** The findings that change with some effects, by `findingKey`. */
+/** The findings that change when some effects are applied, by `findingKey`. */
 export interface EvaluatedEffects {
   readonly changed: ReadonlyMap<string, Finding>;
-  /** Why the server would not start after the restart; undefined: it would. */
+  /** Why the server would not start after the restart; undefined if it would start. */
   readonly cannotStart?: string | undefined;
 }
 

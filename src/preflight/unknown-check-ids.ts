@@ -1,9 +1,9 @@
 import { usageError } from '../errors.ts';
 
-/** The closest of the known words; undefined: none is close. */
+/** Finds the known word closest to a misspelt one; undefined if no word is close. */
 export type FindNearestWord = (word: string, known: readonly string[]) => string | undefined;
 
-/** Throws a CliError (usage) for an id in `--accept` that no check has. */
+/** Throws a CliError (usage) if `--accept` contains an id that no check has. */
 export function rejectUnknownCheckIds(
   accepted: readonly string[],
   ids: readonly string[],

@@ -3,16 +3,19 @@ import type { DatabaseVerdict, PreflightReport, PreflightVerdict, VerdictPremise
 
 export interface VerdictInput {
   readonly findings: readonly Finding[];
-  /** The databases to migrate; empty: not known. */
+  /** The databases to migrate; empty if they are not known. */
   readonly databases: readonly string[];
-  /** The methods of the engine, best first. */
+  /** The migration methods of the engine, best first. */
   readonly methods: readonly MigrationMethod[];
   /** The requested method. */
   readonly method: MigrationMethod;
-  /** Ids of accepted findings. */
+  /** Ids of the findings that `--accept` waives. */
   readonly accept: readonly string[];
   readonly strict: boolean;
-  /** The methods that a check can block: an `unknown` of a check that only warns leaves the verdict proven. */
+  /**
+   * The migration methods that a check can block; while a check that blocks none is unknown, the verdict is still
+   * proven.
+   */
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
 }
 
@@ -53,7 +56,7 @@ export function deriveVerdict(weighing: VerdictInput): ReportConclusion {
   };
 }
 
-/** Whether a finding concerns this database. */
+/** Whether a finding of the server or of a database concerns the given database. */
 export function concernsDatabase({ database, only }: Finding, name: string): boolean {
   return database === undefined ? only === undefined || only.includes(name) : database === name;
 }
@@ -63,10 +66,10 @@ function markAccepted(finding: Finding, accept: readonly string[]): Finding {
   return waivable && accept.includes(finding.id) ? { ...finding, accepted: true } : finding;
 }
 
-/** It copies the rows to another server, so it shows what no query of the source can. */
+/** A rehearsal copies the rows to another server, so it shows what no query of the source can show. */
 const rehearsal = 'cloudctl db rehearse';
 
-/** One premise for each check, however many databases it is about. */
+/** Returns one premise for each check, however many databases it concerns. */
 function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
   return ids.flatMap((id): VerdictPremise[] => {

@@ -6,17 +6,20 @@ import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 
 export interface RedisAuthOutcome {
-  /** `password`: AUTH was accepted; `needless`: a password was given and the server has none; `open`: none was given and none is required. */
+  /**
+   * `password`: `password`: the server accepted AUTH; `needless`: a password was given, but the server has none;
+   * `open`: no password was given and none is required.
+   */
   readonly auth: 'password' | 'needless' | 'open';
-  /** The server's reply to a needless password. */
+  /** The reply of a server without a password to AUTH. */
   readonly authReply?: string;
-  /** An error reply to PING that does not end the session: LOADING, MISCONF, MASTERDOWN, NOPERM. */
+  /** An error in the reply to PING that does not end the session: LOADING, MISCONF, MASTERDOWN, NOPERM. */
   readonly notice?: { readonly code: string; readonly message: string };
 }
 
 /**
- * Sends AUTH and PING on a new connection. Not through ioredis, which hides some refusals of AUTH, prints others, and
- * keeps the password in its errors. Throws a ConnectError with the server's own message.
+ * Sends AUTH and PING on a new connection. ioredis does not send AUTH, because it hides some errors of AUTH, prints
+ * others, and keeps the password in its errors. Throws a ConnectError with the server's own message.
  */
 export async function authenticate(
   socket: Socket,

@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import type { ReplyReader } from './reply-reader.ts';
 
 /**
- * Lets the listener that ioredis adds to the socket see only bytes that the reader accepts; others end the connection.
- * @returns the error of the reader; undefined: there was none
+ * Passes only bytes that the reader accepts to the listener that ioredis adds to the socket; other bytes end the
+ * connection.
+ * @returns the error of the reader; undefined if there was none
  */
 export function checkReplies(socket: Socket, reader: Pick<ReplyReader, 'read'>): () => unknown {
   let failure: unknown;
@@ -21,7 +22,7 @@ export function checkReplies(socket: Socket, reader: Pick<ReplyReader, 'read'>):
       return false;
     }
   };
-  // ioredis adds its listener in this way when it takes the connection over.
+  // ioredis calls this method of the socket to add its listener.
   Object.defineProperty(socket, 'prependListener', {
     value(event: string, listener: (chunk: unknown) => void) {
       const checked = (chunk: unknown) => {

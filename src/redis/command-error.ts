@@ -10,12 +10,15 @@ import { systemErrorCode, systemErrorReason } from '../platform/network-failure.
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { RedisSource } from './source.ts';
 
-/** Why a command has no reply. `code` is the first word of the server's error (NOPERM, LOADING, ERR) when it refused it. */
+/**
+ * The reason why a Redis command has no reply. `code` is the first word of the error (NOPERM, LOADING, ERR) if the
+ * server rejected the command.
+ */
 export class CommandError extends DatabaseError {
   override readonly name = 'CommandError';
 }
 
-/** `NOAUTH` of `NOAUTH Authentication required.`; `ERR` when there is no such word. */
+/** The error code in an error reply: `NOAUTH` of `NOAUTH Authentication required.`; `ERR` if the reply has none. */
 export function errorCodeOf(message: string): string {
   if (/max number of clients/i.test(message)) return connectErrorCodes.maxClients;
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
@@ -28,7 +31,7 @@ export function redactServerMessage(text: string, source: RedisSource): string {
   return sanitizeLine(password.length < 4 ? cut : cut.replaceAll(password, '[secret]'));
 }
 
-/** Messages of libraries are not used: they can contain a URL with a password. */
+/** Error messages of libraries are not used, because they can contain a URL with a password. */
 export function toRedisConnectError(phase: ConnectPhase, error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof DOMException) return new ConnectError(phase, connectErrorCodes.aborted, abortReason(error));
@@ -36,12 +39,13 @@ export function toRedisConnectError(phase: ConnectPhase, error: unknown): Connec
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new ConnectError(phase, code, 'the host name is unknown');
   }
-  // OpenSSL reports on the next read, so a missing client certificate may appear after the handshake.
+  // OpenSSL reports an error on the next read, so the error for a missing client certificate may appear after the
+  // handshake.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);
   return new ConnectError(phase, code, systemErrorReason(code));
 }
 
-/** Why a signal aborted it: the deadline of the run, or the user. */
+/** Why a signal aborted the command: the deadline of the run, or the user. */
 export function abortReason(error: DOMException): string {
   return error.name === 'TimeoutError' ? 'no response before the deadline' : 'cancelled';
 }

@@ -25,14 +25,14 @@ export interface RedisSession {
    * @param limit milliseconds until the session is closed for lack of a reply (default: 10 s)
    */
   send(command: RedisCommand, limit?: number): Promise<RedisReply>;
-  /** The same, with bulk strings as bytes: keys need not be text. */
+  /** Sends a command like `send`, but returns bulk strings as bytes, because keys need not be text. */
   sendRaw(command: RedisCommand, limit?: number): Promise<RedisReply>;
   end(): void;
 }
 
 /**
- * Opens a session: TCP, TLS, AUTH, PING, nothing else. It never reconnects and never queues.
- * Throws a ConnectError, and leaves nothing open.
+ * Opens a session: Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
+ * queues commands. Throws a ConnectError, and then leaves no socket open.
  */
 export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
   try {
@@ -73,7 +73,8 @@ async function createSession(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
   });
-  // Errors reach the callers that wait for a reply; ioredis prints those without a listener.
+  // The listener is empty, because callers receive errors with their reply, and ioredis prints errors without a
+  // listener.
   client.on('error', () => {});
   const reader = createReplyReader(options.memory ?? createResponseMemory('statement'));
   const replyFailure = checkReplies(socket, reader);
@@ -115,7 +116,10 @@ async function createSession(
   };
 }
 
-/** ioredis calls it with `new` and uses what it returns: the connection that was opened and authenticated before. */
+/**
+ * ioredis calls this function with `new` and uses the returned connector, whose connection was opened and authenticated
+ * before.
+ */
 function connectorOf(socket: Socket) {
   return function Connector() {
     return { connect: async () => socket, disconnect: () => void socket.destroy(), check: () => true };
@@ -141,7 +145,7 @@ async function awaitReply(
       return () => {};
     });
   } catch (error) {
-    // The signal closes the socket, so commands fail with a closed connection; the reason is that of the signal.
+    // An aborted signal closes the socket, so commands fail; the error then has the reason of the signal.
     const failure = toError(signal?.aborted === true ? signal.reason : error);
     if (failure.lost) drop();
     throw failure;

@@ -6,8 +6,8 @@ import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 
 /**
- * A better reason for a connection that failed without one, from further connections that reveal no password. A server
- * closes a connection with the wrong kind of encryption without a message, or never responds.
+ * Finds out why a connection failed without a reason, with further connections that send no password. A server with
+ * another TLS setting closes the connection without a message, or never responds.
  */
 export async function explainConnectError(
   error: ConnectError,
@@ -37,7 +37,10 @@ export async function explainConnectError(
   return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
 }
 
-/** The error that a server sends before it closes: our own bytes may have made the system drop it, so none are sent. */
+/**
+ * Reads the error that a server sends before it closes the connection, without sending any bytes, because the operating
+ * system may drop the error otherwise.
+ */
 async function unsolicitedError(source: RedisSource, options: RedisConnectOptions): Promise<ConnectError | undefined> {
   const line = await readLine(source, undefined, { ...options, limit: 500 });
   if (line?.startsWith('-') !== true) return undefined;
@@ -50,7 +53,7 @@ async function speaksPlain(source: RedisSource, options: RedisConnectOptions): P
   return line !== undefined;
 }
 
-/** One line, over a connection of its own. */
+/** Reads one line on a separate connection. */
 async function readLine(
   source: RedisSource,
   command: RedisCommand | undefined,

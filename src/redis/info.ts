@@ -72,7 +72,10 @@ export type RedisInfoField =
   // Cluster
   | 'cluster_enabled';
 
-/** The lines of INFO, CLUSTER INFO and the like, by field. A field that the server does not report is absent. */
+/**
+ * Parses the reply to commands such as INFO and CLUSTER INFO into fields. A field that the server does not report is
+ * absent from the result.
+ */
 export interface RedisInfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
   get(field: Field): string | undefined;
   has(field: Field): boolean;
@@ -80,7 +83,7 @@ export interface RedisInfoLines<Field extends string> extends Iterable<readonly 
 
 export type RedisInfo = RedisInfoLines<RedisInfoField>;
 
-/** What INFO reports when it could not be read. */
+/** The value for a server whose INFO could not be read: no fields. */
 export const emptyInfo: RedisInfo = new Map<string, string>();
 
 /** Parses lines of `name:value`; lines that begin with # are section headings. */
@@ -94,7 +97,7 @@ export function parseInfo(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** A field as a number; undefined when it is absent or not a number. */
+/** A field of INFO as a number; undefined if it is absent or not a number. */
 export function infoNumber<Field extends string>(
   info: RedisInfoLines<Field>,
   field: NoInfer<Field>,
@@ -104,7 +107,7 @@ export function infoNumber<Field extends string>(
   return Number(text);
 }
 
-/** The parts of a value such as `keys=1,expires=0,avg_ttl=0`. */
+/** Parses the parts of an INFO value such as `keys=1,expires=0,avg_ttl=0`. */
 export function parseInfoFields(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
@@ -119,7 +122,7 @@ export interface KeyspaceEntry {
   readonly index: number;
   readonly keys: number;
   readonly expires: number;
-  /** Hashes with fields that expire (Redis 7.4 and later, Valkey 9 and later). */
+  /** Number of hashes with fields that expire (Redis 7.4 and later, Valkey 9 and later). */
   readonly subexpiry: number;
 }
 

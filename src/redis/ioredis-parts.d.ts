@@ -1,4 +1,7 @@
-/** What is used of ioredis; its own types know no connector but a subclass of theirs. */
+/**
+ * Types for the parts of ioredis that this program uses; the types of ioredis accept only subclasses of its own
+ * connector.
+ */
 declare module 'ioredis/built/index.js' {
   import type { EventEmitter } from 'node:events';
   import type { Duplex } from 'node:stream';
@@ -10,7 +13,7 @@ declare module 'ioredis/built/index.js' {
   }
 
   interface Options {
-    /** Called with `new`; what it returns is the connector. */
+    /** ioredis calls this function with `new`; the returned object is the connector. */
     readonly Connector: () => Connector;
     readonly protocol: 2;
     readonly lazyConnect: true;
@@ -23,16 +26,16 @@ declare module 'ioredis/built/index.js' {
     readonly maxRetriesPerRequest: null;
   }
 
-  /** What the server answers with a minus. */
+  /** An error reply of the server, which begins with a minus. */
   export class ReplyError extends Error {}
 
   export class Redis extends EventEmitter {
     constructor(options: Options);
     connect(): Promise<void>;
     disconnect(): void;
-    /** The reply with texts as strings. */
+    /** Sends a command and returns texts of the reply as strings. */
     call(name: string, ...words: readonly (string | Uint8Array)[]): Promise<unknown>;
-    /** The reply with texts as bytes. */
+    /** Sends a command and returns texts of the reply as bytes. */
     callBuffer(name: string, ...words: readonly (string | Uint8Array)[]): Promise<unknown>;
   }
 }

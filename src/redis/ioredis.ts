@@ -1,2 +1,4 @@
-/** In a file of its own because a lazy import of a bundled CommonJS package yields nothing but `default`. */
+/**
+ * ioredis is imported in its own file, because a lazy import of a bundled CommonJS package has only a `default` export.
+ */
 export { Redis as Client, ReplyError } from 'ioredis/built/index.js';

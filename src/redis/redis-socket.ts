@@ -13,7 +13,10 @@ export interface RedisSocket {
   readonly tls: TlsConnectionInfo | undefined;
 }
 
-/** Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError and leaves nothing open. */
+/**
+ * Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError, and then leaves no
+ * socket open.
+ */
 export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit): Promise<RedisSocket> {
   const began = performance.now();
   const socket = await connectTcp(source, timeLimit);
@@ -31,10 +34,10 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
   }
 }
 
-/** With a CA file the chain was verified by it; its authority may still be a public one. */
+/** With a CA file it is not determined whether the certificate authority is a public one. */
 function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisSource): boolean {
   if (ca !== undefined) return rootCertificates.some((root) => ca.pem.includes(root));
-  // A replica verifies the chain, and not the name.
+  // A Redis replica verifies the certificate chain, but not the host name.
   return secure.authorized || `${secure.authorizationError}` === 'ERR_TLS_CERT_ALTNAME_INVALID';
 }
 
@@ -75,5 +78,8 @@ async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimi
 
 export const noHandshakeResponse = 'no response to the TLS handshake';
 
-/** The next read or write fails with it; without a listener an error event would end the process. */
+/**
+ * The listener is empty: the next read or write reports the error, and without a listener an error event would end the
+ * process.
+ */
 function ignoreError(): void {}

@@ -5,16 +5,16 @@ export interface RedisUrl {
   readonly host: string;
   readonly port: number | undefined;
   readonly username: string | undefined;
-  /** Without a colon after it: redis-cli takes such a text as the password. */
+  /** The user name in the URL has no colon after it; redis-cli uses such a text as the password. */
   readonly isUsernameAmbiguous: boolean;
   readonly password: string | undefined;
   readonly db: number | undefined;
 }
 
 /**
- * `redis[s]://[[user]:password@]host[:port][/db]`
- * (https://www.iana.org/assignments/uri-schemes/prov/redis). Names and passwords may be percent-encoded; characters
- * that are not encoded are taken literally, up to the last `@`, because users paste passwords without encoding them.
+ * `redis[s]://[[user]:password@]host[:port][/db]` (https://www.iana.org/assignments/uri-schemes/prov/redis). User names
+ * and passwords in the URL may be percent-encoded; characters that are not encoded are used as they are, up to the last
+ * `@`, because users paste passwords without encoding them.
  */
 export function parseRedisUrl(text: string): RedisUrl {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text.trim()) ?? [];
@@ -38,7 +38,7 @@ export function parseRedisUrl(text: string): RedisUrl {
   return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...userInfoOf(userInfo) };
 }
 
-/** A comma, or a second colon outside of brackets. */
+/** Several hosts in the URL: a comma, or a second colon outside of brackets. */
 const severalHosts = /^[^[/?#]*(,|:[^/?#]*:)/;
 const schemes: Readonly<Record<string, boolean>> = { redis: false, rediss: true, valkey: false, valkeys: true };
 const example = 'write it as redis://user:password@host:6379/0, with rediss:// for TLS';
@@ -92,7 +92,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // The text may be a password, so it is not shown.
+    // The error does not show the text, which may be a password.
     throw usageError(
       'the user name or the password in the URL contains a % that encodes nothing',
       'write %25 for a % sign',

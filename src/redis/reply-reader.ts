@@ -1,30 +1,30 @@
 import type { ResponseMemory } from '../platform/response-memory.ts';
 
 export interface ReplyReader {
-  /** Checks bytes as they arrive. Throws an Error for what no server may send. */
+  /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
   read(chunk: Buffer): void;
-  /** A reply was taken over by its caller. */
+  /** Must be called when a caller has received a reply, which then no longer counts. */
   nextReply(): void;
   close(): void;
 }
 
-/** Bytes of one bulk string; far more than any that is requested here. */
+/** Maximum bytes of one bulk string; far more than any command of this program returns. */
 const maxBulkString = 16 * 2 ** 20;
-/** Bytes of a simple string or an error. */
+/** Maximum bytes of a simple string or an error. */
 const maxLine = 65_536;
 const maxElements = 1_000_000;
 const maxDepth = 16;
-/** Bytes of memory that ioredis was measured to use for a value, and for an element that has not arrived yet. */
+/** The measured memory in bytes that ioredis uses for a value, and for an array element that has not arrived yet. */
 const valueCost = 150;
 const elementCost = 8;
 
 /**
- * Checks replies of RESP 2 before ioredis sees them: it allocates an array of whatever length is announced, and does not
- * terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
+ * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
+ * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
 export function createReplyReader(memory: ResponseMemory): ReplyReader {
   const use = memory.open();
-  /** How many elements are missing of each array that has begun. */
+  /** The number of elements that each incomplete array still lacks. */
   const open: number[] = [];
   let line = '';
   let bulkLeft = 0;

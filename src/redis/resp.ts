@@ -4,7 +4,7 @@ import { toRedisConnectError } from './command-error.ts';
 import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
 import { withTimeLimit } from './time-limit.ts';
 
-/** A command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
+/** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
 export function encodeCommand(command: RedisCommand): Buffer {
   const parts = command.map((part) => (part instanceof Uint8Array ? part : Buffer.from(part)));
   return Buffer.concat([
@@ -14,8 +14,8 @@ export function encodeCommand(command: RedisCommand): Buffer {
 }
 
 /**
- * Sends a command and reads the first line of the reply with its type: `+OK`, `-NOAUTH …`. Without a command it only
- * reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
+ * Sends a command and reads the first line of the reply, including the type character: `+OK`, `-NOAUTH …`. Without a
+ * command the function only reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
  */
 export async function exchangeRedisLine(
   socket: Socket,
@@ -49,10 +49,10 @@ export async function exchangeRedisLine(
   }
 }
 
-/** The error for bytes that no Redis server begins a reply with; undefined: they may be a reply. */
+/** The error for bytes with which no reply of a Redis server begins; undefined if they may be a reply. */
 function nonRedisError(received: Buffer): ConnectError | undefined {
   const first = received[0];
-  // A TLS record: type 21 (alert), then the major version 3 (RFC 8446 §5.1).
+  // The beginning of a TLS alert record: type 21, then the major version 3 (RFC 8446 §5.1).
   if (first === 0x15 && (received.length === 1 || received[1] === 0x03)) {
     return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
   }

@@ -1,17 +1,19 @@
 import type { ResponseMemory } from '../platform/response-memory.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** The name of a command and its arguments; bytes, because keys need not be text. */
+/** The name of a command and its arguments, which may be bytes because keys need not be text. */
 export type RedisCommand = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
 
 export interface RedisConnectOptions extends TimeLimit {
-  /** Shared by sessions whose replies are kept at the same time (default: each reply alone is limited). */
+  /**
+   * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
+   */
   readonly memory?: ResponseMemory | undefined;
-  /** Called with every command just before it is sent; a password is replaced by `***`. */
+  /** Called with every command just before it is sent, in which a password is replaced by `***`. */
   readonly onCommand?: ((command: RedisCommand) => void) | undefined;
 }
 
-/** Every command to a Redis server passes through here, so that all of them are reported and counted. */
+/** Every command to a Redis server is sent by this function, so that all commands are reported and counted. */
 export function sendCommand<T>(
   command: RedisCommand,
   { onCommand }: Pick<RedisConnectOptions, 'onCommand'>,

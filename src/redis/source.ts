@@ -8,30 +8,42 @@ export interface RedisSource {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** undefined: the default user. */
+  /** The user name; undefined for the default user. */
   readonly username: string | undefined;
-  /** A user name was given without a password, so no AUTH is sent. The name is not kept, because it may be the password. */
+  /**
+   * Whether a user name was given without a password, so that no AUTH is sent. The user name is not kept, because it
+   * may be the password.
+   */
   readonly isUsernameUnused?: boolean | undefined;
-  /** The name stands before the @ of a URL without a colon, so it may be a password: it is shown only after a login with it. */
+  /**
+   * Whether the user name stands before the @ of a URL without a colon, so that it may be a password; it is shown only
+   * after a successful login with it.
+   */
   readonly isUsernameAmbiguous?: boolean | undefined;
   /** undefined: not given. */
   readonly password: Secret | undefined;
-  /** The database in the URL. A migration copies all databases. */
+  /** The database number in the URL. It has no effect, because a migration copies all databases. */
   readonly db: number | undefined;
   readonly ssl: 'require' | 'disable';
-  /** Verifies the server's certificate and name; without it `require` only encrypts. */
+  /**
+   * The CA certificates with which the certificate and the host name are verified; without them the connection is only
+   * encrypted.
+   */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
-  /** The address of `host` to connect to, so that the name is resolved once. */
+  /** The IP address of `host`, so that the name is resolved only once. */
   readonly address?: string | undefined;
 }
 
 export interface RedisSourceInput {
-  /** `redis://` or `rediss://`; a URL in `host` is read the same way. */
+  /** A URL with `redis://` or `rediss://`; a URL in `host` is parsed in the same way. */
   readonly url?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly username?: string | undefined;
-  /** From standard input or a prompt. It has precedence over the URL, and the URL over the environment. */
+  /**
+   * The password from standard input or a prompt. This password overrides that of the URL, which overrides that of the
+   * environment.
+   */
   readonly password?: Secret | undefined;
   readonly disableSsl?: boolean | undefined;
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
@@ -40,15 +52,18 @@ export interface RedisSourceInput {
 
 export interface ParsedRedisSource {
   readonly source: RedisSource;
-  /** The user name that was omitted because there is no password. */
+  /** The user name that was omitted, because no password was given. */
   readonly unusedUsername?: string | undefined;
-  /** `url`: other users of this machine can see it in the list of processes. */
+  /** Where the password comes from; `url`: other users of this machine can see it in the list of processes. */
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
 }
 
 export const defaultRedisPort = 6379;
 
-/** Parses the options of a source. Throws a CliError (usage) for wrong or contradicting values, and never quotes a password. */
+/**
+ * Parses the options of a Redis source. Throws a CliError (usage) for wrong or contradicting values, and never quotes a
+ * password.
+ */
 export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   refuseSocket(parts.host);
   const inHost = parts.host?.includes('://') ?? false;
@@ -67,7 +82,7 @@ export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   const base = { host, port, password, db: found?.db, ssl, ...(parts.ca === undefined ? {} : { ca: parts.ca }) };
   const ambiguity =
     found?.isUsernameAmbiguous === true && parts.username !== username ? { isUsernameAmbiguous: true } : {};
-  // A connection without a password is that of the user default.
+  // A connection without a password uses the user `default`.
   const isNamed = username !== undefined && username !== 'default';
   return isNamed && password === undefined
     ? {
@@ -78,7 +93,7 @@ export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
     : { source: { ...base, username, ...ambiguity }, passwordFrom: from };
 }
 
-/** The source with a password from a prompt; the user name that was omitted is used again. */
+/** Adds a password from a prompt to the source, together with the user name that was omitted. */
 export function withRedisPassword(
   { source, unusedUsername: idleName }: ParsedRedisSource,
   password: Secret | undefined,
@@ -109,7 +124,7 @@ function nameOf(found: RedisUrl | undefined, part: string | undefined): string |
   return sameValue('user name', found?.username, part);
 }
 
-/** A value that is given twice must be the same. */
+/** A value that is given twice must be the same both times. */
 function sameValue<T extends string | number>(what: string, inUrl: T | undefined, part: T | undefined): T | undefined {
   if (inUrl === undefined || part === undefined || inUrl === part) return inUrl ?? part;
   throw usageError(`the ${what} is given twice: ${inUrl} in the URL and ${part}`, 'give it once');

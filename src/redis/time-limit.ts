@@ -1,4 +1,7 @@
-/** Starts work and settles it through one of the two callbacks; the function that it returns undoes it, however it ends. */
+/**
+ * Starts an operation that ends with one of the two callbacks; the returned function is called afterwards to release
+ * resources.
+ */
 export type CancellableWork<T> = (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void;
 
 export interface TimeLimit {
@@ -7,7 +10,10 @@ export interface TimeLimit {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of the work. Throws `late()` after the limit, or the reason of the signal when that aborts first. */
+/**
+ * Resolves with the result of the operation. Throws `late()` after the limit, or the reason of the signal if the signal
+ * aborts first.
+ */
 export function withTimeLimit<T>(
   { limit, signal }: TimeLimit,
   late: () => Error,

@@ -1,15 +1,17 @@
 import type { RedisInfo, RedisInfoField } from './info.ts';
 
-/** Servers of the Redis protocol. All but Redis, Valkey and KeyDB are implementations of their own. */
+/**
+ * Server products with the Redis protocol. All products except Redis, Valkey and KeyDB are independent implementations.
+ */
 export type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
 
 export interface RedisServerVersion {
   readonly product: RedisProduct;
-  /** As the server reports it. */
+  /** The version as the server reports it. */
   readonly version: string;
   readonly major: number;
   readonly minor: number;
-  /** The version of Redis that it reports to be compatible with. */
+  /** The Redis version with which the server reports to be compatible. */
   readonly redis: string;
 }
 
@@ -22,7 +24,7 @@ export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
   kvrocks: 'Kvrocks',
 };
 
-/** The product and version in INFO; undefined: INFO has no version. */
+/** The product and version in the reply to INFO; undefined: INFO has no version. */
 export function parseServerVersion(info: RedisInfo): RedisServerVersion | undefined {
   const redis = info.get('redis_version') ?? '';
   const own = versionFields.find(([, name]) => info.has(name));
@@ -45,14 +47,14 @@ function isKeydb(info: RedisInfo): boolean {
 }
 
 export interface RedisTargetVersion {
-  /** undefined: only a number was given. */
+  /** The product; undefined if only a version number was given. */
   readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;
-  /** undefined: only the major version was given. */
+  /** The minor version; undefined if only the major version was given. */
   readonly minor: number | undefined;
 }
 
-/** Parses `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined: not a version. */
+/** Parses a version such as `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined if the text is not a version. */
 export function parseTargetVersion(text: string): RedisTargetVersion | undefined {
   const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
   if (major === undefined) return undefined;
@@ -64,7 +66,7 @@ export function parseTargetVersion(text: string): RedisTargetVersion | undefined
   };
 }
 
-/** The version of Redis that a server reports to be compatible with; undefined: not reported. */
+/** The Redis version with which a server reports to be compatible; undefined if not reported. */
 export function compatibleRedisVersion({
   redis,
 }: RedisServerVersion): { readonly major: number; readonly minor: number } | undefined {
@@ -72,7 +74,10 @@ export function compatibleRedisVersion({
   return major === undefined || minor === undefined ? undefined : { major, minor };
 }
 
-/** Whether a version is at least another; without a minor version the newest one of the major version is assumed. */
+/**
+ * Whether a version is at least another version; without a minor version, the newest release of the major version is
+ * assumed.
+ */
 export function isVersionAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
   major: number,
@@ -82,9 +87,9 @@ export function isVersionAtLeast(
 }
 
 /**
- * The RDB format that a release writes (RDB_VERSION in src/rdb.h). 12 to 79 belong to Redis since it changed its licence,
- * and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has the number of
- * the version before (7.4-rc1 is 7.3.240) and writes the format of its release.
+ * The RDB format that a release writes (RDB_VERSION in src/rdb.h). 12 to 79 belong to Redis since it changed its
+ * licence, and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has
+ * the number of the previous version (7.4-rc1 is 7.3.240), but writes the RDB format of the release.
  */
 export function rdbVersion(flavor: 'redis' | 'valkey', major: number, minor: number): number {
   const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));

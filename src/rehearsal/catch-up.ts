@@ -8,18 +8,21 @@ import type { RunningMigration } from '../engine/running-migration.ts';
 import type { Clock } from '../platform/host.ts';
 
 export interface CatchUpResult {
-  /** `arrived`: all tables are replicated; `over`: the migration ended; `stuck`: no progress within the stall timeout. */
+  /**
+   * Result of the wait. `arrived`: all tables are replicated; `over`: the migration ended; `stuck`: no progress within
+   * the stall timeout.
+   */
   readonly kind: 'arrived' | 'over' | 'stuck';
-  /** Seconds until each database was replicated or ended. */
+  /** Seconds until each database was replicated, or until its migration ended. */
   readonly seconds: ReadonlyMap<string, number>;
 }
 
 export interface CatchUpOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Milliseconds between two polls. */
+  /** Milliseconds between two polls of the migration. */
   readonly poll: number;
-  /** Milliseconds without progress after which the wait ends. */
+  /** Milliseconds without progress of the copy after which the wait ends. */
   readonly stallTimeout: number;
   readonly onState?: (state: MigrationState) => void;
 }
@@ -42,7 +45,7 @@ export async function waitForCatchUp(
       if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
     }
     if (isOver(state)) return { kind: 'over', seconds };
-    // A dump counts as syncing while it is finished, but its rows can be compared only afterwards.
+    // While a dump finishes, its status is syncing, but its rows can be compared only after it has ended.
     const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
     if (areAllStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
     if (isProgress(state)) progressAt = now;
@@ -54,7 +57,10 @@ export async function waitForCatchUp(
   }
 }
 
-/** The status is `error` as soon as one database has failed, while the others go on. */
+/**
+ * The status of the migration is `error` as soon as one database has failed, while the migration of the others
+ * continues.
+ */
 function isOver({ status, databases }: MigrationState): boolean {
   if (status === 'error') return databases.every(hasMigrationEnded);
   return status === 'done' || status === 'canceled';
@@ -62,7 +68,7 @@ function isOver({ status, databases }: MigrationState): boolean {
 
 const settledPhases: ReadonlySet<string> = new Set(['streaming', 'done', 'stopped', 'error']);
 
-/** Detects progress beyond the best state so far: a copy that fails and restarts makes none. */
+/** Detects progress beyond the best state so far, so that a copy which fails and restarts makes no progress. */
 function createProgressTracker(): (state: MigrationState) => boolean {
   const stages: readonly TableSyncState[] = ['i', 'd', 'f', 's', 'r'];
   const best = new Map<string, number>();

@@ -25,16 +25,16 @@ export interface CutoverOptions {
   readonly record: WatchRecord | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called before each check. */
+  /** Called before each check of the cut-over. */
   readonly onCheck: (what: string) => void;
 }
 
-/** Milliseconds for which the source is watched at most, until nothing is left to replicate. */
+/** The maximum milliseconds to wait until nothing is left to replicate. */
 const watchLimit = 20_000;
 
 /**
- * Finds out what is left to do before a cut-over. Both servers are only read, and nothing is changed at the service. A check that
- * needs the earlier ones is left out while one of them is open.
+ * Finds out what is left to do before a cut-over. The function only reads both servers, and changes nothing at the
+ * service. A check that depends on earlier checks is not run while one of them is not done.
  * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
  */
 export async function checkCutover(api: Api, options: CutoverOptions): Promise<CutoverFacts> {
@@ -71,7 +71,7 @@ async function readMigrationFact(api: Api, cluster: string): Promise<CutoverFact
     if (shown === undefined) return 'the service shows no migration into this cluster';
     return { hasEnded: isEndedMigrationStatus(shown.status), description: describeMigration(shown) };
   } catch (error) {
-    // Without a session, no line can be finished.
+    // Without a session no step of the checklist can be done.
     if (error instanceof CliError && error.exitCode !== 4) return error.message;
     throw error;
   }
@@ -120,7 +120,7 @@ async function readSequenceFact(options: CutoverOptions): Promise<CutoverFacts['
   return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
 }
 
-/** A server that cannot be read leaves its line unknown, with the reason. */
+/** If a server cannot be read, the step is unknown, and the result contains the reason. */
 async function orReason<T>({ source, target, signal }: CutoverOptions, work: () => Promise<T>): Promise<T | string> {
   try {
     return await work();

@@ -4,14 +4,17 @@ import type { ComparisonState, SequenceComparison, TableCount } from './rehearsa
 /** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/** Counts of the source before and after the count of the target. What the first count saw was replicated before the target was counted. */
+/**
+ * Row counts of the source, from before and after the count of the target. Whether all rows of the first count of the
+ * source were replicated before the target was counted.
+ */
 export interface RowCountRound {
   readonly before: RowCounts;
   readonly target: RowCounts;
   readonly after: RowCounts;
 }
 
-/** Whether another round may find the table equal. */
+/** Whether another comparison may find the table equal. */
 export function mayBecomeEqual({ state }: Pick<TableCount, 'state'>): boolean {
   return state === 'differs' || state === 'not_comparable';
 }
@@ -30,8 +33,10 @@ export function compareCounts({ before, target, after }: RowCountRound): readonl
 }
 
 /**
- * As `compareCounts`, and a table is equal only when its rows are, and did not change between the two readings of the source.
- * @param isConfirmed the target has received everything that the first reading saw, so that rows which are missing are lost
+ * Compares like `compareCounts`, but a table is equal only if its rows are equal and did not change between the two
+ * readings of the source.
+ * @param isConfirmed the target has received all rows of the first reading, so rows that are missing on the target are
+ * lost
  */
 export function compareContents({ before, target, after }: ContentRound, isConfirmed: boolean): readonly TableCount[] {
   const counts = { before: rowCounts(before), target: rowCounts(target), after: rowCounts(after) };
@@ -61,7 +66,10 @@ function comparisonState(before: number, target: number | null, after: number | 
   return target >= Math.min(before, after) && target <= Math.max(before, after) ? 'not_comparable' : 'differs';
 }
 
-/** A sequence in use has on the target its value at the time of the copy, or one between that and the current value. */
+/**
+ * On the target, a sequence in use has the value from the time of the copy, or a value between that and the current
+ * value on the source.
+ */
 export function compareSequences(
   before: SequenceStates,
   target: SequenceStates,
@@ -80,25 +88,25 @@ export function compareSequences(
   });
 }
 
-/** What a server returns for a sequence on which the role has no privilege. */
+/** The result of a server for a sequence on which the role has no privilege. */
 export const unreadableSequence = 'unreadable';
 
 /** `last_value`, with a dot if `is_called` is false; null when it is not known; or `unreadableSequence`. */
 type SequenceStates = ReadonlyMap<string, string | null>;
 
-/** @param target undefined: there is no such sequence */
+/** @param target the state on the target; undefined if the target has no such sequence */
 function sequenceComparison(before: string | null, target: string | null | undefined, after: string | null) {
   if (target === undefined) return 'differs';
-  // A sequence that one server has used, and the other has not, is not the same, even if no value of it is known.
+  // A sequence that was used on only one of the servers is not equal, even if its values are not known.
   if (after === null) return target === null || target.endsWith('.') ? 'not_compared' : 'differs';
   if (target === after) return 'equal';
-  // It was used for the first time during the comparison.
+  // Whether the sequence was used for the first time during the comparison.
   if (before === null) return 'not_comparable';
   if (target === null) return after.endsWith('.') ? 'not_compared' : 'differs';
   return isBetween(before, target, after) ? 'not_comparable' : 'differs';
 }
 
-/** Compares states of sequences: `last_value`, with a dot if `is_called` is false. */
+/** Compares two states of a sequence: `last_value`, with a dot if `is_called` is false. */
 function isBetween(one: string, value: string, other: string): boolean {
   if (one === other) return false;
   const [a, x, b] = [one, value, other].map((text) => BigInt(text.replace('.', '')));

@@ -19,9 +19,10 @@ export interface CompareDatabasesOptions {
 }
 
 /**
- * Compares the contents of two servers after a migration. Both are only read.
- * @throws CliError `source_unreachable` or `unreachable` (target) when the first connection fails; `usage` for servers of different
- *   engines, the same server twice, or unknown databases in `ignoreDbs`
+ * Compares the contents of two servers after a migration. Both servers are only read.
+ * @throws CliError `source_unreachable` or `unreachable` (target) when the first connection fails; `usage` for servers
+ * of different
+ * engines, the same server twice, or unknown databases in `ignoreDbs`
  */
 export async function compareDatabases(options: CompareDatabasesOptions): Promise<ComparisonReport> {
   const { source, target, clock } = options;

@@ -5,21 +5,27 @@ import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type { ComparisonReport } from './comparison-report.ts';
 import { comparisonText } from './comparison-text.ts';
 
-/** Prints the report: as text where the output format is table, as one row per table and sequence in csv and ndjson. */
+/**
+ * Prints the comparison report: as text for the output format table, as one row per table and sequence for csv and
+ * ndjson.
+ */
 export async function showComparison({ output, globals, host }: CommandIo, report: ComparisonReport): Promise<void> {
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
   if (output.format === 'table' && !isShaped) {
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.text(comparisonText(report, ink));
+    return output.report(comparisonText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0)
     return output.list(rowsOf(report), view);
   return output.data(report);
 }
 
-/** The error of a comparison that is not equal: exit 1 when something differs, 5 when something could not be compared. */
+/**
+ * The error of a comparison whose result is not equal: exit code 1 if something differs, 5 if something could not be
+ * compared.
+ */
 export function comparisonError({ state, databases }: ComparisonReport): CliError {
   const isDifferent = state === 'differs';
   const found = databases.flatMap(({ name, state: own, error, tables, sequences }) =>
@@ -54,7 +60,7 @@ interface Row {
   readonly error?: string | undefined;
 }
 
-/** The values of a table are its numbers of rows. */
+/** The values in the row of a table are its numbers of rows on both servers. */
 function rowsOf({ databases }: ComparisonReport): readonly Row[] {
   return databases.flatMap(({ name: database, state, error, tables, sequences }): readonly Row[] => [
     ...(error === undefined

@@ -3,35 +3,38 @@ import type { RehearsalServer, SequenceComparison, TableCount } from './rehearsa
 
 export interface ComparisonLimits {
   readonly clock: Clock;
-  /** Ends the comparison, which then rejects. */
+  /** Aborts the comparison, which then rejects. */
   readonly signal: AbortSignal;
-  /** The largest number of readings of what is not equal, since it may have been changing. */
+  /** The maximum number of readings of tables that are not equal, because their rows may be changing. */
   readonly maxRounds: number;
   /** Milliseconds to wait until the target has received what the source wrote (PostgreSQL). */
   readonly catchUpTimeout: number;
-  /** Called before each database. */
+  /** Called before each database is compared. */
   readonly onProgress: (progress: ComparisonProgress) => void;
 }
 
 export interface ComparisonProgress {
   readonly database: string;
-  /** Databases that are compared. */
+  /** The number of databases that are compared. */
   readonly done: number;
   readonly total: number;
 }
 
-/** `equal`: everything that was compared is equal; each report lists what was not compared. */
+/** `equal`: all compared data is equal; the report lists what was not compared. */
 export type ComparisonResult = 'equal' | 'differs' | 'not_comparable';
 
 export interface ComparedDatabase {
   readonly name: string;
   readonly state: ComparisonResult;
-  /** Tables of both servers; for Redis one entry `keys`. `rows_source` or `rows_target` is null where the table does not exist. */
+  /**
+   * The tables of both servers; for Redis one entry named `keys`. `rows_source` or `rows_target` is null where the
+   * table does not exist.
+   */
   readonly tables: readonly TableCount[];
   readonly sequences: readonly SequenceComparison[];
-  /** What of this database was not compared, as nouns. */
+  /** What was not compared in this database, as nouns. */
   readonly not_compared: readonly string[];
-  /** Why the whole database differs or cannot be compared. */
+  /** Why the whole database differs, or why it cannot be compared. */
   readonly error?: string;
 }
 
@@ -43,13 +46,13 @@ export interface ComparisonReport {
   readonly source: RehearsalServer;
   readonly target: RehearsalServer;
   readonly databases: readonly ComparedDatabase[];
-  /** What is never compared, as nouns. */
+  /** Kinds of data that no comparison includes, as nouns. */
   readonly not_compared: readonly string[];
   readonly started_at: string;
   readonly seconds: number;
 }
 
-/** What no comparison reads, as nouns. */
+/** Kinds of data that no comparison reads, as nouns. */
 export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
   postgresql: [
     'roles, privileges and settings',
@@ -63,7 +66,10 @@ export function worstComparison(states: readonly ComparisonResult[]): Comparison
   return states.find((state) => state === 'differs') ?? states.find((state) => state === 'not_comparable') ?? 'equal';
 }
 
-/** The state of a database by its parts. Of a sequence that no server can read nothing is claimed: it is listed as not compared. */
+/**
+ * Derives the state of a database from the states of its tables and sequences. A sequence that neither server can read
+ * has no state: the report lists it as not compared.
+ */
 export function comparedDatabase(parts: Omit<ComparedDatabase, 'state'>): ComparedDatabase {
   const states = [...parts.tables, ...parts.sequences].map(({ state }): ComparisonResult => {
     if (state === 'differs' || state === 'not_copied' || state === 'not_carried') return 'differs';

@@ -3,7 +3,9 @@ import type { ComparedDatabase, ComparisonReport, ComparisonResult } from './com
 import type { SequenceComparison } from './rehearsal-report.ts';
 import { formatQuantity, type RehearsalTextStyles, serversLine, unequalTableLine } from './rehearsal-text.ts';
 
-/** The report as text: the result first, then the databases with what is not equal, then what was not compared. */
+/**
+ * The comparison report as text: first the result, then the differences in each database, then what was not compared.
+ */
 export function comparisonText(report: ComparisonReport, styles: RehearsalTextStyles): string {
   const { databases, not_compared: never } = report;
   const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
@@ -31,7 +33,7 @@ function resultLine({ state, databases, engine, seconds }: ComparisonReport): st
   return `${words[state]}, in ${seconds.toFixed(1)} s.`;
 }
 
-/** Tables that are equal in all columns are counted; every other one has a line. */
+/** The text counts the tables that are equal in all columns, and has one line for every other table. */
 function databaseLines(database: ComparedDatabase, styles: RehearsalTextStyles): string {
   const { name, state, tables, sequences, error } = database;
   const equal = tables.filter((table) => table.state === 'equal');
@@ -70,7 +72,7 @@ function sequenceLine({ name, state, source, target }: SequenceComparison): stri
   return `  ${sanitizeReportLine(`sequence ${name}: ${words[state]}`)}`;
 }
 
-/** A dot follows a value that was not given out yet. */
+/** A dot follows a sequence value that nextval has not returned yet. */
 function sequenceText(value: string | null): string {
   if (value === null) return 'missing or not used';
   return value.endsWith('.') ? `${value.slice(0, -1)} is next` : `at ${value}`;

@@ -3,17 +3,20 @@ import type { ComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
 
-/** One line of the checklist of a cut-over. */
+/** One step of the checklist for a cut-over. */
 export interface CutoverChecklistLine {
   readonly id: CutoverChecklistLineId;
-  /** `not_checked`: an earlier line must be done first. `unknown`: it could not be found out. */
+  /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
   readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
-  /** What is true when the line is done. */
+  /** The statement that is true when the step is done. */
   readonly title: string;
   readonly observed: string;
 }
 
-/** What was found out; absent: not checked, because an earlier line is open. A string is the reason why it is not known. */
+/**
+ * The facts of each step; absent if the step was not checked, because an earlier one is not done. A string is the
+ * reason why the fact is not known.
+ */
 export interface CutoverFacts {
   readonly engine: 'postgresql' | 'redis';
   readonly writes: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
@@ -21,22 +24,24 @@ export interface CutoverFacts {
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
   readonly contents?: Pick<ComparisonReport, 'state' | 'databases'> | string;
-  /** The migration at the service. */
+  /** The migration as the service reports it. */
   readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
 }
 
-/** The lines in the order in which they are done. Redis has no sequences. */
+/**
+ * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
+ */
 export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
   const lines = [writesLine(facts), lagLine(facts), sequencesLine(facts), contentsLine(facts), stoppedLine(facts)];
   return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
 }
 
-/** The first line that is not done. */
+/** The first step that is not done. */
 export function firstUnfinishedLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
 
-/** Whether a check that needs a source without writes makes sense. */
+/** Whether a check that requires a source without writes is useful at this step. */
 export function hasNoWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
   return writes.count === 0 && writes.open.length === 0;
 }
@@ -54,7 +59,9 @@ function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   };
 }
 
-/** After the end of a migration the source no longer shows how far the target is; the contents do. */
+/**
+ * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
+ */
 function lagLine({ lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'lag', title: 'the target has received everything' } as const;
   if (typeof migration !== 'string' && migration.hasEnded) {

@@ -16,14 +16,14 @@ import type { Leftover } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from './run-params.ts';
 
-/** The signal ends what only reads. It never ends the removal of what was created. */
+/** The signal ends operations that only read. It never ends the removal of objects that were created. */
 export type EngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env' | 'random' | 'signal'>;
 
 /** The steps of a rehearsal that differ between PostgreSQL and Redis, in the order in which they are called. */
 export interface EngineDriver {
   connectTarget(): Promise<void>;
   /**
-   * Removes everything that a record lists. Call `connectTarget` before.
+   * Removes all objects that the record of a rehearsal lists. `connectTarget` must have been called before.
    * @param how `keep`: the copies stay on the target; `isLate`: the record is of an interrupted rehearsal
    */
   cleanUp(
@@ -41,11 +41,11 @@ export interface EngineDriver {
   ): Promise<RehearsalRunResult>;
 }
 
-/** What a rehearsal will do to both servers, as clauses of a sentence. */
+/** The changes that a rehearsal will make on both servers, as clauses of a sentence. */
 export interface PlannedChanges {
   readonly onSource: string;
   readonly onTarget: string;
-  /** Names of the replication slots of the rehearsal with this id. */
+  /** Names of the replication slots that the rehearsal with this id creates. */
   readonly slotsOf: (id: string) => readonly string[];
 }
 

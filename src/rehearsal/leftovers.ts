@@ -5,7 +5,10 @@ import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
 import { listFolder } from '../platform/files.ts';
 import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
 
-/** Locks the pair of source and target. Throws a CliError while another rehearsal of this pair runs. */
+/**
+ * Takes a lock for the pair of source and target of a rehearsal. Throws a CliError while another rehearsal with the
+ * same source and target runs.
+ */
 export function lockRehearsal(path: string): HeldLock {
   const lockPath = rehearsalLockPath(path);
   const lock = tryAcquireLock(lockPath);
@@ -16,7 +19,9 @@ export function lockRehearsal(path: string): HeldLock {
   });
 }
 
-/** Warns about interrupted rehearsals of other sources and targets, with the command that removes what each left. */
+/**
+ * Warns about interrupted rehearsals with other sources or targets, and prints the commands that remove their objects.
+ */
 export async function warnAboutLeftovers(
   { host, output }: Pick<CommandIo, 'host' | 'output'>,
   currentPath: string,
@@ -26,7 +31,7 @@ export async function warnAboutLeftovers(
     const path = join(folder, name);
     if (path === currentPath) continue;
     const lock = tryAcquireLock(rehearsalLockPath(path));
-    // A rehearsal that still runs is not interrupted.
+    // A rehearsal that still holds its lock is running, and so is not reported.
     if (lock === undefined) continue;
     const record = readRehearsalRecord(path);
     lock.release();

@@ -7,7 +7,7 @@ import { startRehearsalWatch } from './rehearsal-watch.ts';
 /** Shows the progress of a rehearsal on stderr. */
 export interface ProgressView {
   readonly onState: (state: MigrationState) => void;
-  /** Ends it. Resolves with the rules of the service that were broken, each once. */
+  /** Ends it. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly ObservedViolation[]>;
 }
 
@@ -15,13 +15,16 @@ export interface ProgressViewOptions {
   readonly method: 'continuous' | 'dump';
   readonly source: DbSource;
   readonly ignoreDbs: readonly string[];
-  /** Replication slots of the rehearsal; empty for Redis. */
+  /** Names of the replication slots of the rehearsal; empty for Redis. */
   readonly slots: readonly string[];
   /** Milliseconds between two polls of the source. */
   readonly interval: number;
 }
 
-/** A continuous rehearsal is shown as `db watch` shows a migration. A dump has no slot to poll, so its tables are counted. */
+/**
+ * A continuous rehearsal is shown as `db watch` shows a migration. A dump has no replication slot to poll, so the view
+ * counts the tables that are done.
+ */
 export async function startProgressView(io: CommandIo, options: ProgressViewOptions): Promise<ProgressView> {
   const { method, ...watchOptions } = options;
   if (method === 'continuous') {

@@ -22,13 +22,16 @@ export const targetDerivedOptions: readonly string[] = [
 
 /** What the target reports about itself. */
 export interface TargetFacts {
-  /** As `--target-version` takes it. */
+  /** The version of the target, in the form of `--target-version`. */
   readonly version: string;
-  /** Extensions that can be created there; undefined for Redis, whose modules are not queried. */
+  /** Extensions that can be created on the target; undefined for Redis, whose modules are not queried. */
   readonly extensions: readonly string[] | undefined;
 }
 
-/** The options of `db preflight` for this target. Addresses are checked as seen from this machine. */
+/**
+ * The options of `db preflight` that follow from the target of the rehearsal. The preflight of a rehearsal checks
+ * addresses as seen from this machine.
+ */
 export function rehearsalPreflightOptions(
   args: ParsedArgs,
   settings: ProfileSettings,
@@ -45,15 +48,23 @@ export function rehearsalPreflightOptions(
   };
 }
 
-/** Runs the preflight, prints its report on stderr, and chooses the method. Throws when neither method is possible. */
+/**
+ * Runs the preflight, prints its report on stderr, and chooses the method. Throws a CliError if no migration method is
+ * possible.
+ */
 export async function runRehearsalPreflight(
   io: CommandIo,
   args: ParsedArgs,
   source: DbSource,
   options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
-  // --report names the file of the rehearsal's own report here.
-  const { report } = await runPreflightWithFiles(io, withoutOptions(args, ['report', 'baseline']), source, options);
+  // In `db rehearse`, --report names the file of the rehearsal report, not of the preflight report.
+  const { report } = await runPreflightWithFiles(
+    io,
+    withoutOptions(args, ['report', 'sarif-uri', 'baseline']),
+    source,
+    options,
+  );
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
   await io.output.note(textReport(report, styles).trimEnd().split('\n'), maxTextLength);

@@ -7,7 +7,10 @@ import { isRecord, type JsonRecord, parseJson, stringField, stringsOfList } from
 import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
 
-/** An object that the rehearsal created on the target. Without an oid its creation is not certain, and it may belong to another user. */
+/**
+ * An object that the rehearsal created on the target. Without an oid the object may have been created by another user,
+ * so it is not certain that the rehearsal created it.
+ */
 export interface CreatedObject {
   readonly name: string;
   readonly oid?: string;
@@ -20,34 +23,34 @@ export interface FormerlyEmptyDatabase extends EmptyDatabaseState {
 export interface MigrationObjects {
   readonly name: string;
   readonly database: string;
-  /** Owner, settings and privileges of the database of the target before the copy changed them. */
+  /** Owner, settings and privileges of the target database before the copy changed them. */
   readonly former?: FormerTargetState;
   /** Oid of the subscription, recorded before it is dropped. */
   readonly subscriptionOid?: string;
 }
 
-/** What a rehearsal has created and not removed yet. It has no secrets. */
+/** The record of the objects that a rehearsal has created and not removed yet. The record contains no secrets. */
 export interface RehearsalRecord {
   readonly id: string;
   readonly engine: 'postgresql' | 'redis';
   /** `HOST:PORT` of both servers. */
   readonly source: string;
   readonly target: string;
-  /** The command that removes everything in the record. */
+  /** The command that removes all objects in the record. */
   readonly command: string;
-  /** The system identifier of the target; empty for Redis. */
+  /** The system identifier of the target server; empty for Redis. */
   readonly system: string;
   readonly databases: readonly CreatedObject[];
   readonly roles: readonly CreatedObject[];
-  /** Databases that existed on the target and were empty. */
+  /** Databases that existed on the target before the rehearsal and were empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
-  /** Names that publication, slot and subscription share, each with its database. */
+  /** Names shared by a publication, its slot and its subscription, each with the name of the database. */
   readonly objects: readonly MigrationObjects[];
-  /** The former settings of a Redis target that replicates the source. */
+  /** The settings that a Redis target had before it became a replica of the source. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The record on the disk. Every change is synced when `change` returns. */
+/** The record on the disk. Every change of the record is synced to the disk when `change` returns. */
 export interface RehearsalRecordFile {
   current(): RehearsalRecord;
   change(part: Partial<RehearsalRecord>): void;
@@ -58,7 +61,7 @@ export function rehearsalFolder(stateFolder: string): string {
   return join(stateFolder, 'rehearsals');
 }
 
-/** `rehearsals/<fingerprint>.json`, one for each pair of source and target. */
+/** Path of the record: `rehearsals/<fingerprint>.json`, one for each pair of source and target. */
 export function rehearsalPath(stateFolder: string, source: string, target: string): string {
   const fingerprint = createHash('sha256').update(`${source} ${target}`).digest('hex').slice(0, 32);
   return join(rehearsalFolder(stateFolder), `${fingerprint}.json`);
@@ -81,7 +84,10 @@ export function createRehearsalRecordFile(path: string, first: RehearsalRecord):
   };
 }
 
-/** undefined: there is no record. `damaged`: it cannot be read, and stays unchanged. */
+/**
+ * The record of a rehearsal; undefined if there is none. `damaged`: the record cannot be read; its file stays
+ * unchanged.
+ */
 export function readRehearsalRecord(path: string): RehearsalRecord | 'damaged' | undefined {
   let text: string | undefined;
   try {

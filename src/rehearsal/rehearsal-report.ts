@@ -1,19 +1,23 @@
 /**
- * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read. `not_comparable`:
- * the source was written to, the target had not received everything, or the rows cannot be read.
+ * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read.
+ * `not_comparable`: the source table was written to, the target had not received all changes, or the rows cannot be
+ * read.
  */
 export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
 
-/** `not_comparable`: it was used during the comparison, or the role may not read it. `not_compared`: a server before PostgreSQL 18 does not return the value of a sequence that was not used yet. */
+/**
+ * `not_comparable`: the sequence was used during the comparison, or the role may not read it. `not_compared`: a server
+ * before PostgreSQL 18 does not return the value of a sequence that was not used yet.
+ */
 export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
 export interface TableCount {
-  /** `schema.table`; `keys` for a Redis database. */
+  /** The name of the table as `schema.table`; `keys` for a Redis database. */
   readonly name: string;
   readonly rows_source: number | null;
   readonly rows_target: number | null;
   readonly state: ComparisonState;
-  /** The error of the target for the rows of the table, or why they cannot be compared. */
+  /** The error message of the target for rows of the table, or the reason why the rows cannot be compared. */
   readonly error?: string;
   /** Generated columns. */
   readonly columns_not_compared?: readonly string[];
@@ -23,7 +27,7 @@ export interface SequenceComparison {
   readonly name: string;
   /** null: not known. */
   readonly source: string | null;
-  /** null: not known, or there is no such sequence. */
+  /** The value of the sequence; null if it is not known, or if there is no such sequence. */
   readonly target: string | null;
   readonly state: SequenceComparisonState;
 }
@@ -31,7 +35,7 @@ export interface SequenceComparison {
 export interface DatabaseRehearsal {
   readonly name: string;
   readonly method: 'continuous' | 'dump' | null;
-  /** Seconds until all rows were replicated, or the rehearsal failed. */
+  /** Seconds until all rows were replicated, or until the rehearsal failed. */
   readonly seconds: number;
   readonly tables: readonly TableCount[];
   readonly sequences: readonly SequenceComparison[];
@@ -39,7 +43,7 @@ export interface DatabaseRehearsal {
   readonly warnings: readonly string[];
 }
 
-/** Something that would have failed in the migration. */
+/** An error that would have made the real migration fail. */
 export interface RehearsalFailure {
   readonly database?: string;
   readonly object?: string;
@@ -80,12 +84,12 @@ export interface RehearsalReport {
   readonly failures: readonly RehearsalFailure[];
   /** As nouns. */
   readonly not_compared: readonly string[];
-  /** Rules of the service that were broken during the rehearsal. */
+  /** Rules of the service that were violated during the rehearsal. */
   readonly violations: readonly ObservedViolation[];
   readonly warnings: readonly string[];
-  /** What could not be removed. */
+  /** The objects of the rehearsal that could not be removed. */
   readonly left: readonly Leftover[];
-  /** The copies stay on the target. */
+  /** Whether the copied data stays on the target (`--keep`). */
   readonly kept: boolean;
   /** The report of the preflight, as `db preflight -o json` prints it. */
   readonly preflight: object;

@@ -25,9 +25,9 @@ export interface RehearsalRunOptions {
   readonly source: DbSource;
   readonly target: RehearsalTarget;
   readonly args: ParsedArgs;
-  /** Ends the rehearsal; what it created is removed even then. */
+  /** Ends the rehearsal; the objects that it created are removed even then. */
   readonly signal: AbortSignal;
-  /** The copies stay on the target. */
+  /** Whether the copied data stays on the target (`--keep`). */
   readonly keep: boolean;
   /** Milliseconds without progress after which the rehearsal fails. */
   readonly stallTimeout: number;
@@ -35,15 +35,18 @@ export interface RehearsalRunOptions {
   readonly interval: number;
 }
 
-/** One rehearsal, from taking its lock to removing what it created. Call its functions in this order. */
+/**
+ * One rehearsal, from taking its lock to removing the objects that it created. The functions must be called in the
+ * order of their declaration.
+ */
 export interface RehearsalRun {
-  /** Removes what an interrupted rehearsal left on both servers, and reads what the target is. */
+  /** Removes what an interrupted rehearsal left on both servers, and reads version and extensions of the target. */
   inspectTarget(): Promise<TargetFacts>;
-  /** What will be created on both servers, as text for the confirmation. */
+  /** The objects that will be created on both servers, as text for the confirmation. */
   plan(method: 'continuous' | 'dump'): Promise<readonly string[]>;
-  /** Carries the rehearsal out and removes what it created, however it ends. */
+  /** Runs the rehearsal, and removes the objects that it created, however it ends. */
   run(method: 'continuous' | 'dump'): Promise<RehearsalOutcome>;
-  /** What could not be removed. */
+  /** The objects that could not be removed. */
   leftovers(): readonly Leftover[];
   targetVersion(): string;
   /** Releases the lock. */
@@ -51,9 +54,9 @@ export interface RehearsalRun {
 }
 
 export interface RehearsalOutcome extends RehearsalRunResult {
-  /** Rules of the service that were broken while it ran. */
+  /** Rules of the service that were violated while the rehearsal ran. */
   readonly violations: readonly ObservedViolation[];
-  /** What could not be removed. */
+  /** The objects that could not be removed. */
   readonly leftovers: readonly Leftover[];
 }
 
@@ -106,7 +109,8 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
         const { clock, env, random } = host;
         const allowSuperuserObjects = args.has('allow-superuser-objects');
         const params = { clock, env, random, signal, stallTimeout, maxRounds: 6, allowSuperuserObjects };
-        // When the rows are compared, what follows is the end of the rehearsal and no violation of a rule.
+        // After the rows are compared the rehearsal ends, so what the watch observes later violates no rule of the
+        // service.
         const events = { onState: view.onState, onCompared: () => void view.stop() };
         const result = await driver.run(file, { ...params, ...events }, method);
         const violations = await view.stop();
@@ -115,7 +119,8 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
       } catch (error) {
         await view.stop();
         await cleanUp(file, false);
-        // The error that is thrown says nothing of leftovers. After a signal the command lists them itself.
+        // The command prints the remaining objects here, because the thrown error does not contain them. After a signal
+        // the command itself lists the objects that remain.
         if (!signal.aborted) for (const one of leftovers) await output.warn(`could not remove ${leftoverLine(one)}`);
         throw error;
       }
@@ -139,7 +144,7 @@ function driverFor(
   throw new Error('source and target have different engines');
 }
 
-/** Removes what a killed rehearsal left, before a new one overwrites its record. */
+/** Removes the objects of a rehearsal that was killed, before a new rehearsal overwrites its record. */
 async function cleanUpEarlierRun({ output }: CommandIo, driver: EngineDriver, path: string): Promise<void> {
   const record = readRehearsalRecord(path);
   if (record === undefined) return;
@@ -162,7 +167,7 @@ function serverName({ engine, source: { host, port } }: DbSource): string {
   return formatSourceName({ engine, host, port });
 }
 
-/** The command of this rehearsal, without passwords. */
+/** The command line of this rehearsal, without passwords. */
 function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: ParsedArgs): string {
   const caFile = args.value('ca-file');
   const ignoreDbs = args.values('ignore-dbs');

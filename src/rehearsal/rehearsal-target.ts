@@ -9,27 +9,30 @@ import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/
 import { Secret } from '../secret.ts';
 
 /**
- * The server into which a rehearsal copies. `isTlsExplicit`: the address says whether to use TLS, so a connection without
- * TLS is not tried.
+ * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a
+ * connection without TLS is not tried.
  */
 export type RehearsalTarget =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource; readonly isTlsExplicit: boolean }
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
-/** How a command names its target. */
+/** The options and variables with which a command names its target. */
 interface TargetNames {
-  /** The option, as `--into`. */
+  /** The option that names the target, such as `--into`. */
   readonly option: string;
-  /** The variable with the address; that with its password ends in `_PASSWORD`. */
+  /**
+   * The environment variable with the address; the variable with the password has the same name with the suffix
+   * `_PASSWORD`.
+   */
   readonly variable: string;
 }
 
 interface ReadTargetOptions {
-  /** The value of the option. */
+  /** The value of the option that names the target. */
   readonly typed: string | undefined;
   /** The engine of the source. */
   readonly engine: DbSource['engine'];
-  /** The option applies to both servers. */
+  /** Whether the option applies to source and target. */
   readonly allowCleartextPassword?: boolean;
 }
 
@@ -44,8 +47,8 @@ export function readMigrationTarget(io: CommandIo, options: ReadTargetOptions): 
 }
 
 /**
- * The target that the option or the variable names. Its password comes from the address, the variable for the password,
- * .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
+ * The target that the option or the environment variable names. The password of the target comes from the address, the
+ * variable for the password, .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
  */
 async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<RehearsalTarget> {
   const { typed, engine, allowCleartextPassword = false } = options;
@@ -84,7 +87,10 @@ async function readPostgresTarget(
   return { engine: 'postgresql', isTlsExplicit, source: { ...source, password } };
 }
 
-/** An entry of .pgpass names this server. PGPASSWORD may belong to the source, so it is tried after .pgpass. */
+/**
+ * Whether an entry of .pgpass names this server. PGPASSWORD may be the password of the source, so it is used only if
+ * .pgpass has no entry for the target.
+ */
 async function findTargetPassword(
   io: CommandIo,
   target: PostgresqlSource,
@@ -134,7 +140,7 @@ function warnAboutPasswordInTarget(io: CommandIo, names: TargetNames): Promise<v
   );
 }
 
-/** The parsers name a source in their errors. */
+/** Errors of the parsers name a source, so here they are changed to name the target. */
 function asTargetErrors<T>(read: () => T, names: TargetNames): T {
   try {
     return read();

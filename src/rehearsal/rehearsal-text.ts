@@ -1,14 +1,16 @@
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import type { DatabaseRehearsal, Leftover, RehearsalFailure, RehearsalReport, TableCount } from './rehearsal-report.ts';
 
-/** Terminal styles. Without colours each function returns its text unchanged. */
+/** Terminal styles. Terminal styles of the report; without colours each function returns its text unchanged. */
 export interface RehearsalTextStyles {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
   readonly yellow: (text: string) => string;
 }
 
-/** The report as text: the result first, then the databases, then what would have failed. */
+/**
+ * The rehearsal report as text: first the result, then the databases, then the errors that a migration would have had.
+ */
 export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyles): string {
   const { failures, violations, warnings, left, databases, kept } = report;
   const parts = [
@@ -38,7 +40,7 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
   return `${parts.join('\n\n')}\n`;
 }
 
-/** One line: an object that could not be removed, and the statement that removes it. */
+/** One line for an object that could not be removed, with the statement that removes it. */
 export function leftoverLine({ side, database, object, statement, reason }: Leftover): string {
   return sanitizeReportLine(`${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`);
 }
@@ -63,7 +65,7 @@ export function serversLine({ engine, source, target }: Pick<RehearsalReport, 'e
   );
 }
 
-/** Equal tables are counted; every other table has a line. */
+/** The text counts equal tables, and has one line for every other table. */
 function databaseLines({ name, method, seconds, tables, sequences }: DatabaseRehearsal): string {
   const [rows, onTarget] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
   const what =
@@ -81,7 +83,7 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
-/** One line for a table that is not equal: its name, and what was found. */
+/** One line for a table that is not equal: its name, and the difference. */
 export function unequalTableLine({ name, ...table }: TableCount): string {
   const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
   const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;

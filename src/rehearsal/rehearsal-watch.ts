@@ -13,20 +13,23 @@ import type { ObservedViolation } from './rehearsal-report.ts';
 
 /** Watches the source while a rehearsal runs, as `db watch` does. */
 export interface RehearsalWatch {
-  /** Ends the watch. Resolves with the rules of the service that were broken, each once. */
+  /** Ends the watch. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly ObservedViolation[]>;
 }
 
 export interface RehearsalWatchOptions {
   readonly source: DbSource;
   readonly ignoreDbs: readonly string[];
-  /** Replication slots of the rehearsal; empty for Redis. */
+  /** Names of the replication slots of the rehearsal; empty for Redis. */
   readonly slots: readonly string[];
   /** Milliseconds between two polls of the source. */
   readonly interval: number;
 }
 
-/** Shows on stderr what `db watch` shows: a status screen in a terminal, log lines elsewhere. Standard output is for the report. */
+/**
+ * Shows on stderr what `db watch` shows: a status screen in a terminal, log lines elsewhere. The view is written to
+ * stderr, because standard output is for the report.
+ */
 export async function startRehearsalWatch(
   io: CommandIo,
   { source, ignoreDbs, slots, interval }: RehearsalWatchOptions,
@@ -46,7 +49,7 @@ export async function startRehearsalWatch(
       await screen.show(sample);
     }
   })();
-  // A failed watch does not end the rehearsal.
+  // The rehearsal continues if watching the source fails.
   const done = watching.catch(() => {});
   return {
     async stop() {

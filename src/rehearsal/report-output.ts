@@ -19,10 +19,10 @@ import { rehearsalText } from './rehearsal-text.ts';
 export interface RehearsalReportParts extends RehearsalOutcome {
   readonly preflight: PreflightReport;
   readonly method: 'continuous' | 'dump';
-  /** The copies stay on the target. */
+  /** Whether the copied data stays on the target (`--keep`). */
   readonly kept: boolean;
   readonly servers: { readonly source: RehearsalServer; readonly target: RehearsalServer };
-  /** Milliseconds since the epoch. */
+  /** Time of the report, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
@@ -56,10 +56,10 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
   };
 }
 
-/** Data that COPY cannot read, or that a migration computes or copies last. */
+/** Kinds of data that COPY cannot read, that the target computes, or that a migration copies last. */
 const derivedData = ['large objects', 'materialized views', 'foreign tables', 'tables of extensions'];
 
-/** The error of a rehearsal whose report is not ok; exit 1. */
+/** The error of a rehearsal whose report is not ok; exit code 1. */
 export function rehearsalFailedError({ failures, left }: RehearsalReport): CliError {
   if (failures.length === 0) {
     return new CliError('rehearsal_failed', 'could not remove everything that the rehearsal created', {
@@ -84,7 +84,7 @@ export function writeRehearsalReport(file: string, report: RehearsalReport): voi
   }
 }
 
-/** Prints the report: as text where the output format is table, as one row per table in csv and ndjson. */
+/** Prints the rehearsal report: as text for the output format table, as one row per table for csv and ndjson. */
 export async function showRehearsalReport(
   { output, globals, host }: CommandIo,
   report: RehearsalReport,
@@ -94,7 +94,7 @@ export async function showRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.text(rehearsalText(report, ink));
+    return output.report(rehearsalText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

@@ -7,22 +7,22 @@ export interface RehearsalRunParams {
   readonly clock: Clock;
   readonly env: Environment;
   readonly random: (bytes: number) => Uint8Array;
-  /** Aborted by the user. */
+  /** The signal with which the user aborts the rehearsal. */
   readonly signal: AbortSignal;
   /** Milliseconds without progress after which the rehearsal fails. */
   readonly stallTimeout: number;
-  /** The largest number of counting rounds while applications write to the source. */
+  /** The maximum number of times that rows are counted while applications write to the source. */
   readonly maxRounds: number;
-  /** Creates the objects of PostgreSQL that only a superuser can create. */
+  /** Whether objects of PostgreSQL that only a superuser can create are created on the target. */
   readonly allowSuperuserObjects: boolean;
   readonly onState: (state: MigrationState) => void;
-  /** Called when all data is compared and the migration is about to be stopped. */
+  /** Called after all data is compared, before the migration of the rehearsal is stopped. */
   readonly onCompared: () => void;
 }
 
 export interface RehearsalRunResult {
   readonly databases: readonly DatabaseRehearsal[];
-  /** Why the migration could not start. */
+  /** Why the migration of the rehearsal could not start. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
 }

@@ -6,33 +6,39 @@ import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { queryRows } from './postgresql/count-rows.ts';
 
-/** How much was written to a server, at one moment. */
+/** A reading of how much was written to a server so far. */
 export interface WriteActivity {
-  /** Grows with every transaction that writes (PostgreSQL), or with every change of a key (Redis). */
+  /** A counter that grows with every transaction that writes (PostgreSQL), or with every change of a key (Redis). */
   readonly counter: number;
-  /** Redis: when the counter began at 0. */
+  /** For Redis, the time at which the counter began at 0. */
   readonly since: string;
-  /** Transactions that have written and have not ended, as far as the role may see them. */
+  /** Number of transactions that have written and have not ended, as far as the role may see them. */
   readonly open: readonly string[];
 }
 
 const limit = 10_000;
 const applicationName = 'cloudctl-cutover';
 
-/** Reads the activity; the server is only read. Rejects with a ConnectError, a QueryError or a CommandError. */
+/**
+ * Reads the write activity of a server; the server is only read. Rejects with a ConnectError, a QueryError or a
+ * CommandError if the server cannot be read.
+ */
 export function readWriteActivity(server: DbSource, signal: AbortSignal): Promise<WriteActivity> {
   return server.engine === 'redis'
     ? readRedisActivity(server.source, signal)
     : readPostgresActivity(server.source, signal);
 }
 
-/** The number of changes between two readings; at least 1 when the counter began again in between. */
+/** The number of changes between two readings; at least 1 if the counter was reset in between. */
 export function countWrites(before: WriteActivity, after: WriteActivity): number {
   if (before.since !== after.since) return Math.max(1, after.counter);
   return Math.max(0, after.counter - before.counter);
 }
 
-/** A transaction gets an id when it first writes. Those of the server itself, such as autovacuum, count too. */
+/**
+ * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
+ * autovacuum, count too.
+ */
 async function readPostgresActivity(source: PostgresqlSource, signal: AbortSignal): Promise<WriteActivity> {
   const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
   try {

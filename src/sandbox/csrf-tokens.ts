@@ -1,11 +1,11 @@
 import type { BrowserSession } from './records.ts';
 
-/** Adds a CSRF token for one submission of the form. The session keeps the latest 64 tokens. */
+/** Adds a CSRF token that is valid for one submission of the form. A browser session keeps its latest 64 CSRF tokens. */
 export function addCsrfToken(session: BrowserSession, form: string, token: string): BrowserSession {
   return { ...session, forms: [...session.forms, { token, form }].slice(-MAX_TOKENS) };
 }
 
-/** The session without the token; undefined when the token is unknown or belongs to another form. */
+/** Returns the browser session without the CSRF token; undefined when the token is unknown or belongs to another form. */
 export function consumeCsrfToken(session: BrowserSession, form: string, token: string): BrowserSession | undefined {
   const forms = session.forms.filter((one) => one.token !== token || one.form !== form);
   return forms.length === session.forms.length ? undefined : { ...session, forms };

@@ -10,31 +10,37 @@ import type { SandboxCluster, SandboxMigration } from './records.ts';
 import type { NewCluster } from './seed-data.ts';
 import type { World } from './world.ts';
 
-/** The server of a cluster. The URL contains a password. */
+/** The database server of a cluster; its URL contains a password. */
 export interface ClusterDataPlane {
   readonly name: string;
   readonly url: string;
 }
 
-/** The servers of clusters, and the migrations that copy rows into them. */
+/** The database servers of clusters, and the migrations that copy rows into them. */
 export interface DataPlanes {
-  /** The clusters to register. A name that is registered already is the server of that cluster. */
+  /**
+   * The clusters to register. If a cluster with the same name is already registered, the server becomes the server of that
+   * cluster.
+   */
   readonly clusters: readonly NewCluster[];
   readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
-  /** Ends the migrations of an earlier process. Resolves with a message for each object that could not be removed. */
+  /**
+   * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
+   * not be removed.
+   */
   readonly recover: (world: World) => Promise<readonly string[]>;
-  /** Starts a migration. A string is the reason why the request is not valid; then nothing was started. */
+  /** Starts a migration. If the result is a string, it is the reason why the request is invalid, and no migration was started. */
   readonly start: (
     migration: SandboxMigration,
     plane: DataPlane,
     source: RequestedSource,
     world: World,
   ) => string | undefined;
-  /** The state of a migration; undefined unless this process started it. */
+  /** The state of a migration; undefined if another process started it. */
   readonly stateOf: (migration: SandboxMigration) => MigrationState | undefined;
-  /** Stops a migration. Its objects are removed later, without waiting. */
+  /** Stops a migration. The database objects of the stopped migration are removed later, without waiting for it. */
   readonly stop: (migration: SandboxMigration) => void;
-  /** Stops all migrations, because the state of the sandbox is replaced. */
+  /** Stops all migrations before the state of the sandbox is replaced. */
   readonly stopAll: () => void;
   readonly close: () => Promise<void>;
 }
@@ -48,7 +54,7 @@ export interface DataPlanesOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Connects to every server once. Rejects with an Error that names the cluster whose server cannot be used. */
+/** Connects once to every database server. Rejects with an Error that names the cluster whose server cannot be used. */
 export async function openDataPlanes({
   clusters = [],
   state,
@@ -61,7 +67,7 @@ export async function openDataPlanes({
   const planes = new Map<string, DataPlane>();
   for (const { name, url } of clusters) planes.set(name, await openPlane(engine, name, url));
   const running = new Map<string, RunningMigration>();
-  /** The end of the latest migration of each cluster: a stopped migration may still be removing objects. */
+  /** For each cluster, a promise for the end of its latest migration, because a stopped migration may still be removing objects. */
   const ends = new Map<string, Promise<unknown>>();
   return {
     clusters: [...planes].map(([name, { engine: kind, version }]) => ({ name, engine: kind, version })),
@@ -115,7 +121,7 @@ export async function openDataPlanes({
   };
 }
 
-/** Without clusters, and without a journal of an earlier start, the engine writes no journal. */
+/** Without clusters and without a journal of an earlier start, the migration engine writes no journal. */
 function journalOption(state: string | undefined, hasClusters: boolean): { readonly journal?: string } {
   if (state === undefined) return {};
   const journal = join(state, 'engine');

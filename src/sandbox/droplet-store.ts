@@ -1,13 +1,13 @@
 import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** The droplets and actions of every account. The lists of an account are in the order of ids, which is the order of creation. */
+/** Stores the droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
 export interface DropletStore {
   readonly droplets: StateTable<SandboxDroplet>;
   readonly actions: StateTable<SandboxDropletAction>;
-  /** By account UUID. */
+  /** The droplets and actions of each account, by the UUID of the account. */
   readonly accounts: Map<string, AccountLists>;
-  /** Id of the next droplet or action. */
+  /** The id of the next droplet or action. */
   nextId: number;
 }
 
@@ -16,7 +16,7 @@ interface AccountLists {
   readonly actions: SandboxDropletAction[];
 }
 
-/** The attributes that a creation request chooses. */
+/** The attributes of a droplet that a creation request specifies. */
 export interface DropletSpec {
   readonly region: string;
   readonly size: string;
@@ -46,7 +46,7 @@ export function createDropletStore(tables: Pick<DropletStore, 'droplets' | 'acti
   return store;
 }
 
-/** Adds a droplet and its create action; `at` in milliseconds of the virtual clock. */
+/** Adds a droplet and its create action. @param at the time in milliseconds of the virtual clock */
 export function addDroplet(
   store: DropletStore,
   account: string,
@@ -61,7 +61,7 @@ export function addDroplet(
   return { droplet, action: recordAction(store, 'create', droplet, at, activeAt) };
 }
 
-/** Removes the droplet and records its destroy action. */
+/** Removes the droplet and adds its destroy action. */
 export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: number): SandboxDropletAction {
   store.droplets.drop(droplet.id);
   const { droplets } = listsOf(store, droplet.account);
@@ -113,7 +113,7 @@ function recordAction(
   return action;
 }
 
-/** Binary search: an account may have thousands of droplets. */
+/** Uses binary search, because an account may have thousands of droplets. */
 function findIndexById(droplets: readonly SandboxDroplet[], id: number): number {
   let low = 0;
   let high = droplets.length;

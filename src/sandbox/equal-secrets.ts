@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Compares secrets in constant time. Compares their hashes, which also hides a difference in length. */
+/** Compares secrets in constant time. The hashes of the secrets are compared, which also hides a difference in length. */
 export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right));
 }

@@ -1,16 +1,20 @@
+import { createHash } from 'node:crypto';
 import { type Random, randomString } from './random.ts';
-import type { Authorization, AuthorizationCode, SandboxGrant, TokenPair } from './records.ts';
+import type { Authorization, AuthorizationCode, SandboxGrant, TokenIssue, TokenPair } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** Authorizations, and the codes and tokens issued under them. */
+/** Stores authorizations, and the codes and tokens that were issued under them. */
 export interface GrantStore {
   readonly authorizations: StateTable<Authorization>;
-  /** Authorization ids by `authorizationKey`: a person approves an application for each context. */
+  /**
+   * Authorization ids by the key of `authorizationKey`, because a person approves an application separately for each context
+   * (personal or team).
+   */
   readonly authorizationIds: Map<string, string>;
   readonly codes: StateTable<AuthorizationCode>;
-  /** By access token. */
+  /** The token pairs, by their access token. */
   readonly pairs: StateTable<TokenPair>;
-  /** Access tokens by the refresh token issued with them. */
+  /** Access tokens by the refresh token that was issued with them. */
   readonly refreshTokens: Map<string, string>;
 }
 
@@ -32,14 +36,14 @@ export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'co
   return store;
 }
 
-/** The approval in the context that the person approved last, which prompt=none repeats. */
+/** The authorization in the context that the person approved last; a request with prompt=none uses this authorization. */
 export function latestAuthorization(store: GrantStore, person: string, clientId: string): Authorization | undefined {
   return authorizationsOfPerson(store, person)
     .filter((one) => one.clientId === clientId)
     .at(-1);
 }
 
-/** In the order of their last approvals. */
+/** The authorizations of a person, in the order in which the person last approved them. */
 export function authorizationsOfPerson(store: GrantStore, person: string): readonly Authorization[] {
   return [...store.authorizations.rows()].filter((one) => one.person === person);
 }
@@ -48,7 +52,10 @@ function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person
   return `${person} ${clientId} ${team ?? ''}`;
 }
 
-/** Stores an approval. Within the same context, approving `read` does not reduce an earlier `read write`. */
+/**
+ * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of `read
+ * write`.
+ */
 export function saveAuthorization(
   store: GrantStore,
   random: Random,
@@ -66,14 +73,17 @@ export function saveAuthorization(
     ...(team === undefined ? {} : { team }),
     since: known?.since ?? now,
   };
-  // A new row at the end, because the order is that of the last approvals.
+  // The authorization is moved to the end of the table, because the table is sorted by the last approval.
   store.authorizations.drop(authorization.id);
   store.authorizations.put(authorization);
   store.authorizationIds.set(authorizationKey(authorization), authorization.id);
   return authorization;
 }
 
-/** Revokes every code and token issued under the authorization: they are valid only while it exists. */
+/**
+ * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
+ * exists.
+ */
 export function deleteAuthorization(store: GrantStore, authorization: Authorization): void {
   store.authorizations.drop(authorization.id);
   store.authorizationIds.delete(authorizationKey(authorization));
@@ -109,22 +119,50 @@ export function addAuthorizationCode(
   return code;
 }
 
+/** A chain begins with the first pair unless it is given. The implicit flow issues no refresh token. */
 export function addTokenPair(
   store: GrantStore,
   random: Random,
   grant: SandboxGrant,
-  { isRefreshable, now }: { readonly isRefreshable: boolean; readonly now: number },
+  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'> & Partial<TokenIssue>; readonly now: number },
 ): TokenPair {
+  const accessToken = randomToken(random);
   const pair: TokenPair = {
     ...pickGrant(grant),
-    accessToken: randomToken(random),
-    ...(isRefreshable ? { refreshToken: randomToken(random) } : {}),
+    accessToken,
+    ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(random) }),
     issuedAt: now,
     expiresAt: now + ACCESS_TOKEN_LIFETIME_MS,
+    issue: { ...issue, chain: issue.chain ?? secretFingerprint(accessToken) },
   };
   store.pairs.put(pair);
   if (pair.refreshToken !== undefined) store.refreshTokens.set(pair.refreshToken, pair.accessToken);
   return pair;
+}
+
+/** Issues tokens for a code, which is used then. */
+export function useAuthorizationCode(
+  store: GrantStore,
+  random: Random,
+  code: AuthorizationCode,
+  now: number,
+): TokenPair {
+  const issue = { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) } as const;
+  const pair = addTokenPair(store, random, code, { issue, now });
+  store.codes.put({ ...code, usedFor: pair.accessToken });
+  return pair;
+}
+
+/** Issues new tokens for a pair, which ends then. */
+export function replaceTokenPair(
+  store: GrantStore,
+  random: Random,
+  pair: TokenPair,
+  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'>; readonly now: number },
+): TokenPair {
+  const successor = addTokenPair(store, random, pair, { issue: { ...issue, chain: chainOfPair(pair) }, now });
+  store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
+  return successor;
 }
 
 /** The newest pair that refreshing this one led to, or the pair itself. */
@@ -132,6 +170,16 @@ export function latestSuccessor(store: GrantStore, accessToken: string): TokenPa
   let pair = store.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
   return pair;
+}
+
+/** Identifies a code or token without revealing it. */
+export function secretFingerprint(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
+}
+
+/** Equal for a pair and all pairs that its refreshes lead to. */
+export function chainOfPair({ issue, accessToken }: TokenPair): string {
+  return issue?.chain ?? secretFingerprint(accessToken);
 }
 
 /** Without the other members of a code or token pair. */

@@ -1,9 +1,13 @@
 import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
 
-/** The steps of one person with one application, from the authorization request to the last API call. */
+/** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
-  /** ISO 8601, on the virtual clock. */
+  /** The time of the login in ISO 8601, by the virtual clock. */
   readonly at: string;
+  /** false: the log has no authorization request for its tokens. */
+  readonly hasAuthorizationRequest: boolean;
+  /** Fingerprint of its code or first access token; undefined before the consent. */
+  readonly chain: string | undefined;
   /** UUID; undefined before the sign-in. */
   readonly person: string | undefined;
   readonly steps: readonly TimelineStep[];
@@ -12,54 +16,67 @@ export interface LoginTimeline {
 export interface TimelineStep {
   readonly at: string;
   readonly description: string;
-  /** The request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
+  /** The logged request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
   readonly entry?: LoggedRequest;
   readonly count: number;
 }
 
-export interface ApplicationTimeline {
-  /** Newest first. */
-  readonly logins: readonly LoginTimeline[];
-  /** Requests of the application that belong to no logged login, such as those with tokens of the admin API. */
-  readonly others: readonly TimelineStep[];
-}
-
-/** Groups the requests of an application by login. A token belongs to the latest completed login of its person. */
-export function buildTimeline(requests: readonly TracedRequest[], clientId: string): ApplicationTimeline {
+/**
+ * Groups the requests of an application by login, newest first. A request with a code or a token belongs to the login that
+ * the code or token comes from, also after later logins; tokens of no logged login, such as those of the admin API, have a
+ * timeline of their own.
+ */
+export function buildTimelines(requests: readonly TracedRequest[], clientId: string): readonly LoginTimeline[] {
   const logins: LoginDraft[] = [];
-  const others: TimelineStep[] = [];
+  const byChain = new Map<string, LoginDraft>();
   for (const { entry, trace } of requests) {
     if (trace?.clientId !== clientId) continue;
-    const login = trace.login === undefined ? latestAnsweredLogin(logins, trace) : openLogin(logins, entry, trace);
-    if (login !== undefined) login.person ??= trace.person;
-    appendStep(login?.steps ?? others, entry, trace);
-    if (login !== undefined && trace.redirect !== undefined) login.isAnswered = true;
+    const login =
+      trace.login === undefined
+        ? (byChain.get(trace.chain ?? '') ?? addLogin(logins, entry, trace))
+        : openLogin(logins, entry, trace);
+    if (trace.chain !== undefined) {
+      login.chain ??= trace.chain;
+      byChain.set(trace.chain, login);
+    }
+    login.person ??= trace.person;
+    appendStep(login.steps, entry, trace);
+    if (trace.redirect !== undefined) login.isAnswered = true;
   }
-  return { logins: logins.reverse(), others };
+  return logins.reverse();
 }
 
 interface LoginDraft {
   readonly at: string;
   readonly key: string | undefined;
+  readonly hasAuthorizationRequest: boolean;
+  chain: string | undefined;
   person: string | undefined;
   isAnswered: boolean;
   readonly steps: TimelineStep[];
 }
 
 /** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
-function openLogin(logins: LoginDraft[], entry: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
-  const known = logins.findLast((one) => one.key === key);
-  if (known !== undefined && (!known.isAnswered || entry.method === 'POST')) return known;
-  const login: LoginDraft = { at: entry.at, key, person: undefined, isAnswered: false, steps: [] };
+function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: LoginTrace): LoginDraft {
+  const known = logins.findLast((one) => one.key === trace.login);
+  return known !== undefined && (!known.isAnswered || entry.method === 'POST') ? known : addLogin(logins, entry, trace);
+}
+
+function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
+  const login: LoginDraft = {
+    at,
+    key,
+    hasAuthorizationRequest: key !== undefined,
+    chain: undefined,
+    person: undefined,
+    isAnswered: false,
+    steps: [],
+  };
   logins.push(login);
   return login;
 }
 
-function latestAnsweredLogin(logins: readonly LoginDraft[], { person }: LoginTrace): LoginDraft | undefined {
-  return logins.findLast((one) => one.isAnswered && (one.person === undefined || one.person === person));
-}
-
-/** Consecutive equal API calls are one step with a count, because a script can send hundreds. */
+/** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
 function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
+import { chainOfPair, secretFingerprint } from './grant-store.ts';
 import { toAsciiQuery } from './http/ascii-query.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
 import { readParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
-import type { SandboxGrant } from './records.ts';
+import type { AuthorizationCode, TokenPair } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
 
-/** The trace of a request whose query is an authorization request. */
+/** Creates the login trace of a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
@@ -21,19 +22,31 @@ export function loginTraceOfAuthorizationRequest(
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
-/** The trace of a request with a code or a token. */
-export function loginTraceOfGrant(grant: SandboxGrant | undefined): LoginTrace | undefined {
-  return grant === undefined ? undefined : { clientId: grant.clientId, person: grant.person };
+/** The trace of a request with a code. */
+export function loginTraceOfCode(code: AuthorizationCode | undefined): LoginTrace | undefined {
+  if (code === undefined) return undefined;
+  return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
-/** Adds the redirect of the reply to the trace of a login. */
+/** The trace of a request with an access token or a refresh token. */
+export function loginTraceOfPair(pair: TokenPair | undefined): LoginTrace | undefined {
+  return pair === undefined ? undefined : { clientId: pair.clientId, person: pair.person, chain: chainOfPair(pair) };
+}
+
+/** Adds the redirect in the reply to the trace of the login. */
 export function traceRedirect(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,
 ): LoginTrace | undefined {
   if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
   const url = new URL(location);
-  const outcome =
-    url.searchParams.get('error') ?? (new URLSearchParams(url.hash.slice(1)).has('access_token') ? 'token' : 'code');
-  return { ...trace, redirect: { host: url.host || url.protocol, outcome } };
+  const token = new URLSearchParams(url.hash.slice(1)).get('access_token');
+  const error = url.searchParams.get('error');
+  const secret = error === null ? (token ?? url.searchParams.getAll('code').at(-1)) : undefined;
+  const outcome = error ?? (token === null ? 'code' : 'token');
+  return {
+    ...trace,
+    ...(secret === undefined ? {} : { chain: secretFingerprint(secret) }),
+    redirect: { host: url.host || url.protocol, outcome },
+  };
 }

@@ -1,10 +1,10 @@
 import type { SandboxMigration, SandboxMigrationEnd } from './records.ts';
 import type { StateTable } from './state/state-table.ts';
 
-/** Online migrations. At most one runs for each cluster. */
+/** Online migrations. Stores the online migrations; at most one migration runs for each cluster. */
 export interface MigrationStore {
   readonly all: StateTable<SandboxMigration>;
-  /** Id of the latest migration by the UUID of its target cluster. */
+  /** The id of the latest migration, by the UUID of the target cluster. */
   readonly latest: Map<string, string>;
 }
 
@@ -16,7 +16,7 @@ export type RecordedMigrationStatus = 'running' | 'canceled' | SandboxMigrationE
 /** The status of a migration at an instant of the virtual clock. */
 export interface MigrationOutcome {
   readonly status: RecordedMigrationStatus;
-  /** Set when it has ended; `at` in milliseconds of the virtual clock. */
+  /** How the migration ended; absent while it runs. The time `at` is in milliseconds of the virtual clock. */
   readonly stop?: { readonly at: number; readonly reason?: string };
 }
 
@@ -60,12 +60,12 @@ export function addMigration(migrations: MigrationStore, migration: SandboxMigra
   return migration;
 }
 
-/** Has no effect on a migration that has ended. */
+/** Records that a user stopped the migration. Has no effect on a migration that has ended. */
 export function markMigrationStopped(migrations: MigrationStore, migration: SandboxMigration, now: number): void {
   updateRunning(migrations, migration, now, { stoppedAt: now });
 }
 
-/** Records that it finished or failed. Has no effect on a migration that was stopped before. */
+/** Records that the migration finished or failed. The call has no effect on a migration that was stopped before. */
 export function markMigrationEnded(
   migrations: MigrationStore,
   migration: SandboxMigration,

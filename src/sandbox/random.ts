@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A generator of random bytes. */
+/** A function that returns random bytes. */
 export type Random = (count: number) => Uint8Array;
 
-/** The generator of the system. Requests many bytes at a time, because each call costs as much as the rest of a token exchange. */
+/**
+ * The random generator of the operating system. Requests many random bytes at a time, because each call takes as long as the
+ * rest of a token exchange.
+ */
 export function systemRandom(): Random {
   let pool = randomBytes(POOL_BYTES);
   let used = 0;
@@ -18,7 +21,10 @@ export function systemRandom(): Random {
   };
 }
 
-/** The same bytes at every start: SHA-256 in counter mode. Not for values that must be unpredictable. */
+/**
+ * A generator that returns the same bytes at every start (SHA-256 in counter mode). A seeded generator must not be used for
+ * values that must be unpredictable.
+ */
 export function seededRandom(seed: number): Random {
   let counter = 0;
   let rest = Buffer.alloc(0);
@@ -33,9 +39,12 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Letters and digits with 5.95 bits of entropy each. Bytes that would make some of them more likely are discarded. */
+/**
+ * Returns random letters and digits, each with 5.95 bits of entropy. Random bytes that would make some characters more likely
+ * than others are discarded.
+ */
 export function randomString(random: Random, length: number): string {
-  // A buffer, because V8 keeps a string that is built by appending as a chain of its parts.
+  // The characters are collected in a buffer, because V8 stores a string that is built by appending as a chain of its parts.
   const characters = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
@@ -46,7 +55,7 @@ export function randomString(random: Random, length: number): string {
   return characters.toString('latin1');
 }
 
-/** A version 4 UUID. */
+/** Creates a random UUID (version 4). */
 export function randomUuid(random: Random): string {
   const bytes = Buffer.from(random(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

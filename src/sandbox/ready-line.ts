@@ -1,7 +1,7 @@
 import type { SandboxCluster } from './records.ts';
 import { clusterOwner, type SeedData } from './seed-data.ts';
 
-/** The line that a sandbox prints when it has started: addresses, credentials and users. */
+/** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
 export interface ReadyLine {
   readonly auth_url: string;
   readonly base_url: string;
@@ -27,9 +27,9 @@ export interface ReadyCluster {
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
   readonly version: string;
-  /** UUID of the person or team that it belongs to. */
+  /** The UUID of the person or team that owns the cluster. */
   readonly owner: string;
-  /** Server that receives the rows of migrations, as `host:port`, or `none`. */
+  /** The database server into which migrations copy rows, as `host:port`; `none` for a cluster without one. */
   readonly data_plane: string;
   readonly connection: { readonly port: number };
 }
@@ -41,7 +41,7 @@ export interface ReadyLineInput {
   readonly planeOf: (cluster: SandboxCluster) => DataPlaneAddress | undefined;
 }
 
-/** Address and version of the server of a cluster. */
+/** Address and version of the database server of a cluster. */
 export interface DataPlaneAddress {
   readonly host: string;
   readonly port: number;
@@ -84,5 +84,5 @@ export function formatPlaneAddress(plane: DataPlaneAddress | undefined): string 
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }
 
-/** spec §4.6. */
+/** The default port of a managed cluster (spec §4.6). */
 const DEFAULT_PORT = 25_061;

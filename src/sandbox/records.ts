@@ -5,7 +5,7 @@ export interface Person {
   readonly name: string;
   readonly email: string;
   readonly password: string;
-  /** UUIDs of the teams the person belongs to. */
+  /** UUIDs of the teams to which the person belongs. */
   readonly teams: readonly string[];
 }
 
@@ -25,24 +25,30 @@ export interface SandboxCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
-  /** Version that the service reports. A cluster with a data plane reports the version of its server instead. */
+  /**
+   * The engine version that the simulated service reports for the cluster. A cluster with a database server reports the version
+   * of that server instead.
+   */
   readonly version: string;
-  /** UUID of the person or team that it belongs to; absent in states of earlier versions. */
+  /** The UUID of the person or team that owns the cluster; absent in states that earlier versions saved. */
   readonly owner?: string;
 }
 
-/** The approval of an application by a person for one context. Codes and tokens are valid only while the authorization they name exists. */
+/**
+ * The approval of an application by a person for one context. Codes and tokens are valid only while the authorization that they
+ * name exists.
+ */
 export interface Authorization {
   readonly id: string;
   readonly person: string;
   readonly clientId: string;
   readonly scope: Scope;
-  /** UUID of the team whose resources it covers; absent for the person's own account. */
+  /** The UUID of the team whose resources the authorization covers; absent for the person's own account. */
   readonly team?: string;
   readonly since: number;
 }
 
-/** What a code or a token authorizes. */
+/** The account, application and scope for which a code or token was issued. */
 export interface SandboxGrant {
   readonly authorization: string;
   readonly person: string;
@@ -54,15 +60,15 @@ export interface SandboxGrant {
 export interface AuthorizationCode extends SandboxGrant {
   readonly code: string;
   readonly redirectUri: string;
-  /** S256 code challenge, if the authorization request had one. */
+  /** The S256 code challenge of the authorization request, if it had one. */
   readonly challenge?: string;
-  /** Milliseconds of the virtual clock. */
+  /** The expiry of the code in milliseconds of the virtual clock. */
   readonly expiresAt: number;
-  /** Access token that the code was exchanged for. */
+  /** The access token that was issued for the code; absent if the code was not used. */
   readonly usedFor?: string;
 }
 
-/** An access token and, outside the implicit flow, the refresh token issued with it. */
+/** An access token with the refresh token that was issued together with it; the implicit flow issues no refresh token. */
 export interface TokenPair extends SandboxGrant {
   readonly accessToken: string;
   readonly refreshToken?: string;
@@ -70,8 +76,19 @@ export interface TokenPair extends SandboxGrant {
   /** Expiry of the access token, in milliseconds of the virtual clock. */
   readonly expiresAt: number;
   readonly end?: 'revoked' | 'refreshed';
-  /** Access token of the pair that a refresh issued. */
+  /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
+  /** Absent in states of earlier versions. */
+  readonly issue?: TokenIssue;
+}
+
+/** How a token pair was issued. */
+export interface TokenIssue {
+  readonly by: 'code' | 'implicit' | 'refresh' | 'admin_issue' | 'admin_refresh';
+  /** Client ID that the token request named; absent when it named none. */
+  readonly client?: string;
+  /** Fingerprint of the code or of the first access token: equal for all pairs that refreshes led to. */
+  readonly chain: string;
 }
 
 export interface BrowserSession {
@@ -82,9 +99,9 @@ export interface BrowserSession {
 }
 
 export interface CsrfToken {
-  /** CSRF token. */
+  /** A CSRF token. */
   readonly token: string;
-  /** Identifies the form that the token is valid for. */
+  /** Identifies the form for which the CSRF token is valid. */
   readonly form: string;
 }
 
@@ -99,7 +116,7 @@ export interface SandboxDroplet {
   readonly features: readonly string[];
   readonly vpc?: string;
   readonly createdAt: number;
-  /** The status is `new` before this instant of the virtual clock and `active` from it on. */
+  /** The virtual time at which the status of the droplet changes from `new` to `active`. */
   readonly activeAt: number;
 }
 
@@ -113,7 +130,7 @@ export interface SandboxDropletAction {
   readonly completedAt: number;
 }
 
-/** The source of a migration. The password is not stored. */
+/** The source database of a migration. The password of the source database is not stored. */
 export interface SandboxMigrationSource {
   readonly host: string;
   readonly port?: number;
@@ -125,15 +142,15 @@ export interface SandboxMigrationSource {
 
 export interface SandboxMigration {
   readonly id: string;
-  /** UUID of the target cluster. */
+  /** The UUID of the target cluster of a migration. */
   readonly cluster: string;
   readonly source: SandboxMigrationSource;
   readonly startedAt: number;
-  /** When a user stopped it, in milliseconds of the virtual clock. */
+  /** The time at which a user stopped the migration, in milliseconds of the virtual clock. */
   readonly stoppedAt?: number;
-  /** Whether the cluster had a data plane, so that rows were copied. */
+  /** Whether the target cluster had a database server, so that the migration copied rows. */
   readonly isReal?: boolean;
-  /** Set when it finished or failed. */
+  /** How the migration ended; absent while it runs. */
   readonly ended?: SandboxMigrationEnd;
 }
 
@@ -143,7 +160,7 @@ export interface SandboxMigrationEnd {
   readonly reason?: string;
 }
 
-/** How the authorization endpoint decides: by its pages, or automatically for a person. */
+/** How the authorization endpoint responds: with its pages, or automatically with the decision of a given person. */
 export type ConsentScript =
   | { readonly mode: 'ask' }
   | { readonly mode: 'deny' }

@@ -1,10 +1,10 @@
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
 import { clusterOwner, type SeedData } from './seed-data.ts';
 
-/** People, teams, applications and clusters by their ids. Only restoring a snapshot changes them. */
+/** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
 export interface Registry {
   readonly application: (clientId: string) => Application | undefined;
-  /** The clusters of an account: a person or a team. */
+  /** The clusters of an account, which is a person or a team. */
   readonly clustersOf: (account: string) => readonly SandboxCluster[];
   readonly person: (uuid: string) => Person | undefined;
   readonly personByEmail: (email: string) => Person | undefined;

@@ -1,31 +1,33 @@
 import type { FaultOutcome } from './faults/fault.ts';
 
-/** A logged request, without query and secrets. */
+/** A request in the request log, without its query and secrets. */
 export interface LoggedRequest extends Partial<FaultOutcome> {
-  /** ISO 8601, on the virtual clock. */
+  /** The time of the request in ISO 8601, by the virtual clock. */
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** Status of the reply; 0 when a fault prevented it. */
+  /** The HTTP status of the reply; 0 when a fault prevented the reply. */
   readonly status: number;
   readonly client_id?: string;
   readonly grant_type?: string;
-  /** The last four characters of the token that was sent. */
+  /** The last four characters of the token in the request. */
   readonly token_hint?: string;
-  /** For a request with a fault: whether the whole reply was sent. */
+  /** Whether the whole reply was sent; present only for a request to which a fault applied. */
   readonly delivered?: boolean;
 }
 
-/** The fields that are known before the reply. */
+/** The log fields that are known before the reply exists. */
 export type LogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
-/** Connects the requests of one login. It is kept with the log entry and contains no secret. */
+/** The login trace connects the requests of one login. The login trace is stored with the log entry and contains no secret. */
 export interface LoginTrace {
   readonly clientId: string;
-  /** UUID, if it is known before the reply. */
+  /** The UUID of the person, if it is known before the reply. */
   readonly person?: string;
-  /** Hash of the authorization request: equal for all requests that contain the same one. */
+  /** A hash of the authorization request; requests that contain the same authorization request have the same hash. */
   readonly login?: string;
+  /** Fingerprint that a code shares with the tokens it led to, and the tokens with those of their refreshes. */
+  readonly chain?: string;
   /** Destination and result of the redirect to the application. */
   readonly redirect?: { readonly host: string; readonly outcome: string };
 }
@@ -36,16 +38,19 @@ export interface TracedRequest {
   readonly trace: LoginTrace | undefined;
 }
 
-/** Keeps the latest requests and counts all. An `endpoint` is `METHOD path`, with the path as sent or of the route. */
+/**
+ * Keeps the latest requests and counts all requests. An `endpoint` is `METHOD path`, where the path is either the path of the
+ * request or the path pattern of the route.
+ */
 export interface RequestLog {
-  /** Returns a function to call when the reply to a request with a fault was delivered. */
+  /** Returns a function that the caller calls after delivering the reply to a request to which a fault applied. */
   readonly add: (entry: LoggedRequest, endpoint: string, trace?: LoginTrace) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
-  /** Every kept request, oldest first. */
+  /** Every logged request that is still kept, oldest first. */
   readonly traced: () => readonly TracedRequest[];
   readonly counts: () => Readonly<Record<string, number>>;
   readonly clear: () => void;
-  /** Resolves when at least `count` requests match, or when the signal aborts. */
+  /** Resolves when at least `count` logged requests match, or when the signal is aborted. */
   readonly waitFor: (endpoint: string | undefined, count: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -70,7 +75,7 @@ export function createRequestLog(): RequestLog {
     add: (entry, endpoint, trace) => {
       const kept: LogEntry = { entry, endpoint, trace };
       entries.push(kept);
-      // Removed in large steps, because removing from the start of an array is slow.
+      // Old log entries are removed in large steps, because removing from the start of an array is slow.
       if (entries.length > 2 * LOG_LIMIT) entries.splice(0, LOG_LIMIT);
       counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
       for (const check of [...waiting]) check();
@@ -99,7 +104,7 @@ export function createRequestLog(): RequestLog {
   };
 }
 
-/** The last four characters of a token: enough to distinguish tokens, too little to guess one. */
+/** The last four characters of a token, which distinguish tokens but do not allow guessing one. */
 export function getTokenHint(token: string): string | undefined {
   return token.length >= 16 ? token.slice(-4) : undefined;
 }

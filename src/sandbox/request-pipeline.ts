@@ -11,12 +11,15 @@ import type { LogFields, LoggedRequest, LoginTrace } from './request-log.ts';
 import type { Route } from './routes.ts';
 import type { SandboxService } from './service.ts';
 
-/** One of the two origins. */
+/** The server of one origin: authorization server or resource API. */
 export interface OriginServer<R extends Route> {
   readonly router: Router<R>;
-  /** Checks who sends the request. The result carries it out and replies, also when no route matches. */
+  /**
+   * Checks the credentials of the request. The returned function processes the request and creates the reply, also when no
+   * route matches.
+   */
   readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => RequestHandling;
-  /** A reply in the error format of the origin. */
+  /** Creates an error reply in the error format of the origin. */
   readonly errorReply: (
     status: RejectionStatus,
     message: string,
@@ -25,11 +28,11 @@ export interface OriginServer<R extends Route> {
   ) => HttpReply;
   readonly logFields: (match: RouteMatch<R>, request: HttpRequest) => LogFields;
   readonly trace: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
-  /** URL of the other origin. */
+  /** The URL of the other origin (authorization server or resource API). */
   readonly otherOrigin: (service: SandboxService) => string;
 }
 
-/** Carries a request out. */
+/** Processes a request and returns its reply. */
 export type RequestHandling = () => HttpReply | Promise<HttpReply>;
 
 export type RejectionStatus = keyof typeof ERRORS;
@@ -42,8 +45,8 @@ const ERRORS = {
 } as const;
 
 /**
- * Handles every request in one order: Host header, route, size and encoding, fault, handler, log. A handler changes the world
- * in one synchronous step, so its reply marks the moment between the commit and the delivery.
+ * Processes every request in the same order: Host header, route, body size and encoding, fault, handler, log. A handler changes
+ * the state of the sandbox in one synchronous step, so its reply exists after the change and before the delivery.
  */
 export function handleRequest<R extends Route>(
   server: OriginServer<R>,
@@ -60,7 +63,7 @@ export function handleRequest<R extends Route>(
   if (!hasLoopbackHost(message, port)) return reject(421);
   const match = server.router(request.method, request.path);
   if (body === undefined) return reject(413, match);
-  // Bodies are not decompressed, and a compressed body must not be read as plain text (RFC 9110 §15.5.16).
+  // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).
   const isEncoded = request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity');
   if (isEncoded) return reject(415, match);
 
@@ -98,7 +101,7 @@ interface ReceivedRequest {
   readonly trace?: LoginTrace;
 }
 
-/** Faults never apply to the admin API, which clears them. */
+/** Faults never apply to the admin API, because the admin API is used to remove faults. */
 function takeFaults(
   { request: { method, path }, logFields, match }: ReceivedRequest,
   { faults }: SandboxService,
@@ -108,7 +111,7 @@ function takeFaults(
   return faults.takeFaults({ method, path, routePath, grantType: logFields.grant_type });
 }
 
-/** An exception in a handler is a 500 for its request and does not end the process. */
+/** An exception in a handler gives its request status 500 and does not end the process. */
 function admitSafely<R extends Route>(
   server: OriginServer<R>,
   match: RouteMatch<R>,
@@ -139,7 +142,7 @@ function logReply(
 ): HttpReply {
   const now = new Date(service.world.now());
   const { method, path } = request;
-  // The Date header has the virtual time, because clients compute deadlines from it.
+  // The Date header contains the virtual time, because clients compute deadlines from it.
   const dated: HttpReply = { ...reply, headers: { date: now.toUTCString(), ...reply.headers } };
   if (path.startsWith(ADMIN_PREFIX)) return dated;
   const entry: LoggedRequest = {

@@ -16,6 +16,7 @@ import { handleRevocation, loginTraceOfRevocation, revocationLogFields } from '.
 import { handleTokenRequest, loginTraceOfTokenRequest, tokenRequestLogFields } from './oauth/token-endpoint.ts';
 import { getTokenInfo, loginTraceOfTokenInfo, tokenInfoLogFields } from './oauth/token-info-endpoint.ts';
 import { revokeApplication, showApplicationsPage } from './panel/applications.ts';
+import { showClockAndFaultsPage, submitClockForm, submitFaultForm } from './panel/clock-and-faults.ts';
 import { showDropletsPage } from './panel/droplets.ts';
 import { redirectToPanel, showHomePage } from './panel/home.ts';
 import { showMigrationsPage, submitStopMigration } from './panel/migrations.ts';
@@ -23,6 +24,7 @@ import type { PanelSession } from './panel/panel-session.ts';
 import { showRequestLogPage } from './panel/request-log.ts';
 import { loginTraceOfSignIn, showSignInPage, submitSignIn, submitSignOut } from './panel/sign-in.ts';
 import { showTimelinePage } from './panel/timeline.ts';
+import { showTokensPage } from './panel/tokens.ts';
 import type { Scope } from './records.ts';
 import type { LogFields, LoginTrace } from './request-log.ts';
 import type { SandboxService } from './service.ts';
@@ -37,19 +39,19 @@ import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts'
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `{…}` matches one segment. */
+  /** A placeholder `{…}` in a route path matches one path segment. */
   readonly path: string;
 }
 
-/** The scope defines who may send the request, and so the arguments of the handler. */
+/** The scope of a route determines who may send the request, and therefore the arguments of the handler. */
 export type AuthRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
         readonly handle: (request: HttpRequest, service: SandboxService) => HttpReply | Promise<HttpReply>;
-        /** Fields for the request log that are known before the reply. */
+        /** Fields for the request log that are known before the reply exists. */
         readonly logFields?: (request: HttpRequest) => LogFields;
-        /** The application and login that the request belongs to. */
+        /** The application and the login to which the request belongs. */
         readonly trace?: (request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
       }
     | {
@@ -70,7 +72,7 @@ export type Route = AuthRoute | ApiRoute;
 const AUTHORIZATION_LOGGING = { logFields: authorizeLogFields, trace: loginTraceOfAuthorize };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
-/** Every endpoint of the sandbox, by origin. A GET route also replies to HEAD. */
+/** Lists every endpoint of the sandbox, by origin. A route for GET also replies to HEAD requests. */
 export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readonly ApiRoute[] } = {
   auth: [
     { method: 'GET', path: '/v1/oauth/authorize', scope: 'public', handle: handleAuthorize, ...AUTHORIZATION_LOGGING },
@@ -107,11 +109,15 @@ export const ROUTES: { readonly auth: readonly AuthRoute[]; readonly api: readon
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: submitSignOut },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
+    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: showTokensPage },
     { method: 'GET', path: '/panel/droplets', scope: 'session', handle: showDropletsPage },
     { method: 'GET', path: '/panel/migrations', scope: 'session', handle: showMigrationsPage },
     { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: submitStopMigration },
     { method: 'GET', path: '/panel/requests', scope: 'session', handle: showRequestLogPage },
     { method: 'GET', path: '/panel/timeline', scope: 'session', handle: showTimelinePage },
+    { method: 'GET', path: '/panel/clock', scope: 'session', handle: showClockAndFaultsPage },
+    { method: 'POST', path: '/panel/clock', scope: 'session', handle: submitClockForm },
+    { method: 'POST', path: '/panel/faults', scope: 'session', handle: submitFaultForm },
 
     { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: showSpecGaps },
     { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: showClock },

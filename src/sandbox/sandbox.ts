@@ -27,50 +27,59 @@ export interface SandboxServerOptions {
   /** Default: any free port, or the port of the saved state. */
   readonly port?: number;
   readonly apiPort?: number;
-  /** 127.0.0.1 (default), ::1 or localhost. */
+  /** The loopback host on which the sandbox listens: 127.0.0.1 (default), ::1 or localhost. */
   readonly host?: string;
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
-  /** With a seed, ids, client credentials and passwords are the same at every start. Tokens are always random. */
+  /**
+   * With a seed, the ids, client credentials and passwords of the sandbox are the same at every start. Access and refresh
+   * tokens are always random.
+   */
   readonly seed?: number;
-  /** For instance `5000/h,250/m`. Default: no limit, and no rate limit headers. */
+  /** The rate limits of the API, such as `5000/h,250/m` (default: no limit, and no rate limit headers). */
   readonly rateLimit?: string;
   readonly dropletLimit?: number;
   readonly revokeOnReplay?: boolean;
   readonly unknownTokenStatus?: 404 | 401;
-  /** Folder for the state, used by one sandbox at a time. Default: the state is lost when the sandbox closes. */
+  /**
+   * The folder for the saved state, used by one sandbox at a time. Without a state folder, the state is lost when the sandbox
+   * closes.
+   */
   readonly state?: string;
-  /** Size of the journal in that folder, in bytes, above which a new snapshot replaces it. */
+  /** The size of the journal in the state folder, in bytes, above which a new snapshot replaces the journal. */
   readonly compactAt?: number;
-  /** Servers of clusters. Migrations into these clusters copy rows. */
+  /** Database servers of clusters; migrations into these clusters copy rows. */
   readonly clusters?: readonly ClusterDataPlane[];
-  /** Finishes a migration after 60 s of the virtual clock without changes to replicate. */
+  /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
   readonly finishWhenIdle?: boolean;
-  /** Migrations may create objects that only a superuser of the data plane can create. */
+  /** Whether migrations may create objects in the target database that only a superuser can create. */
   readonly allowSuperuserObjects?: boolean;
-  /** Environment in which migrations search for pg_dump. Default: empty, so that they read the system catalogs. */
+  /**
+   * The environment variables with which migrations search for pg_dump. By default this environment is empty, so that
+   * migrations read the system catalogs instead of running pg_dump.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
 }
 
 export interface SandboxServers {
   readonly ready: ReadyLine;
-  /** A warning about the state folder or about objects of earlier migrations, one line each. */
+  /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
   readonly notice: string | undefined;
-  /** Resolves with the error when the state could not be written; every request is answered with 500 after that. */
+  /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
   readonly world: World;
   readonly faults: FaultList;
-  /** The logged requests to an endpoint (`METHOD path`), or all; oldest first. */
+  /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
   /** As `POST /_sandbox/reset`. */
   readonly reset: () => void;
 }
 
 /**
- * Starts both origins. Rejects with a StateError when the state folder cannot be used, and with an Error with `code` (such as
- * EADDRINUSE) and `port` when a port cannot be used.
+ * Starts both origins of the sandbox. Rejects with a StateError when the state folder cannot be used, and with an Error with
+ * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
@@ -175,7 +184,7 @@ async function createService(
     limiter,
     faults: createFaultList(),
     planes,
-    // Computed at each use, because restoring a snapshot may change people and applications.
+    // The ready line is computed at each use, because restoring a snapshot may change people and applications.
     get ready() {
       const { origin: authUrl } = auth;
       return buildReadyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.planeOf });
@@ -184,7 +193,7 @@ async function createService(
     settings: {
       adminToken,
       adminAuthority: new URL(auth.origin).host,
-      // Cookies are shared by all ports of a host, so each sandbox needs its own name.
+      // Browsers send a cookie to all ports of a host, so the cookie of each sandbox has its own name.
       cookieName: `sandbox_session_${auth.port}`,
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,
       revokeOnReplay: options.revokeOnReplay ?? false,

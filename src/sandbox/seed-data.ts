@@ -1,7 +1,7 @@
 import { type Random, randomString, randomUuid } from './random.ts';
 import type { Application, Person, SandboxCluster, Team } from './records.ts';
 
-/** The initial state of a sandbox, restored by every reset. */
+/** The initial state of a sandbox, which every reset restores. */
 export interface SeedData {
   readonly people: readonly Person[];
   readonly teams: readonly Team[];
@@ -18,11 +18,11 @@ export interface SeedDroplet {
   readonly size: string;
   readonly image: number;
   readonly tags: readonly string[];
-  /** Time from its creation to the start of the sandbox, in milliseconds. */
+  /** The age of the droplet at the start of the sandbox, in milliseconds. */
   readonly age: number;
 }
 
-/** Generates all ids in a fixed order, so that a seeded generator gives the same ids at every start. */
+/** Generates all ids in a fixed order, so that a generator with a seed gives the same ids at every start. */
 export function generateSeedData(
   random: Random,
   applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
@@ -58,15 +58,18 @@ export function generateSeedData(
   return { ...seed, clusters: addClusters(clusters, moreClusters, alone.uuid, random) };
 }
 
-/** UUID of the account that a cluster belongs to: the first person for clusters in states of earlier versions. */
+/** The UUID of the account that owns a cluster; for clusters in states of earlier versions this is the first person. */
 export function clusterOwner({ owner }: SandboxCluster, { people }: Pick<SeedData, 'people'>): string {
   return owner ?? people[0]?.uuid ?? '';
 }
 
-/** A cluster that is registered at the start. */
+/** A cluster that a start option registers. */
 export type NewCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
 
-/** Adds the clusters whose names are new; they belong to `owner`. Throws when a known cluster has another engine. */
+/**
+ * Adds the clusters whose names are new; the account `owner` owns them. Throws when a cluster with the same name has another
+ * engine.
+ */
 export function addClusters(
   known: readonly SandboxCluster[],
   additional: readonly NewCluster[],

@@ -5,16 +5,16 @@ import { addClusters, generateSeedData, type NewCluster, type SeedData } from '.
 import type { SandboxIdentity } from './state/saved-state.ts';
 import { StateFolderError } from './state/state-error.ts';
 
-/** The options of a start that change the seed data. */
+/** The start options that change the seed data. */
 export interface SeedOptions {
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
-  /** Clusters with a data plane. */
+  /** Clusters that have a database server. */
   readonly clusters?: readonly NewCluster[];
 }
 
-/** New seed data. Callback URLs that are not given use ports that are free now. */
+/** Creates new seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
 export async function createSeedData(options: SeedOptions, random: Random): Promise<SeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);
@@ -30,7 +30,10 @@ export async function createSeedData(options: SeedOptions, random: Random): Prom
   return generateSeedData(generator, applications, options.clusters);
 }
 
-/** The saved seed data, with the callback URLs, applications and clusters of the options. Throws a StateError for another seed. */
+/**
+ * Returns the saved seed data, updated with the callback URLs, applications and clusters of the start options. Throws a
+ * StateError if the saved state was created with another seed.
+ */
 export function updateSeedData(
   saved: { readonly seed: SeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
   options: SeedOptions,

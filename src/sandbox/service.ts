@@ -5,7 +5,7 @@ import type { RequestLog } from './request-log.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
 import type { World } from './world.ts';
 
-/** The dependencies of every handler. */
+/** The dependencies that every request handler receives. */
 export interface SandboxService {
   readonly world: World;
   readonly log: RequestLog;
@@ -14,18 +14,18 @@ export interface SandboxService {
   readonly planes: DataPlanes;
   readonly settings: SandboxSettings;
   readonly ready: ReadyLine;
-  /** Aborts when the sandbox closes. */
+  /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }
 
 export interface SandboxSettings {
   readonly adminToken: string;
-  /** The only Host that the admin API accepts. */
+  /** The only value of the Host header that the admin API accepts. */
   readonly adminAuthority: string;
   readonly cookieName: string;
   readonly dropletLimit: number;
   readonly revokeOnReplay: boolean;
   readonly unknownTokenStatus: 404 | 401;
-  /** Lists of droplets show only droplets that are at least as old as this, in milliseconds of the virtual clock. */
+  /** The minimum age of a droplet in a list, in milliseconds of the virtual clock. */
   readonly listLagMs: number;
 }

@@ -4,7 +4,10 @@ import { SPEC_GAPS_OF_RESOURCES } from './spec-gaps/resource-gaps.ts';
 import type { SpecGap } from './spec-gaps/spec-gap.ts';
 import { SPEC_GAPS_OF_STATE } from './spec-gaps/state-gaps.ts';
 
-/** All choices of the sandbox where the specification does not define a behaviour. `GET /_sandbox/choices` lists them. */
+/**
+ * Every choice that the sandbox makes where the specification does not define a behaviour. The endpoint `GET /_sandbox/choices`
+ * lists the choices of the sandbox.
+ */
 export const SPEC_GAPS: readonly SpecGap[] = [
   ...SPEC_GAPS_OF_AUTHORIZATION,
   ...SPEC_GAPS_OF_RESOURCES,

@@ -1,4 +1,4 @@
-/** A clock with an offset from the system time, or stopped at an instant. In milliseconds. */
+/** A clock that has an offset from the system time, or that is frozen at an instant. In milliseconds. */
 export interface VirtualClock {
   readonly offset: number;
   readonly frozenAt: number | null;
@@ -10,7 +10,10 @@ export function readVirtualTime(clock: VirtualClock, systemTime: number): number
   return clock.frozenAt ?? systemTime + clock.offset;
 }
 
-/** Moves the clock forward, in milliseconds. It never moves backward, so a deadline that has passed stays passed. */
+/**
+ * Advances the virtual clock by a number of milliseconds. The virtual clock never moves backward, so a deadline that has passed
+ * stays passed.
+ */
 export function advanceClock(clock: VirtualClock, by: number): VirtualClock {
   return { offset: clock.offset + by, frozenAt: clock.frozenAt === null ? null : clock.frozenAt + by };
 }
@@ -19,7 +22,7 @@ export function freezeClock(clock: VirtualClock, systemTime: number): VirtualClo
   return { ...clock, frozenAt: readVirtualTime(clock, systemTime) };
 }
 
-/** Continues from the instant at which it was frozen. */
+/** Lets a frozen virtual clock continue from the instant at which it was frozen. */
 export function resumeClock(clock: VirtualClock, systemTime: number): VirtualClock {
   return clock.frozenAt === null ? clock : { offset: clock.frozenAt - systemTime, frozenAt: null };
 }

@@ -17,8 +17,10 @@ import {
   getTokenPairState,
   latestAuthorization,
   latestSuccessor,
+  replaceTokenPair,
   saveAuthorization,
   type TokenPairState,
+  useAuthorizationCode,
 } from './grant-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
@@ -29,6 +31,7 @@ import type {
   SandboxDroplet,
   SandboxDropletAction,
   SandboxGrant,
+  TokenIssue,
   TokenPair,
 } from './records.ts';
 import { createRegistry, type Registry } from './registry.ts';
@@ -37,14 +40,14 @@ import type { SandboxState } from './state/sandbox-state.ts';
 import { type ChangeListener, createWorldState, initialSandboxState, type WorldState } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
-/** The state of the sandbox and all its transitions. Every method is synchronous, so no request sees half a transition. */
+/** The state of the sandbox and all changes of the state. Every method is synchronous, so no request can see a partial change. */
 export class World {
   readonly #systemTime: () => number;
   readonly #random: Random;
   #seed: SeedData;
   #registry: Registry;
   #state: WorldState;
-  /** The consent script after a reset. */
+  /** The consent script that applies after a reset. */
   firstConsent: ConsentScript = { mode: 'ask' };
   #notify: ChangeListener = () => {};
 
@@ -64,17 +67,17 @@ export class World {
     return this.#registry;
   }
 
-  /** For reading. Only the methods of this class and of the stores change it. */
+  /** The state, for reading: only the methods of this class and of the stores change it. */
   get state(): Readonly<WorldState> {
     return this.#state;
   }
 
-  /** Calls the listener synchronously at every change. There is one listener at a time. */
+  /** Registers the function that is called synchronously at every change of the state, in place of the previous one. */
   onChange(listener: ChangeListener): void {
     this.#notify = listener;
   }
 
-  /** Replaces the whole state. The virtual clock continues from `takenAt`, in milliseconds. */
+  /** Replaces the whole state of the sandbox. After the replacement the virtual clock continues from `takenAt`, in milliseconds. */
   restore(seed: SeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
     this.#registry = createRegistry(seed);
@@ -99,7 +102,7 @@ export class World {
     return this.#state.clock;
   }
 
-  /** Moves, freezes or resumes the clock. */
+  /** Advances, freezes or resumes the virtual clock. */
   setClock(change: (clock: VirtualClock, systemTime: number) => VirtualClock): void {
     this.#state.clock = change(this.#state.clock, this.#systemTime());
     this.#notify('clock');
@@ -128,7 +131,7 @@ export class World {
     this.#state.tables.sessions.drop(id);
   }
 
-  /** A CSRF token for one submission of the form. */
+  /** Creates a CSRF token for one submission of the form. */
   issueCsrfToken({ id }: BrowserSession, form: string): string {
     const token = randomString(this.#random, 32);
     const session = this.session(id);
@@ -136,7 +139,7 @@ export class World {
     return token;
   }
 
-  /** Whether the token is unused and was issued for this form. Uses it up. */
+  /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. */
   consumeCsrfToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.session(id);
     const updated = session === undefined ? undefined : consumeCsrfToken(session, form, token);
@@ -174,13 +177,11 @@ export class World {
   }
 
   exchange(code: AuthorizationCode): TokenPair {
-    const pair = this.issuePair(code, true);
-    this.#state.tables.codes.put({ ...code, usedFor: pair.accessToken });
-    return pair;
+    return useAuthorizationCode(this.#state.grantStore, this.#random, code, this.now());
   }
 
-  issuePair(grant: SandboxGrant, isRefreshable: boolean): TokenPair {
-    return addTokenPair(this.#state.grantStore, this.#random, grant, { isRefreshable, now: this.now() });
+  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): TokenPair {
+    return addTokenPair(this.#state.grantStore, this.#random, grant, { issue: { by }, now: this.now() });
   }
 
   pair(accessToken: string): TokenPair | undefined {
@@ -195,10 +196,8 @@ export class World {
     return getTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
-  refresh(pair: TokenPair): TokenPair {
-    const successor = this.issuePair(pair, true);
-    this.#state.tables.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
-    return successor;
+  refresh(pair: TokenPair, issue: Omit<TokenIssue, 'chain'>): TokenPair {
+    return replaceTokenPair(this.#state.grantStore, this.#random, pair, { issue, now: this.now() });
   }
 
   revoke(pair: TokenPair): void {

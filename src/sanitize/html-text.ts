@@ -1,11 +1,14 @@
 import { replaceUnprintable } from './unprintable-characters.ts';
 
-/** One line of text for HTML, between tags and in quoted attributes. */
+/** Escapes one line of text for HTML, both between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return escapeHtmlLines(text.replace(/[\t\n]/g, ' '));
 }
 
-/** The same with its line breaks, for a script. What a browser does not show, or shows elsewhere, becomes U+FFFD. */
+/**
+ * Escapes text for HTML and keeps its line breaks; for displaying a script. Characters that a browser hides or displays at
+ * another place become U+FFFD.
+ */
 export function escapeHtmlLines(text: string): string {
   return replaceUnprintable(text).replace(/[&<>"']/g, (character) => references[character] ?? '');
 }

@@ -1,32 +1,33 @@
 import { maxTextLength, sanitizeReportLine } from './terminal-text.ts';
 import { replaceUnprintable } from './unprintable-characters.ts';
 
-/** One line of text for a paragraph, a heading or a list item (https://github.github.com/gfm/). */
+/** Escapes one line of text for a Markdown paragraph, heading or list item (https://github.github.com/gfm/). */
 export function escapeMarkdown(text: string): string {
   return (
     sanitizeReportLine(text, maxTextLength)
       .replace(/[\\*_[\]<>|#`~]|&(?=#?\w+;)/g, '\\$&')
-      // At the start of a line these begin a list, a rule or the underline of a heading.
+      // At the start of a line, these characters begin a list, a rule or the underline of a heading.
       .replace(/^[-+=](?=[-+= ]|$)/, '\\$&')
       .replace(/^\d+(?=[.)](?: |$))/, '$&\\')
   );
 }
 
-/** A code span of one line, with more backticks around it than inside. */
+/** Creates a Markdown code span of one line, enclosed in more backticks than the text contains in a row. */
 export function markdownCode(text: string): string {
   const line = replaceUnprintable(text.replace(/[\t\n]/g, ' '));
   const longest = longestRun(line);
   const fence = '`'.repeat(longest + 1);
-  // The spaces are removed again (§6.3), also where the text itself begins and ends with one.
+  // A Markdown parser removes one space at each end of a code span (§6.3), so spaces are added where the text begins and ends
+  // with a space.
   return longest === 0 && !/^ .* $/.test(line) && line !== '' ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }
 
-/** A code span in a cell of a table, where only an escaped `|` does not end the cell. */
+/** Creates a Markdown code span for a table cell, in which `|` must be escaped. */
 export function markdownCodeCell(text: string): string {
   return markdownCode(text).replaceAll('|', '\\|');
 }
 
-/** A fenced block of code. */
+/** Creates a fenced code block. */
 export function markdownCodeBlock(body: string, language: string): string {
   const text = replaceUnprintable(body);
   const fence = '`'.repeat(Math.max(2, longestRun(text)) + 1);

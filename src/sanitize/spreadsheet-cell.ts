@@ -1,8 +1,8 @@
 import { maxTextLength, sanitizeReportLine } from './terminal-text.ts';
 
 /**
- * A text cell of a report in CSV: one printable line, with an apostrophe before what a spreadsheet would run as a formula
- * (https://owasp.org/www-community/attacks/CSV_Injection). A number is not a formula and stays as it is.
+ * Escapes text for a cell of a CSV report: one printable line, with an apostrophe before text that a spreadsheet would run as a
+ * formula (https://owasp.org/www-community/attacks/CSV_Injection). A number is not a formula, so it is not changed.
  */
 export function spreadsheetCell(text: string): string {
   const line = sanitizeReportLine(text, maxTextLength);

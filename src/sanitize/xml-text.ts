@@ -1,9 +1,12 @@
 import { unprintableCharacters } from './unprintable-characters.ts';
 
-/** What XML 1.0 allows neither literally nor as a reference (https://www.w3.org/TR/xml/#charsets). */
+/** Characters that XML 1.0 allows neither literally nor as a reference (https://www.w3.org/TR/xml/#charsets). */
 const forbidden = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** Text for XML, between tags and in attributes in double quotes. Forbidden characters become U+FFFD; the rest keeps its value. */
+/**
+ * Escapes text for XML, both between tags and in attributes in double quotes. Characters that XML forbids become U+FFFD; other
+ * characters keep their meaning.
+ */
 export function escapeXml(text: string): string {
   return text
     .replace(forbidden, '\ufffd')

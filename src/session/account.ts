@@ -4,23 +4,26 @@ import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import type { AccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
 
-/** The logged-in account, for display and for `prompt=none`; contains no secret. Stored in accounts/ of the config folder. */
+/**
+ * The logged-in account, for display and for `prompt=none`; contains no secret. The account file is stored in the folder
+ * accounts/ of the config folder.
+ */
 export interface Account {
-  /** `sid` of the session that it belongs to. */
+  /** The `sid` of the session to which the account belongs. */
   readonly sid: string;
   readonly name?: string;
   readonly email?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** First 6 characters of the account's UUID (spec.md §4.1, parameter i). */
+  /** The first 6 characters of the account's UUID (spec.md §4.1, parameter i). */
   readonly hint?: string;
   readonly scope: string;
-  /** false after the implicit flow, whose response names no scope, and for a token that was given. */
+  /** False for the implicit flow, whose response contains no scope, and for a token from `auth login --with-token`. */
   readonly scope_verified: boolean;
   readonly flow: SessionFlow;
 }
 
-/** How the session was made; `token`: by `auth login --with-token`. */
+/** The flow that created the session; `token` means `auth login --with-token`. */
 export type SessionFlow = OAuthFlow | 'token';
 
 export function accountFromGrant(
@@ -40,7 +43,10 @@ export function accountFromGrant(
   return { sid, ...known, scope, scope_verified: flow === 'code', flow };
 }
 
-/** Stores the names and the scope of a refreshed session. It is used for display only, so a file that cannot be written is no error. */
+/**
+ * Stores the account names and the scope of a refreshed session. The account file is used for display only, so a failed write
+ * is not an error.
+ */
 export function updateAccount(
   configFolder: string,
   profile: string,
@@ -54,11 +60,11 @@ export function updateAccount(
   try {
     writeAccount(configFolder, profile, next);
   } catch {
-    // The session itself is stored.
+    // The session is stored even if the account file cannot be written.
   }
 }
 
-/** undefined when the file is missing, unreadable or damaged: it is used for display only. */
+/** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
 export function readAccount(configFolder: string, profile: string): Account | undefined {
   const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isRecord(json.value)) return undefined;

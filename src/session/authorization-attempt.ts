@@ -9,7 +9,7 @@ import type { LoginRequest } from './login-request.ts';
 import type { LoginAddresses, ReceiverOptions, ResponseReceiver } from './response-receiver.ts';
 
 export interface InstructionOptions {
-  /** A tab of the browser was redirected to the authorization URL already. */
+  /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
 }
 
@@ -21,17 +21,17 @@ export interface AuthorizationAttemptDeps {
   readonly random: (bytes: number) => Uint8Array;
   /** Prints the authorization URL and opens the browser; called once the listener is bound. */
   readonly showInstructions: (addresses: LoginAddresses, options: InstructionOptions) => Promise<void>;
-  /** Lines that a person pastes, until `signal` is aborted. */
+  /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
 }
 
-/** One authorization request: its own state and PKCE, and the validation of its response. */
+/** One authorization request with its own state parameter and PKCE verifier, and the validation of its response. */
 export interface AuthorizationAttempt extends ReceiverOptions {
   readonly pkce: Pkce | undefined;
 }
 
-/** The authorization request of this login, and the validation of its response by the same state. */
+/** Creates the authorization request of a login, and the function that validates its response with the same state parameter. */
 export function createAuthorizationAttempt(
   deps: AuthorizationAttemptDeps,
   request: LoginRequest,
@@ -75,7 +75,7 @@ export async function receiveResponse(
   await deps.showInstructions(receiver, { isContinued });
   const reading = new AbortController();
   const pasted = readPastedResponses(deps, receiver, authorization, AbortSignal.any([signal, reading.signal]));
-  // With a listener, a terminal that cannot be read does not end the login.
+  // If the loopback listener waits for the redirect, an error in reading the terminal does not end the login.
   pasted.catch(() => undefined);
   try {
     if (listen) return await receiver.response;
@@ -85,7 +85,7 @@ export async function receiveResponse(
   }
 }
 
-/** Returns when a pasted response was accepted, or the input has ended. */
+/** Returns when a pasted response was accepted or the input has ended. */
 async function readPastedResponses(
   deps: AuthorizationAttemptDeps,
   receiver: ResponseReceiver,

@@ -10,7 +10,10 @@ export interface AuthorizationErrorContext {
   readonly loginCommands: LoginCommands;
 }
 
-/** The code or the grant of a response whose state was validated. Throws the CliError for every other response. */
+/**
+ * Returns the code or the grant of an authorization response whose state parameter was validated. Throws a CliError for every
+ * authorization response without a code or grant.
+ */
 export function requireAuthorization(
   result: AuthorizationResult,
   context: AuthorizationErrorContext,
@@ -23,7 +26,7 @@ export function requireAuthorization(
       return { grant: result.grant.grant };
     case 'state_mismatch':
       throw new CliError('state_mismatch', 'the authorization response does not belong to this login', {
-        detail: 'its state is missing or different from the state of this login; no code was exchanged',
+        detail: 'the state of the response is missing or different from the state of this login; no code was exchanged',
         hint: `start again with ${sameRequest} and use only the page that it opens`,
       });
     case 'malformed':
@@ -37,7 +40,7 @@ export function requireAuthorization(
   }
 }
 
-/** Error codes of the redirect (RFC 6749 §4.1.2.1) and the error that a user sees. */
+/** Maps error codes of an authorization response (RFC 6749 §4.1.2.1) to the errors that the user sees. */
 const authorizationErrors: Readonly<
   Record<AuthorizationErrorCode, { readonly code: ErrorCode; readonly message: string }>
 > = {
@@ -61,7 +64,7 @@ function authorizationError(
   context: AuthorizationErrorContext,
 ): CliError {
   const { code, message } = authorizationErrors[error];
-  // Without --prompt none, no account was expected.
+  // A login without --prompt none expects no particular account.
   const isUnexpected = error === 'login_required' && context.request.prompt !== 'none';
   return new CliError(code, isUnexpected ? 'the browser is not signed in' : message, {
     detail: description === undefined ? undefined : sanitizeLine(description),
@@ -75,13 +78,13 @@ function authorizationHint(
 ): string {
   const { sameRequest, otherFlow } = loginCommands;
   switch (error) {
-    // Some servers answer this when a person refused or did not sign in.
+    // Some servers return consent_required or login_required when a person declined or did not sign in.
     case 'consent_required':
     case 'login_required':
       return request.prompt === 'none'
         ? `log in without --prompt none: ${sameRequest}`
-        : `start again with ${sameRequest}, then sign in and agree on the page that it opens`;
-    // Each flow is allowed by itself (RFC 6749 §4.1.2.1 and §4.2.2.1).
+        : `start again with ${sameRequest}, then sign in and authorize the application on the page that it opens`;
+    // A server allows each flow (code, implicit) to an application separately (RFC 6749 §4.1.2.1 and §4.2.2.1).
     case 'unsupported_response_type':
     case 'unauthorized_client':
       return `log in with the other flow: ${otherFlow}`;
@@ -90,7 +93,7 @@ function authorizationHint(
   }
 }
 
-/** A server that puts the access token elsewhere, or writes the fragment differently, does so in every login. */
+/** A server that returns the access token in another place, or writes the fragment in another form, does so in every login. */
 function malformedHint({ flow, sameRequest, otherFlow }: LoginCommands): string {
   const again = `start again with ${sameRequest}`;
   return flow === 'code' ? again : `${again}; if the error persists, log in with the other flow: ${otherFlow}`;

@@ -2,13 +2,13 @@ import { isRecord, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type CredentialStore, requireAvailable } from './credential-store.ts';
 
-/** The application that a client secret was registered for: it is sent to no other server. */
+/** The application for which a client secret was registered; the secret is sent only to the server of this application. */
 export interface ClientSecretBinding {
   readonly authOrigin: string;
   readonly clientId: string;
 }
 
-/** The stored client secret of exactly this application; undefined when there is none. */
+/** Reads the stored client secret of exactly this application; undefined when there is none. */
 export async function readClientSecret(
   store: CredentialStore,
   binding: ClientSecretBinding,
@@ -24,7 +24,7 @@ export async function readClientSecret(
   return ours && secret !== undefined ? new Secret(secret) : undefined;
 }
 
-/** Stores the secret and reads it back. Throws `keychain_unavailable` when that fails. */
+/** Stores the client secret and reads it back. Throws `keychain_unavailable` when the client secret cannot be stored. */
 export async function writeClientSecret(
   store: CredentialStore,
   binding: ClientSecretBinding,

@@ -6,7 +6,10 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { LoginRequest } from './login-request.ts';
 import type { LoginCommands } from './suggested-commands.ts';
 
-/** What to do when the granted scope differs: store it, refuse it, or ask (rejects when `signal` is aborted). */
+/**
+ * What happens when the granted scope differs from the requested one: store the session, refuse it, or ask the user (rejects
+ * when `signal` is aborted).
+ */
 export type ScopeMismatchPolicy =
   | 'accept'
   | 'refuse'
@@ -16,13 +19,13 @@ export interface ConfirmGrantOptions {
   readonly request: LoginRequest;
   readonly loginCommands: LoginCommands;
   readonly onOtherScope: ScopeMismatchPolicy;
-  /** Called before a question: the tab gets its page now, because a person may take long to answer. */
+  /** Called before a question to the user: the browser tab gets its page immediately, because the user may take long to answer. */
   readonly onQuestion: () => void;
-  /** Ends the question. */
+  /** Aborts the question to the user. */
   readonly signal: AbortSignal;
 }
 
-/** Throws `login_required` when the grant belongs to another account than the requested one. */
+/** Throws `login_required` when the grant belongs to an account other than the requested one. */
 export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest, loginCommands: LoginCommands): void {
   const hint = request.accountHint?.toLowerCase();
   const expected = request.accountUuid?.toLowerCase();
@@ -40,7 +43,7 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
   const granted = accountContextOf(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
-    detail: `the server granted it for the ${sanitizeLine(describeTeam(granted))}`,
+    detail: `the server granted the session for the ${sanitizeLine(describeTeam(granted))}`,
     hint:
       prompt === 'none'
         ? `log in without --prompt none, and choose the context on the page: ${loginCommands.sameRequest}`
@@ -49,8 +52,8 @@ function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest,
 }
 
 /**
- * The scope to store. A grant without a scope has the requested one (RFC 6749 §5.1). Throws `scope_mismatch` when the scope
- * differs and is not accepted.
+ * Returns the scope that is stored with a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
+ * `scope_mismatch` when the granted scope differs from the requested one and is not accepted.
  */
 export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;

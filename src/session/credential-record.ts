@@ -1,53 +1,59 @@
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** A session as it is stored: one item, so that one write commits it (docs/sessions.md). */
+/** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
 export interface CredentialRecord {
-  /** 64 random bits, new at every login. */
+  /** The session id: 64 random bits, new at every login. */
   readonly sid: string;
-  /** Generation: 1 at login, plus 1 for each refresh. It never decreases. */
+  /** The generation of the record: 1 at login, plus 1 for each refresh. The generation never decreases. */
   readonly gen: number;
-  /** 32 random bytes (base64url), created at login and never changed: the key that encrypts the journal of a refresh. */
+  /** The key that encrypts the journal of a refresh: 32 random bytes (base64url), created at login and never changed. */
   readonly journalKey: Secret;
   readonly accessToken: Secret;
-  /** Absent in the implicit flow. */
+  /** The refresh token; absent in the implicit flow. */
   readonly refreshToken?: Secret;
-  /** Seconds since the epoch, by the clock of this machine; `unknownExpiry` when nothing is known. */
+  /**
+   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownExpiry` when it is not
+   * known.
+   */
   readonly expiresAt: number;
   readonly obtainedAt: number;
-  /** Empty when it is not known. */
+  /** The scope of the session; empty when it is not known. */
   readonly scope: string;
   readonly accountUuid?: string;
-  /** UUID of the team, or `personal`; absent when no response has named the account since the record got this field. */
+  /** UUID of the team, or `personal`; absent when no response has named the account since records have the field `team`. */
   readonly team?: string;
-  /** The access token was given to `auth login --with-token`: no response named its scope or its lifetime, and nothing renews it. */
+  /**
+   * True if the access token was given to `auth login --with-token`: its scope and lifetime were in no response, and it cannot
+   * be renewed.
+   */
   readonly isGivenToken?: true;
-  /** A refresh was answered with a grant of another account or team: the session has ended, and its tokens are not used. */
+  /** Present if a refresh returned a grant of another account or team: the session has then ended, and its tokens are not used. */
   readonly otherGrant?: GrantOfOtherAccount;
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
 }
 
-/** Whose grant ended the session. */
+/** The account and team of the grant that ended the session. */
 export interface GrantOfOtherAccount {
   readonly accountUuid?: string;
   readonly team?: string;
-  /** The record then has no refresh token. */
+  /** Whether the grant of the other account was revoked; the record then has no refresh token. */
   readonly isRevoked: boolean;
 }
 
-/** The servers and the application that a stored session belongs to: it is sent to no others (contract.md §3). */
+/** The servers and the application to which a stored session belongs; the session is sent to no other servers (contract.md §3). */
 export interface SessionBinding {
   readonly authOrigin: string;
   readonly baseOrigin: string;
   readonly clientId: string;
 }
 
-/** In UTF-16 units: Windows stores at most 2560 bytes in one item. */
+/** The maximum length of a record in UTF-16 units, because Windows stores at most 2560 bytes in one keychain item. */
 export const maxRecordLength = 1280;
 
-/** The record as JSON. The caller checks that its length is at most `maxRecordLength`. */
+/** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxRecordLength`. */
 export function encodeRecord(record: CredentialRecord): Secret {
   return new Secret(
     JSON.stringify({
@@ -79,7 +85,7 @@ export function encodeRecord(record: CredentialRecord): Secret {
   );
 }
 
-/** undefined when the text is damaged or was written by a newer version. */
+/** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
 export function decodeRecord(text: string): CredentialRecord | undefined {
   const json = parseJson(text);
   if (!json.ok || !isRecord(json.value) || json.value.v !== 1) return undefined;
@@ -120,19 +126,25 @@ export function isRecordOfBinding(record: CredentialRecord, binding: SessionBind
   );
 }
 
-/** The last second of the year 9999. Earlier versions read it as an expiry, and use the token until it is refused. */
+/**
+ * The value of an unknown expiry: the last second of the year 9999. Earlier versions read this value as an expiry, and use the
+ * token until the server refuses it.
+ */
 export const unknownExpiry = 253_402_300_799;
 
 export function isExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
   return expiresAt !== unknownExpiry;
 }
 
-/** Seconds until the access token expires; negative afterwards. */
+/** Seconds until the access token expires; negative after the expiry. */
 export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): number {
   return record.expiresAt - Math.floor(nowMs / 1000);
 }
 
-/** With fewer seconds left a refresh is due. Never earlier, because each refresh invalidates the token of other processes. */
+/**
+ * Number of seconds before the expiry from which the access token is refreshed. The access token is not refreshed earlier,
+ * because each refresh invalidates the token that other processes use.
+ */
 export const refreshMarginSeconds = 300;
 
 function optionalFields(
@@ -154,7 +166,10 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
   return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
 }
 
-/** Bytes to reserve for the answer to a refresh of this session: 4 KiB, or as many blocks as twice its record needs. */
+/**
+ * Bytes of disk space to reserve for the response to a refresh: 4 KiB, or more blocks if twice the size of the session record
+ * needs them.
+ */
 export function journalReservationBytes(record: CredentialRecord): number {
   const block = 4096;
   return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);

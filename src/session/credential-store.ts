@@ -6,15 +6,18 @@ import type { Secret } from '../secret.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import { profileCommand } from './suggested-commands.ts';
 
-/** The two items of a profile: its session, and the client secret of its registered application. */
+/** The two items of a profile in the credential store: the session, and the client secret of the registered application. */
 export type CredentialItemName = 'credential' | 'client';
 
-/** The store failed: `file` is an error of a file in the state folder, `too_long` an item that exceeds the keychain's limit. */
+/**
+ * The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item that exceeds the
+ * size limit of the keychain.
+ */
 export interface StoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
   readonly reason: string;
-  /** In place of the hint for `why`. */
+  /** A hint that replaces the general hint for the reason `why`. */
   readonly hint?: string;
 }
 
@@ -24,10 +27,10 @@ export type ItemReadResult =
   | StoreUnavailable;
 export type ItemWriteResult = { readonly kind: 'done' } | StoreUnavailable;
 
-/** The items of a profile while the store is open. */
+/** The credential store items of a profile, accessible while the store is open. */
 export interface CredentialItems {
   read(item: CredentialItemName): Promise<ItemReadResult>;
-  /** `done` means that the item was read back and is equal. */
+  /** The result `done` means that the item was read back and has the written value. */
   write(item: CredentialItemName, value: Secret): Promise<ItemWriteResult>;
   remove(item: CredentialItemName): Promise<ItemWriteResult>;
 }
@@ -35,23 +38,23 @@ export interface CredentialItems {
 export interface CredentialStore {
   readonly profile: ProfileReference;
   readonly kind: 'keychain' | 'file';
-  /** Where the store keeps the session, for `auth status`. */
+  /** The place where the store keeps the session, which `auth status` shows. */
   readonly location: string;
-  /** Longest item in UTF-16 units; undefined: no limit. */
+  /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
   readonly maxLength: number | undefined;
-  /** The reason why the store cannot take a record; absent where only a write can tell. */
+  /** Returns the reason why the store cannot write a record; absent for a store in which only a write shows that. */
   readonly checkWritable?: () => StoreUnavailable | undefined;
-  /** The files beside the item during a refresh. */
+  /** The files that protect the item of the store during a refresh. */
   readonly journal: RefreshJournal;
   /**
-   * Opens the store for `work`. The keychain's helper process serves all operations and has ended when the promise settles.
-   * For a write the caller passes the profile's lock. The helper inherits it, so that a write that continues after this
-   * process was killed still excludes other writers.
+   * Opens the credential store for the function `work`. One helper process of the keychain performs all operations; it has
+   * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits
+   * the lock, so that a write that continues after this process was killed still excludes other writers.
    */
   withItems<T>(work: (items: CredentialItems) => Promise<T>, lock?: HeldLock): Promise<T>;
 }
 
-/** Throws `keychain_unavailable` for a store that failed: it must not be mistaken for an empty one. */
+/** Throws `keychain_unavailable` for a store that failed, so that callers do not treat it as an empty store. */
 export function requireAvailable<T extends { readonly kind: string }>(
   result: T | StoreUnavailable,
   profile: ProfileReference,
@@ -64,7 +67,7 @@ export function isUnavailable(result: { readonly kind: string }): result is Stor
   return result.kind === 'unavailable';
 }
 
-/** The error `keychain_unavailable` (exit 1) with the hint for the reason. */
+/** Creates the error `keychain_unavailable` (exit code 1) with the hint for the reason. */
 export function storeUnavailableError(
   { why, reason, hint: other }: StoreUnavailable,
   profile: ProfileReference,
@@ -77,7 +80,7 @@ export function storeUnavailableError(
   });
 }
 
-/** A hint that is a function gets the command that selects the file store. */
+/** If `hint` is a function, it receives the command that selects the file store. */
 interface StoreErrorText {
   readonly message: string;
   readonly hint: string | ((fileStoreCommand: string) => string);
@@ -88,7 +91,7 @@ const fileStoreHint = (command: string): string => `store sessions in files of m
 const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>> = {
   locked: {
     message: 'could not use the keychain: it is locked',
-    hint: 'unlock it (on a server: `gnome-keyring-daemon --unlock`), then run the command again',
+    hint: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`), then run the command again',
   },
   missing: { message: 'could not use the keychain: this machine has none', hint: fileStoreHint },
   hung: {

@@ -1,28 +1,34 @@
 import { isRecord, numberField, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
-/** Line 1 of a write-ahead file. It is plain text without a secret, and is authenticated together with the encrypted body. */
+/**
+ * The first line of a write-ahead file. The first line is plain text without secrets; the encryption of the body also
+ * authenticates this line.
+ */
 export interface JournalHeader {
   readonly sid: string;
-  /** The generation of the record that the response will create. */
+  /** The generation of the record that the response to the refresh will create. */
   readonly gen: number;
-  /** First 8 hexadecimal digits of the SHA-256 of the refresh token that was sent. */
+  /** The first 8 hexadecimal digits of the SHA-256 hash of the refresh token that was sent. */
   readonly fingerprint: string;
-  /** Seconds since the epoch, before the request was sent. */
+  /** The time before the refresh request was sent, in seconds since the epoch. */
   readonly sentAt: number;
   readonly pid: number;
 }
 
 /** The content of a write-ahead file. */
 export type DecryptedJournal =
-  /** Neither zeros nor encrypted with this key: partly written, damaged, or of another session. */
+  /**
+   * The body is neither zero bytes nor encrypted with the key of the session, so it is partly written, damaged, or belongs to
+   * another session.
+   */
   | { readonly kind: 'torn'; readonly head: JournalHeader | undefined }
   | { readonly kind: 'zeros'; readonly head: JournalHeader }
   | { readonly kind: 'opens'; readonly head: JournalHeader; readonly body: Secret };
 
 const [nonceLength, tagLength] = [12, 16];
 
-/** Bytes that the encryption adds to the body. */
+/** Number of bytes that the encryption adds to the body. */
 export const encryptionOverhead = nonceLength + tagLength;
 
 export function encodeJournalHeader(head: JournalHeader): string {
@@ -34,14 +40,15 @@ export function refreshTokenFingerprint(refreshToken: Secret): string {
   return crypto().createHash('sha256').update(refreshToken.reveal()).digest('hex').slice(0, 8);
 }
 
-/** Whether the text is a key: 32 bytes as base64url. */
+/** Whether the text is a valid key: 32 bytes in base64url. */
 export function isJournalKey(key: Secret): boolean {
   return keyBytes(key).length === 32;
 }
 
 /**
- * Nonce, tag and ciphertext of the body (AES-256-GCM with the key of the session, line 1 as additional data). The body is
- * padded with zeros to `size` bytes in all, so that no length has to be stored and a partly written file does not decrypt.
+ * Encrypts the body of a write-ahead file with AES-256-GCM and the key of the session; the result is nonce, tag and ciphertext,
+ * and the first line is the additional data. The body is padded with zero bytes to a total length of `size`, so that no length
+ * has to be stored and a partly written file cannot be decrypted.
  */
 export function encryptJournal(head: string, key: Secret, body: string, size: number, nonce: Uint8Array): Buffer {
   const text = Buffer.from(body, 'utf8');
@@ -82,7 +89,7 @@ function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefin
     const text = Buffer.concat([decipher.update(encrypted.subarray(encryptionOverhead)), decipher.final()]);
     return new Secret(text.toString('utf8').replace(/\0+$/, ''), '[response]');
   } catch {
-    // The tag does not match: partly written or damaged.
+    // The authentication tag does not match because the file is partly written or damaged.
     return undefined;
   }
 }
@@ -91,7 +98,7 @@ function keyBytes(key: Secret): Buffer {
   return Buffer.from(key.reveal(), 'base64url');
 }
 
-/** Loaded on first use: only a refresh needs it, and loading takes a millisecond. */
+/** The encryption module is loaded on first use, because only a refresh needs it and loading it takes a millisecond. */
 function crypto() {
   return process.getBuiltinModule('node:crypto');
 }

@@ -7,13 +7,13 @@ import type { RefreshedGrantDeps } from './refreshed-grant.ts';
 import { readStoredSession, reauthenticateCommand } from './stored-session.ts';
 import type { TokenErrorContext } from './token-errors.ts';
 
-/** Milliseconds in which another process stores the answer that it has received. */
+/** Milliseconds to wait until another process has stored the response that it has received. */
 const rivalTimeoutMs = 2_000;
 
 /**
- * Waits for the record of another process that has sent the same refresh token. It prepared a file before its request, so it is
- * found by that file, or its record is stored already.
- * @returns the newer record; undefined when there is none
+ * Waits for the record of another process that has sent the same refresh token. The other process created a journal file before
+ * its request, so it is recognized by that file as long as its record is not stored. @returns the newer record; undefined when
+ * there is none
  */
 export async function waitForNewerRecord(
   { store, binding, clock }: Pick<RecoveryDeps, 'store' | 'binding' | 'clock'>,
@@ -23,7 +23,7 @@ export async function waitForNewerRecord(
 ): Promise<CredentialRecord | undefined> {
   const pauseMs = 50;
   for (let left = rivalTimeoutMs; ; left -= pauseMs) {
-    // Looked up first: a rival that ends in between has stored its record.
+    // `hasRival` is called before the record is read, because a process that ends between the two calls has stored its record.
     const hasRival = reservation.hasRival();
     const stored = await readStoredSession(store, items, binding);
     const isNewer = stored.kind === 'found' && (stored.record.sid !== sent.sid || stored.record.gen > sent.gen);
@@ -33,7 +33,7 @@ export async function waitForNewerRecord(
   }
 }
 
-/** Stores that the session has ended, unless the store has a newer record than the one whose refresh token was rejected. */
+/** Stores that the session has ended, unless the store has a newer record than the one with the rejected refresh token. */
 export async function storeEndedSession(
   { store }: Pick<RecoveryDeps, 'store'>,
   items: CredentialItems,
@@ -45,7 +45,7 @@ export async function storeEndedSession(
     store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
 }
 
-/** For the error that ends a session: the command that logs in to the same account, and a possible reason. */
+/** Additions to the error that ends a session: the command that logs in to the same account, and a possible reason. */
 export function sessionEndedContext(
   { profile, flowOption }: Pick<RefreshedGrantDeps, 'profile' | 'flowOption'>,
   ended: CredentialRecord,

@@ -9,11 +9,11 @@ import { tokenError, tokenRequestError } from './token-errors.ts';
 
 export interface ExchangeDeps {
   readonly client: OAuthClient;
-  /** Each sender has a connection of its own. */
+  /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly profile: ProfileReference;
   readonly loginCommands: LoginCommands;
-  /** The server certainly follows spec.md, which puts the credentials into the query. */
+  /** Whether the server is known to implement spec.md, which sends the client credentials in the query. */
   readonly isSpecServer: () => boolean;
 }
 
@@ -21,13 +21,14 @@ export interface CodeExchange {
   readonly code: ValidatedCode;
   readonly redirectUri: string;
   readonly pkce: Pkce | undefined;
-  /** Ends the request. */
+  /** Aborts the token request. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Exchanges an authorization code (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). A code can be used once, so only a
- * request that was certainly not sent is repeated, up to three times in all. Throws a CliError of token-errors.ts.
+ * Exchanges an authorization code (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3). An authorization code can be used
+ * once, so the request is repeated only if it was certainly not sent, at most three times in all. Throws one of the CliErrors
+ * of token-errors.ts.
  */
 export async function exchangeCode(
   deps: ExchangeDeps,

@@ -15,23 +15,26 @@ import {
 } from './profile-paths.ts';
 import { sessionBindingOf } from './session-binding.ts';
 
-/** Milliseconds for the keychain. Afterwards the program repeats the read in a helper process, which can wait and be killed. */
+/**
+ * Milliseconds to wait for the keychain. After the time limit, the program repeats the read in a helper process, which can wait
+ * longer and can be killed.
+ */
 const keychainTimeoutMs = 1_000;
 
 /**
- * The access token for `auth token [--profile NAME]` without loading the program; undefined: the program has to run, which
- * also reports every error. Never writes, refreshes, prompts or unlocks.
+ * Reads the access token for `auth token [--profile NAME]` without loading the whole program; if the result is undefined, the
+ * whole program runs and reports any error. The fast path never writes, refreshes, prompts or unlocks.
  */
 export async function fastPathToken(
   argv: readonly string[],
   env: Environment,
   platform: NodeJS.Platform,
   nowMs: number,
-  /** Called when a native call is still blocked, which keeps this process from exiting. */
+  /** Called when a native call still blocks a thread, which prevents this process from exiting. */
   onBlocked: () => void = () => {},
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
-  // On a terminal the program prints a warning before the token.
+  // If the output is a terminal, the whole program runs, because it prints a warning before the token.
   if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isPossiblyTerminal()) return undefined;
   try {
     const folders = platformFolders(env, platform);
@@ -40,7 +43,7 @@ export async function fastPathToken(
     if (binding === undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
-    // A refresh was interrupted or is in progress, so the stored record may not be the newest.
+    // An earlier refresh was interrupted or another one is in progress, so the stored record may not be the newest.
     if (listWriteAheadFiles(place).length > 0 || listCredentialTemporaries(place).length > 0) return undefined;
     const text =
       settings.values.credential_store === 'file'
@@ -50,18 +53,18 @@ export async function fastPathToken(
     if (record === undefined || !isRecordOfBinding(record, binding)) return undefined;
     return secondsUntilExpiry(record, nowMs) > refreshMarginSeconds ? record.accessToken : undefined;
   } catch {
-    // The program meets the same error and reports it.
+    // The whole program encounters the same error and reports it.
     return undefined;
   }
 }
 
-/** Every terminal is a character device. Loading node:tty would take a tenth of the whole time. */
+/** Every terminal is a character device; the module node:tty is not used, because loading it takes a tenth of the total time. */
 function isPossiblyTerminal(): boolean {
   const output = fstatSync(1);
   return output.isCharacterDevice() && output.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }
 
-/** Exactly `auth token`, with or without a profile. */
+/** Accepts only the words `auth token`, with or without a profile. */
 function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
   const [first, second, third, fourth] = argv;
   if (first !== 'auth' || second !== 'token') return undefined;

@@ -7,12 +7,12 @@ import { listCredentialTemporaries, type ProfilePaths } from './profile-paths.ts
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
 import { canReplaceRecord, recordFromAnswer } from './renewed-record.ts';
 
-/** Creates the temporary file that becomes the record; a test replaces it to make it fail. */
+/** Creates the temporary file that replaces the session file; tests pass a function that fails. */
 export type PrepareFileReplacement = (path: string, reserve: number) => FileReplacement;
 
 /**
- * The journal of the file store. It needs no write-ahead file: the temporary file that becomes the record is on the disk
- * before a refresh is sent, and after an interruption it is found again.
+ * The refresh journal of the file store. The file store needs no write-ahead file: the temporary file that replaces the session
+ * file exists on the disk before a refresh is sent, and later commands find it after an interruption.
  */
 export function createFileJournal(
   place: ProfilePaths,
@@ -23,12 +23,13 @@ export function createFileJournal(
     isOrphaned: () => false,
     reserve(record, options) {
       ensureFolder(place.folder);
-      // Throws for a file that cannot be read: it may contain the newest record.
+      // Throws when the file cannot be read, because the file may contain the newest record.
       for (const path of listCredentialTemporaries(place)) readSecretText(path);
       return reservationOf(place, prepare(place.credentialFile, journalReservationBytes(record)), record, options);
     },
     removeObsolete(stored) {
-      // The reserved file of a refresh in doubt stays. Under the lock every other one belongs to a killed process.
+      // The reserved file of a refresh with an unknown result is kept. Because this process has the lock, every other temporary
+      // file belongs to a killed process.
       const { inDoubt: isInDoubt } = inspectTemporaries(place, stored);
       removeTemporaries(place, (content) => isObsolete(content, stored) && !(isInDoubt && content.kind === 'reserved'));
     },
@@ -37,7 +38,7 @@ export function createFileJournal(
   };
 }
 
-/** The temporary files that contain the whole text, as a failed commit leaves them. */
+/** Temporary files that contain the whole text because the commit failed after the write. */
 export function temporariesWithText(place: ProfilePaths, text: string): readonly string[] {
   return listCredentialTemporaries(place).filter(
     (path) => unlessFailed(() => readSecretText(path)?.replace(/\0+$/, '') === text) === true,
@@ -58,9 +59,9 @@ function inspectTemporaries(place: ProfilePaths, item: CredentialRecord): Journa
 
 type TemporaryContent =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
-  /** Zeros that no response has filled completely. */
+  /** The file has zero bytes that no response has filled completely. */
   | { readonly kind: 'reserved' }
-  /** It may contain the newest record. */
+  /** The temporary file cannot be read, and may contain the newest session record. */
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'other' };
 
@@ -76,7 +77,7 @@ function isUnanswered({ kind }: TemporaryContent): boolean {
   return kind === 'reserved' || kind === 'unreadable';
 }
 
-/** Never a newer record of the session: it may be its only copy. */
+/** A newer record of the session is never removed, because the file may contain the only copy of it. */
 function isObsolete(content: TemporaryContent, stored: CredentialRecord): boolean {
   if (content.kind !== 'record') return content.kind !== 'unreadable';
   return content.record.sid !== stored.sid || content.record.gen <= stored.gen;
@@ -84,7 +85,7 @@ function isObsolete(content: TemporaryContent, stored: CredentialRecord): boolea
 
 function removeTemporaries(place: ProfilePaths, isRemoved: (content: TemporaryContent) => boolean): void {
   for (const path of listCredentialTemporaries(place)) {
-    // A file that cannot be removed stays: a later command removes it.
+    // A file that cannot be removed now is removed by a later command.
     unlessFailed(() => isRemoved(readTemporary(path)) && removeDurably(path));
   }
 }
@@ -99,7 +100,8 @@ function reservationOf(
   const put = (record: CredentialRecord): void => {
     const text = `${encodeRecord(record).reveal()}\n`;
     state = 'failed';
-    // Compared when the text is on the disk: an item that cannot be read must not lose it.
+    // The stored record is compared only after the text was written to the disk, so that the text is not lost if the record
+    // cannot be read.
     const isReplaced = replacement.commit(
       text,
       (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
@@ -110,18 +112,18 @@ function reservationOf(
   };
   return {
     path: replacement.path,
-    // This is already the commit: the record is stored before the connection has ended.
+    // In the file store, storing the response already commits it: the record is stored before the connection has ended.
     persistResponse(body) {
       const next = recordFromAnswer(old, processTokenResponse({ status: 200, contentType: '', body }), options.now);
       if (next === undefined) return false;
       try {
         put(next);
       } catch {
-        // commit() writes the grant again from memory.
+        // After a failed write, `commit` writes the grant again from memory.
       }
       return state === 'committed' || replacement.hasText();
     },
-    // Written again if the first write failed, because the old record is no longer valid.
+    // If the first write failed, the record is written again, because the old record is no longer valid.
     commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
     hasRival: () =>
       listCredentialTemporaries(place).some((path) => path !== replacement.path && isRival(readTemporary(path), old)),
@@ -141,7 +143,7 @@ function readDropletOrAction(place: ProfilePaths): CredentialRecord | undefined 
   return text === undefined ? undefined : decodeRecord(text);
 }
 
-/** The result, or undefined when the file system failed. */
+/** Returns the result of `work`, or undefined when a file operation failed. */
 function unlessFailed<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -14,8 +14,8 @@ import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
 /**
- * The opt-in store: files of mode 0600 beside the locks. A write syncs a temporary file, renames it and syncs the folder; the
- * rename is the commit.
+ * The optional credential store in files of mode 0600, in the folder of the lock files. A write syncs a temporary file, renames
+ * it and syncs the folder; the rename commits the write.
  */
 export function createFileStore(
   place: ProfilePaths,
@@ -62,10 +62,13 @@ export function createFileStore(
   };
 }
 
-/** Bytes: more than the record of a login needs. */
+/** Number of bytes that is larger than the session record of any login. */
 const reservedForLogin = 8192;
 
-/** After an error what is stored decides. A temporary file with the whole text stays until the text is in its place. */
+/**
+ * After an error the content of the store determines the result. A temporary file with the whole text is kept until the text is
+ * stored in the target file.
+ */
 function writeItem(place: ProfilePaths, path: string, text: string): void {
   const kept = path === place.credentialFile ? temporariesWithText(place, text) : [];
   for (const temporary of kept) {
@@ -73,7 +76,7 @@ function writeItem(place: ProfilePaths, path: string, text: string): void {
       adoptTemporary(temporary, path, text);
       return;
     } catch {
-      // A new file may be possible.
+      // If no temporary file can be renamed, a new file is written.
     }
   }
   try {
@@ -91,7 +94,7 @@ function isStored(path: string, text: string): boolean {
   }
 }
 
-/** A full disk or a missing permission is an unavailable store; the reason is the system's message. */
+/** A full disk or a missing permission makes the store unavailable; the reason is the message of the operating system. */
 function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
   try {
     return work();

@@ -3,12 +3,12 @@ import type { CredentialItems, CredentialStore, ItemWriteResult } from './creden
 import { canReplaceRecord } from './renewed-record.ts';
 import { writeCredentialRecord } from './stored-session.ts';
 
-/** `superseded`: the store has a newer grant, another session or none, and was not changed. */
+/** `superseded` means that the store contains a newer grant, another session or no session, and was not changed. */
 export type ConditionalWriteResult = ItemWriteResult | { readonly kind: 'superseded' };
 
 /**
- * Writes the record that a refresh of `sent` has created, unless the store has changed since: the lock excludes other processes
- * only where the file system shares its locks.
+ * Writes the record that a refresh of `sent` has created, unless the store has changed since then: the lock excludes other
+ * processes only on file systems that share locks.
  */
 export async function writeUnlessSuperseded(
   store: CredentialStore,

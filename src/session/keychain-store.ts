@@ -10,7 +10,7 @@ export interface KeychainStoreOptions {
   readonly keychain: Keychain;
   /** `<profile>#<id>` (profile-paths.ts). */
   readonly account: () => string;
-  /** Milliseconds for one operation: 60 s where a person can unlock the keychain, 3 s elsewhere. */
+  /** Time limit of one keychain operation in milliseconds: 60 s if a user can unlock the keychain, otherwise 3 s. */
   readonly limit: number;
   readonly onWaiting: () => void;
   readonly platform: NodeJS.Platform;

@@ -8,13 +8,13 @@ import { profileCommand } from './suggested-commands.ts';
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
   readonly runtimeEnvironment: RuntimeEnvironment;
-  /** A listener waits for the redirect; false with `--paste`. */
+  /** Whether the loopback listener waits for the redirect; false with `--paste`. */
   readonly listening: boolean;
-  /** Pasted lines are read. */
+  /** Whether the login reads pasted lines. */
   readonly pasting: boolean;
-  /** A tab of the browser was redirected to the authorization URL already. */
+  /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
-  /** The time limit as typed: `5m`. */
+  /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
 
@@ -30,7 +30,7 @@ export async function showLoginInstructions(
   await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened })}\n`);
 }
 
-/** The text before the wait: the complete authorization URL alone on its line, then how to continue from this machine. */
+/** The instructions before the wait: the complete authorization URL on a separate line, then how to continue from this machine. */
 export function loginInstructions(
   options: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'> & { readonly opened: boolean },
 ): string {
@@ -43,11 +43,11 @@ export function loginInstructions(
       : `To sign in at ${host}, open this URL in a browser:`;
   const waiting = listening
     ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
-    : `Then paste the complete URL of the last page here and press Enter (${limit}).`;
+    : `After login, paste the complete URL of the last page here and press Enter (${limit}).`;
   return [lead, authorizationUrl, waiting, ...remoteBrowserHint(options)].join('\n');
 }
 
-/** How the redirect reaches this machine when the browser probably runs on another one. */
+/** Explains how the redirect reaches this machine when the browser probably runs on another machine. */
 function remoteBrowserHint({
   runtimeEnvironment,
   authorizationUrl,
@@ -55,7 +55,8 @@ function remoteBrowserHint({
   listening,
   profile,
 }: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'>): readonly string[] {
-  // A browser that reaches an authorization server on this machine's loopback interface reaches the helper as well.
+  // If the authorization server is on the loopback interface of this machine, a browser that reaches it also reaches the
+  // loopback listener.
   if (!listening || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
@@ -81,7 +82,10 @@ function remoteBrowserHint({
   return [];
 }
 
-/** Whether a browser may be opened from here: only for a person at a terminal, never under CI or where it would take the terminal over. */
+/**
+ * Whether the program may open a browser: only for a user at a terminal, never in CI or where a text browser would use the
+ * terminal.
+ */
 export function canOpenBrowser(
   runtimeEnvironment: RuntimeEnvironment,
   terminal: boolean,

@@ -2,20 +2,20 @@ import { CliError } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 
-/** What a signal (SIGINT, SIGTERM, SIGHUP) does to a login; listens from its creation until `close`. */
+/** Handles signals (SIGINT, SIGTERM, SIGHUP) during a login, from the creation of this object until `close`. */
 export interface LoginInterruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** Waits for `work`; rejects at once when a signal comes, and with `timeoutError()` after `limit` milliseconds. */
+  /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
-  /** Waits for `work`; after a signal at most 5 s more (login.md rule 6). */
+  /** Waits for `work`; after a signal for at most 5 s more (login.md rule 6). */
   withGrace<T>(work: Promise<T>): Promise<T>;
-  /** Throws `cancelled` (exit 130, or 143 after SIGTERM) when a signal came: it decides how the program ends. */
+  /** Throws `cancelled` (exit code 130, or 143 after SIGTERM) when a signal arrived, because the signal determines the exit code. */
   throwIfInterrupted(): void;
   close(): void;
 }
 
-/** Milliseconds that a request in progress gets after a signal. */
+/** Milliseconds for which the program waits for a request in progress after a signal. */
 const graceMs = 5_000;
 
 export function createLoginInterruption({
@@ -76,7 +76,7 @@ function onceAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Never settles when `signal` ends the sleep. */
+/** The returned promise never settles when `signal` aborts the sleep. */
 function sleepOrNever(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return new Promise(() => {});
   return clock.sleep(ms, signal).catch(() => new Promise<void>(() => {}));

@@ -3,18 +3,21 @@ import type { OAuthFlow } from '../oauth/authorization-url.ts';
 /** The options of one login. */
 export interface LoginRequest {
   readonly flow: OAuthFlow;
-  /** undefined: the parameter is omitted, which means `read` (spec.md §4.1). */
+  /** The requested scope; if undefined, the parameter is omitted, which means `read` (spec.md §4.1). */
   readonly scope: string | undefined;
   readonly prompt: string | undefined;
-  /** First 6 characters of the account's UUID. */
+  /** The first 6 characters of the account's UUID. */
   readonly accountHint: string | undefined;
-  /** The complete UUID of the expected account. Another account is refused, and so is a grant that names none. */
+  /** The complete UUID of the expected account. A grant of another account is refused, and so is a grant that names no account. */
   readonly accountUuid?: string | undefined;
-  /** The expected context: `personal` or the UUID of a team. Another one is refused, and so is a grant that names no account. */
+  /**
+   * The expected context: The expected context: `personal` or the UUID of a team. A grant in another context is refused, and so
+   * is a grant that names no account.
+   */
   readonly team?: string | undefined;
   readonly pkce: boolean;
-  /** false with `--paste`: nothing is bound, and the redirect URL is pasted. */
+  /** False with `--paste`: no port is bound, and the user pastes the redirect URL. */
   readonly listen: boolean;
-  /** Time limit for the response, in milliseconds. */
+  /** Time limit for the authorization response, in milliseconds. */
   readonly limit: number;
 }

@@ -23,20 +23,23 @@ import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login
 
 export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ReachabilityCheckDeps, AuthorizationAttemptDeps {
   readonly signals: Signals;
-  /** Held for the whole login; undefined when another login of this profile is running. */
+  /** Acquires the lock for the whole login; returns undefined when another login of this profile is running. */
   readonly tryLoginLock: () => HeldLock | undefined;
-  /** Throws when the environment would print or expose the requests. */
+  /** Throws when an environment variable would make Node print or expose the requests. */
   readonly requireSafe: () => void;
   readonly onOtherScope: ScopeMismatchPolicy;
-  /** When `prompt=none` needs a person, the login goes on in the same tab with the page. False: it is an error. */
+  /**
+   * Whether a login with `prompt=none` that requires user input continues in the same browser tab with the sign-in page. If
+   * `canContinue` is false, a login that requires user input fails.
+   */
   readonly canContinue: boolean;
   /** Reports the stored session in the terminal. */
   readonly report: (result: LoginResult) => Promise<void>;
 }
 
 /**
- * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state, one code exchange and one
- * stored session. Throws a CliError; nothing is stored then.
+ * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
+ * and one stored session. Throws a CliError, in which case no session is stored.
  */
 export async function performLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
   deps.requireSafe();
@@ -48,7 +51,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
     await requireUsableStore(deps);
     let attempt = createAuthorizationAttempt(deps, request);
     receiver = await openReceiver(attempt, request);
-    // Before the URL is shown: whoever sees it may send a signal.
+    // The program listens for signals before it shows the URL, because a user who sees the URL may press Ctrl-C.
     interruption = createLoginInterruption(deps);
     const { signal } = interruption;
 
@@ -81,12 +84,12 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
   } catch (error) {
     receiver?.showOutcome(failureOutcome(error));
     interruption?.throwIfInterrupted();
-    // Only a tab that brought a response waits for its page.
+    // The login waits for the browser tab only if a tab sent the accepted response.
     const isCancelled = error instanceof CliError && error.code === 'cancelled';
     if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;
     throw error;
   } finally {
-    // A request in progress would keep the process alive until its own deadline.
+    // Requests in progress are aborted, because they would keep the process running until their own deadline.
     ended.abort();
     interruption?.close();
     await receiver?.close();
@@ -106,7 +109,7 @@ interface OpenAttempt {
   readonly receiver: ResponseReceiver;
   readonly interruption: LoginInterruption;
   readonly isContinued?: boolean;
-  /** Aborted when the login is over. */
+  /** Aborted when the login has ended. */
   readonly ended: AbortSignal;
 }
 
@@ -121,13 +124,13 @@ async function awaitResponse(
   return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
 }
 
-/** A login without a page was not possible, because somebody has to sign in or to agree (spec.md §4.1). */
+/** Whether a login without a page failed because a person must sign in or authorize the application (spec.md §4.1). */
 function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boolean {
   const isNeeded = result.kind === 'error' && ['consent_required', 'login_required'].includes(result.error);
   return isNeeded && prompt === 'none';
 }
 
-/** Milliseconds for a person who signs in after a login without a page was refused. */
+/** Milliseconds for a person to sign in after a login without a page was refused. */
 const personLimitMs = 300_000;
 
 function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
@@ -138,7 +141,7 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
   });
 }
 
-/** A locked or missing keychain is reported before a person goes through the browser. */
+/** A locked or missing keychain is reported before the user signs in in the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
   requireAvailable(await store.withItems((items) => items.read('credential')), profile);
   const failure = store.checkWritable?.();

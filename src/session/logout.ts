@@ -19,11 +19,11 @@ export interface LogoutDeps {
   readonly store: CredentialStore;
   readonly createSender: () => Promise<HttpSender>;
   readonly lock: () => Promise<HeldLock>;
-  /** The application as the server of this record knows it. */
+  /** The application to which this session record was issued. */
   readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
   readonly requireSafe: () => void;
   readonly removeAccount: () => void;
-  /** Asks the resource API of this record whether it still takes the token. */
+  /** Checks with the resource API of this record whether the access token is still accepted. */
   readonly probe: (record: CredentialRecord) => Promise<TokenAcceptance>;
 }
 
@@ -31,12 +31,12 @@ export type LogoutOutcome =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'local' }
   | { readonly kind: 'revoked' }
-  /** Deleted on this machine; the error says why the revocation is not proven. */
+  /** The session is deleted on this machine; the error explains why the revocation is not proven. */
   | { readonly kind: 'unproven'; readonly error: CliError };
 
 /**
- * Ends a session: deletes it here first, then revokes it at the server that issued it, whatever the profile points to now,
- * and proves that it is refused (spec.md §4.4).
+ * Ends a session: deletes it on this machine, revokes it at the server that issued it (even if the profile now names another
+ * server), and checks that the token is refused (spec.md §4.4).
  */
 export async function performLogout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
   if (!local) deps.requireSafe();
@@ -63,12 +63,12 @@ type DeletedSession =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
 
-/** The item goes first: with it the key is gone, and nothing that lies beside it can ever be opened again. */
+/** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
 async function deleteSession({ journal, profile }: CredentialStore, items: CredentialItems): Promise<DeletedSession> {
   const item = requireAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
   const stored = decodeRecord(item.value.reveal());
-  // What is revoked is the newest there is: the tokens of an older record are dead already.
+  // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : newestRecord(journal, stored);
   requireAvailable(await items.remove('credential'), profile);
   if (stored !== undefined) journal.removeSession(stored.sid);
@@ -77,10 +77,11 @@ async function deleteSession({ journal, profile }: CredentialStore, items: Crede
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
   const client = await deps.client(record);
-  // spec.md §4.4 takes the token itself as bearer; other servers authenticate the client.
+  // The revocation of spec.md §4.4 sends the token itself as bearer token; other servers authenticate the client.
   const isBearer = client.tokenParams === 'query';
   const headers = isBearer ? { authorization: `Bearer ${record.accessToken.reveal()}` } : {};
-  // Elsewhere the refresh token may outlive the access token, and only its revocation is required (RFC 7009 §2).
+  // At other servers the refresh token may remain valid after the access token was revoked, and RFC 7009 §2 requires only the
+  // revocation of refresh tokens.
   const refreshToken = isBearer ? undefined : record.refreshToken;
   const refreshError =
     refreshToken && (await revokeToken(deps, client, record, { operation: 'revokeRefreshToken', token: refreshToken }));
@@ -108,11 +109,11 @@ interface Revocation {
   readonly operation: 'revokeAccessToken' | 'revokeRefreshToken';
   readonly token: Secret;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the refresh token may still be valid; by default when there is one. */
+  /** Whether the refresh token may still be valid (default: true if the session has one). */
   readonly isRefreshTokenLeft?: boolean | undefined;
 }
 
-/** Revokes one token; the error when the server does not. */
+/** Revokes one token; returns the error when the server does not revoke it. */
 async function revokeToken(
   deps: LogoutDeps,
   client: OAuthClient,
@@ -140,7 +141,10 @@ function revocationError(record: CredentialRecord, error: SendError | CliError):
   return new CliError(error.code, error.message, { detail, hint: revokeInPanel, cause: error });
 }
 
-/** For the detail: what may still be valid at the server. The lifetime of a refresh token is not known. */
+/**
+ * Text for the detail of an error: the tokens that may still be valid at the server. The server does not tell the lifetime of a
+ * refresh token.
+ */
 function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refreshToken !== undefined): string {
   const end = isExpiryKnown(record)
     ? `is valid until ${new Date(record.expiresAt * 1000).toISOString()}`

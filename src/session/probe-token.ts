@@ -3,12 +3,15 @@ import { readBodyText } from '../platform/buffered-body.ts';
 import { type HttpSender, SendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 
-/** Whether the resource API accepts an access token; `unknown` when it was not reached or answered something else. */
+/** Whether the resource API accepts an access token; `unknown` when the API was not reached or its response does not show it. */
 export type TokenAcceptance = 'accepted' | 'refused' | 'unknown';
 
 const path = '/v2/actions?page=1&per_page=1';
 
-/** Sends one request to a collection that always exists and that every scope may read (spec.md §4.5); never repeated. */
+/**
+ * Sends one request to a collection that always exists and that every scope may read (spec.md §4.5); the request is never
+ * repeated.
+ */
 export async function probeToken(
   send: HttpSender,
   baseOrigin: string,

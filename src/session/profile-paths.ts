@@ -2,16 +2,19 @@ import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ensureFolder, listFolder, readTextIfPresent } from '../platform/files.ts';
 
-/** The session files of one profile in the state folder. Synchronous and only with node:fs, because the fast path uses it. */
+/**
+ * The session files of one profile in the state folder. The functions are synchronous and use only node:fs, because the fast
+ * path of `auth token` uses them.
+ */
 export interface ProfilePaths {
   readonly folder: string;
-  /** Permanent empty file with a kernel lock, which is held for every change of the credential. */
+  /** The lock file: permanent, empty, and locked during every change of the credential. */
   readonly lock: string;
-  /** A separate lock, because a person may take five minutes to log in. */
+  /** The lock file of logins, which is separate because a user may take five minutes to log in. */
   readonly loginLock: string;
-  /** The record of the file store. */
+  /** The session record of the file store. */
   readonly credentialFile: string;
-  /** The client secret of the file store. */
+  /** The client secret in the file store. */
   readonly clientFile: string;
   readonly profile: string;
 }
@@ -29,14 +32,17 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
   };
 }
 
-/** A write-ahead file, decoded from its name `<profile>.<sid>.<gen>.wal`. */
+/** A write-ahead file, described by its name `<profile>.<sid>.<gen>.wal`. */
 export interface WriteAheadFile {
   readonly sid: string;
   readonly gen: number;
   readonly path: string;
 }
 
-/** The write-ahead files of this profile, oldest generation first. Profile names contain no dot, so no other profile matches. */
+/**
+ * The write-ahead files of this profile, oldest generation first. Profile names contain no dot, so the pattern matches no file
+ * of another profile.
+ */
 export function listWriteAheadFiles(place: ProfilePaths): readonly WriteAheadFile[] {
   const found = listFolder(place.folder).flatMap((name) => {
     const [, profile, sid = '', gen = ''] = /^([^.]+)\.([0-9a-f]{16})\.(\d+)\.wal$/.exec(name) ?? [];
@@ -49,12 +55,12 @@ export function writeAheadPath(place: ProfilePaths, sid: string, gen: number): s
   return join(place.folder, `${place.profile}.${sid}.${gen}.wal`);
 }
 
-/** The name under which a write-ahead file is created when it replaces another one. */
+/** The temporary name of a write-ahead file that will replace an existing one. */
 export function writeAheadDraftPath(path: string): string {
   return `${path}.${process.pid}.next`;
 }
 
-/** Drafts that an interrupted command has left. */
+/** Unfinished write-ahead files that an interrupted command has left. */
 export function listTemporaryWriteAheadFiles(place: ProfilePaths): readonly string[] {
   return listFolder(place.folder)
     .filter((name) => name.startsWith(`${place.profile}.`) && /\.wal\.(\d+\.)?next$/.test(name))
@@ -70,14 +76,14 @@ export function listCredentialTemporaries(place: ProfilePaths): readonly string[
 }
 
 /**
- * The keychain account, `<profile>#<id>`. The id is stored beside the locks: another state folder has other locks, which do
- * not exclude this one, so it must use another keychain item.
+ * The account name of the keychain items of a profile, `<profile>#<id>`. The id is stored in the folder of the lock files: the
+ * locks of another state folder do not exclude this process, so each state folder must use separate keychain items.
  */
 export function keychainAccount(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
   return `${place.profile}#${keychainId(place.folder, random)}`;
 }
 
-/** The account if its id exists; never creates one. */
+/** The keychain account if its id already exists; this function never creates an id. */
 export function existingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readTextIfPresent(keychainIdPath(place.folder))?.trim();
   return id === undefined || id === '' ? undefined : `${place.profile}#${id}`;
@@ -91,7 +97,7 @@ function keychainId(folder: string, random: (bytes: number) => Uint8Array): stri
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${Buffer.from(random(6)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
   try {
-    // Linking fails when the file exists, so two simultaneous first runs get the same id.
+    // The hard link fails when the file exists, so that two processes that run for the first time at once get the same id.
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

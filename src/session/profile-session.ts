@@ -13,33 +13,45 @@ import {
   tokenFreshness,
 } from './stored-session.ts';
 
-/** Supplies the access token of every API call; refreshed when needed, and read again when another process refreshed it. */
+/**
+ * Supplies the access token for every API request; refreshes it when needed, and reads it again when another process has
+ * refreshed it.
+ */
 export interface ProfileSession {
-  /** A valid access token, refreshed first when it has expired or will soon. */
+  /** A valid access token; it is refreshed first if it has expired or expires soon. */
   bearer(): Promise<Secret>;
-  /** After the API refused this token: the current token if it is another one, else a refreshed one. */
+  /** Called after the API refused a token: returns the current token if it is another one, else refreshes it. */
   renew(refused: Secret): Promise<Secret>;
-  /** The record behind `bearer()`. */
+  /** The session record whose token `bearer()` returned. */
   record(): Promise<CredentialRecord>;
-  /** Refreshes now, even if no refresh is due. */
+  /** Refreshes the access token even if it is not about to expire. */
   forceRefresh(): Promise<CredentialRecord>;
 }
 
-/** Another login has replaced the session of a command that is running, such as a batch, by one of another account or team. */
+/**
+ * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
+ * team.
+ */
 function replacedSessionError(deps: RefreshDeps, owner: AccountContext, record: CredentialRecord): CliError {
   const session = { ...owner, scope: record.scope };
-  const detail = `it belonged to ${describeAccount(owner)}; another login has replaced it by one of ${describeAccount(record)}`;
+  const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
   return needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
 }
 
-/** The session of a profile in its credential store. */
+/** Opens the session of a profile in its credential store. */
 export function createProfileSession(deps: RefreshDeps): ProfileSession {
   let known: CredentialRecord | undefined;
   let flight: Promise<CredentialRecord> | undefined;
-  /** A record in doubt that the resource API accepts: this process uses it until it is refused. */
+  /**
+   * A record whose refresh has an unknown result although the resource API accepts its token: this process uses it until the
+   * token is refused.
+   */
   let trusted: CredentialRecord | undefined;
 
-  /** Whose session this process uses. Another command may replace the stored session, but not for work that has begun. */
+  /**
+   * The account whose session this process uses. Another command may replace the stored session, but a running command must not
+   * continue with another account.
+   */
   let owner: AccountContext = {};
   const adopt = (record: CredentialRecord): CredentialRecord => {
     if (compareAccounts(owner, record) === 'different') throw replacedSessionError(deps, owner, record);
@@ -48,7 +60,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     return record;
   };
 
-  /** All callers in this process share one refresh. */
+  /** All callers in this process wait for the same refresh. */
   const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
     flight ??= refreshSession(deps, cause)
       .then(({ record, inDoubt }) => {
@@ -70,15 +82,15 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     if (known !== undefined && (known === trusted || tokenFreshness(known, deps.clock.now()) === 'valid')) return known;
     const found = await read();
     known = adopt(found.record);
-    // Another command was interrupted or is in progress: its files are recovered under the lock.
+    // Another command was interrupted or is in progress, so its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
     if (known.otherGrant?.isRevoked === true) throw otherGrantError(deps, known);
     const state = tokenFreshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });
     if (state === 'expired') {
-      const refused = 'the server refused its access token, which cannot be renewed';
-      const detail = known.isGivenToken === true ? refused : 'it has expired and has no refresh token';
+      const refused = 'the server refused the access token of the session, which cannot be renewed';
+      const detail = known.isGivenToken === true ? refused : 'the session has expired and has no refresh token';
       throw needsLoginError(deps.profile, detail, known, deps.flowOption(known.sid));
     }
     return known;

@@ -21,7 +21,7 @@ export interface RecoveryDeps extends FailpointObserver {
 
 /**
  * Reads the stored session under the profile's lock and recovers what an interrupted command has left (see the table of
- * docs/sessions.md). Throws when the store cannot be read or the item is missing; nothing is changed then.
+ * docs/sessions.md). Throws when the store cannot be read or the item is missing; the store is then unchanged.
  */
 export async function recoverSession(deps: RecoveryDeps, items: CredentialItems): Promise<FoundSession> {
   const { store } = deps;
@@ -35,7 +35,7 @@ export async function recoverSession(deps: RecoveryDeps, items: CredentialItems)
       );
       return found;
     }
-    // Another process has changed the store since it was read: its record is the current one.
+    // Another process has changed the store after it was read, so the stored record is the current one.
     if (written.kind === 'superseded')
       return requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
     reachFailpoint(deps, 'R-promoted');

@@ -2,54 +2,64 @@ import type { CredentialRecord } from './credential-record.ts';
 import type { FailpointObserver } from './failpoints.ts';
 
 /**
- * The files beside a store's item during a refresh: write-ahead files for the keychain, the temporary file that becomes the
- * record for the file store. `inspect` and `isOrphaned` need no lock; everything else requires the profile's lock.
+ * The files that store the response to a refresh: write-ahead files for the keychain, and for the file store the temporary file
+ * that replaces the session file. `inspect` and `isOrphaned` need no lock; every other function requires the lock of the
+ * profile.
  */
 export interface RefreshJournal {
-  /** Finds the newest record of the item's session. A damaged file is never an error. */
+  /** Finds the newest record of the session to which the item belongs. A damaged journal file is never an error. */
   inspect(item: CredentialRecord): JournalState;
-  /** Journal files exist although the store has no item. */
+  /** Whether journal files exist although the store has no item. */
   isOrphaned(): boolean;
-  /** Reserves disk space for the response to a refresh of `record`. Throws the error of the disk, also for a file that may contain a newer record and cannot be read; nothing may be sent then. */
+  /**
+   * Reserves disk space for the response to a refresh of `record`. Throws on a disk error, and when a file that may contain a
+   * newer record cannot be read; the caller must then send no request.
+   */
   reserve(record: CredentialRecord, options: ReservationOptions): JournalReservation;
-  /** Removes files that are obsolete for the item `stored`; newer records and the file of a refresh in doubt stay. */
+  /**
+   * Removes files that are obsolete once `stored` is in the store; newer records and the file of a refresh with an unknown
+   * result are kept.
+   */
   removeObsolete(stored: CredentialRecord, nowMs: number): void;
-  /** After `stored` was committed: removes its journal files and older ones. */
+  /** Called after `stored` was committed: removes its journal files and older ones. */
   removeCommitted(stored: CredentialRecord): void;
-  /** Removes all files of a session that has ended. */
+  /** Removes all journal files of a session that has ended. */
   removeSession(sid: string): void;
 }
 
 export interface JournalState {
   readonly record: CredentialRecord;
-  /** `record` is newer than the item in the store. */
+  /** Whether `record` is newer than the item in the store. */
   readonly pending: boolean;
-  /** A refresh of `record` was prepared and possibly sent, and no response is known. */
+  /** Whether a refresh of `record` was prepared and possibly sent, but has no known result. */
   readonly inDoubt: boolean;
-  /** `removeObsolete` has something to remove. */
+  /** Whether there are files that `removeObsolete` would remove. */
   readonly hasObsoleteFiles: boolean;
 }
 
 export interface ReservationOptions extends FailpointObserver {
-  /** Seconds since the epoch. */
+  /** The time of the refresh request in seconds since the epoch. */
   readonly now: number;
   readonly random: (bytes: number) => Uint8Array;
 }
 
 export interface JournalReservation {
-  /** The file that keeps the response. */
+  /** The file that will contain the response. */
   readonly path: string;
   /**
-   * Another process has prepared a refresh of the same record at the same time: the locks of the folder are not shared (a
-   * network file system), or a process was killed.
+   * Whether another process has prepared a refresh of the same record at the same time: either the file system does not share
+   * locks (network file systems), or a process was killed.
    */
   hasRival(): boolean;
-  /** Writes the body of a successful response to the disk as soon as its last byte was read; false when that failed. */
+  /** Writes the body of a successful response to the disk as soon as its last byte was read; returns false when the write failed. */
   persistResponse(body: string): boolean;
-  /** Stores the record by `write`, unless it is stored already. After `unavailable` the persisted response stays. */
+  /**
+   * Stores the record by calling `write`, unless the record is already stored. If the result is `unavailable`, the file with
+   * the response is kept.
+   */
   commit<T>(record: CredentialRecord, write: () => Promise<T>): Promise<T | { readonly kind: 'done' }>;
-  /** Removes the reservation: the server certainly did not process the refresh. */
+  /** Removes the reserved file, because the server certainly did not process the refresh. */
   discard(): void;
-  /** Keeps the file for later commands: it is not known whether the server processed the refresh. */
+  /** Keeps the reserved file for later commands, because it is not known whether the server processed the refresh. */
   close(): void;
 }

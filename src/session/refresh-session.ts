@@ -35,31 +35,31 @@ import {
 import { type TokenErrorContext, tokenError } from './token-errors.ts';
 
 export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps, RefreshedGrantDeps {
-  /** With the client secret only for a server that expects it in a refresh. */
+  /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
   readonly client: () => Promise<OAuthClient>;
   readonly lock: () => Promise<HeldLock>;
   readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;
-  /** Throws when the environment would print or expose the request. */
+  /** Throws when an environment variable would make Node print or expose the request. */
   readonly requireSafe: () => void;
-  /** Whether the resource API accepts an access token, which is the case only while no refresh was processed. */
+  /** Checks whether the resource API accepts an access token, which is the case only until the server processes a refresh. */
   readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<TokenAcceptance>;
 }
 
-/** The session after a refresh by this or another process, or without one when none was needed. */
+/** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
 export interface RefreshResult {
   readonly record: CredentialRecord;
-  /** A refresh is still in doubt, but the access token is not known to be refused. */
+  /** Whether an earlier refresh still has an unknown result, although the access token has not been refused. */
   readonly inDoubt: boolean;
 }
 
-/** Milliseconds for all requests of one command. Other processes wait longer than that for the lock. */
+/** Time limit of all refresh requests of a command, in milliseconds; other processes wait longer than this for the lock. */
 const totalTimeoutMs = 35_000;
 
 /**
- * Refreshes the session at most once. A refresh invalidates both old tokens at once (spec.md §3), so two at the same time would
- * lose the session: the store is read again under the profile's lock, in case another process has refreshed it. The steps
- * and their order are explained in docs/sessions.md.
+ * Refreshes the session at most once. A refresh invalidates both old tokens at once (spec.md §3), so two simultaneous refreshes
+ * would end the session: the store is read again under the lock of the profile, in case another process has refreshed it. The
+ * steps of a refresh and their order are explained in docs/sessions.md.
  */
 export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Promise<RefreshResult> {
   deps.requireSafe();
@@ -121,12 +121,12 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
   });
 }
 
-/** Ensures before anything is sent that the response can be stored. */
+/** Ensures before the request is sent that the response can be stored. */
 function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number, attempt = 1): JournalReservation {
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
-    // Another process, whose lock is not shared, has removed the file as left over.
+    // Another process on a file system that does not share locks has removed the file as obsolete.
     if (fileErrorCode(error) === 'ENOENT' && attempt < 3) return reserveSpace(deps, record, now, attempt + 1);
     throw new CliError(
       'keychain_unavailable',
@@ -151,11 +151,11 @@ interface RefreshInProgress {
   readonly found: FoundSession;
   readonly reservation: JournalReservation;
   readonly sentAt: number;
-  /** The response is on the disk. */
+  /** Whether the response is stored on the disk. */
   readonly isKept: boolean;
 }
 
-/** From a complete response to the commit, or to the end of the session. */
+/** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
 async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<RefreshResult> {
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
@@ -173,7 +173,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
   const newer = isEnded ? await waitForNewerRecord(deps, items, found.record, reservation) : undefined;
-  // A malformed success may have been a grant, and an earlier doubt ends only with a grant or invalid_grant.
+  // A malformed success may contain a grant, and only a grant or invalid_grant shows the result of an earlier refresh.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };
@@ -183,10 +183,10 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   throw tokenError(result, sessionEndedContext(deps, ended, errorContext));
 }
 
-/** For the detail of an error. */
-const newTokenKept = 'the new refresh token of the answer was stored, and the next command sends it';
+/** Text for the detail of the error of a refresh. */
+const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
 
-/** The error for a session without a refresh token. When the API refuses its access token again, the session is stored as ended. */
+/** Without a refresh token, the session is stored as ended when the API refuses the access token. */
 async function missingRefreshTokenError(
   deps: RefreshDeps,
   items: CredentialItems,
@@ -195,7 +195,7 @@ async function missingRefreshTokenError(
   deadline: AbortSignal,
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
-  const lack = record.isGivenToken === true ? 'it cannot be renewed' : 'the session has no refresh token';
+  const lack = record.isGivenToken === true ? 'the session cannot be renewed' : 'the session has no refresh token';
   const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
   if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
     await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);
@@ -210,7 +210,7 @@ function probeAccessToken(
   return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
 }
 
-/** Returns the record of the store: another one than `next` when it was superseded. Throws when only this process has the grant. */
+/** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
   const { deps, items, found, reservation, isKept } = ongoing;
   const written = await reservation.commit(next, () => writeUnlessSuperseded(deps.store, items, next, found.record));

@@ -15,17 +15,16 @@ export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'
   readonly profile: ProfileReference;
   readonly store: CredentialStore;
   readonly client: () => Promise<OAuthClient>;
-  /** The option that selects the flow of this session for a login. */
+  /** The option of `auth login` that selects the flow of this session. */
   readonly flowOption: (sid: string) => readonly string[];
   readonly warn: (text: string) => Promise<void>;
-  /** Stores what is displayed of the account; undefined: the response named none. */
+  /** Stores the account names for display; `info` is undefined if the response contained no account. */
   readonly updateAccount: (record: CredentialRecord, info: AccountInfo | undefined) => void;
 }
 
 /**
- * A refresh was answered with a grant of another account or team: that grant is revoked and the session stays ended. Requires
- * the profile's lock.
- * @returns the error, which names both
+ * Handles a refresh that returned a grant of another account or team: that grant is revoked and the session stays ended. The
+ * caller must have the lock of the profile. @returns the error, which names both accounts
  */
 export async function endGrantOfOtherAccount(
   deps: RefreshedGrantDeps,
@@ -55,7 +54,7 @@ export function otherGrantError(
   return needsLoginError(profile, detail, record, flowOption(record.sid));
 }
 
-/** After a refresh: stores the names of the account, and warns about a narrower scope. */
+/** Called after a refresh: stores the names of the account, and warns about a narrower scope. */
 export async function reportRefreshedGrant(
   deps: RefreshedGrantDeps,
   before: CredentialRecord,

@@ -4,7 +4,7 @@ import { listFolder, removeDurably } from '../platform/files.ts';
 import { type CredentialStore, requireAvailable } from './credential-store.ts';
 import { listTemporaryWriteAheadFiles, listWriteAheadFiles, type ProfilePaths } from './profile-paths.ts';
 
-/** Deletes the client secret of the profile, if there is one. Throws `keychain_unavailable`. */
+/** Deletes the client secret of the profile if it has one. Throws `keychain_unavailable`. */
 export async function removeClientSecret(store: CredentialStore, lock: HeldLock): Promise<void> {
   await store.withItems(async (items) => {
     const item = requireAvailable(await items.read('client'), store.profile);
@@ -13,8 +13,9 @@ export async function removeClientSecret(store: CredentialStore, lock: HeldLock)
 }
 
 /**
- * Deletes write-ahead files and temporary files that an interrupted command has left. Profile names contain no dot, so no
- * other profile matches. The lock files stay: they hold no secret, and another process may hold their locks.
+ * Deletes write-ahead files and temporary files that an interrupted command has left. Profile names contain no dot, so the
+ * pattern matches no file of another profile. The lock files are not deleted: they contain no secret, and another process may
+ * have locked them.
  */
 export function removeSessionFiles(place: ProfilePaths): void {
   const { folder, profile } = place;

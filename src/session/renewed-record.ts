@@ -18,8 +18,9 @@ export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowM
 }
 
 /**
- * The next generation. `sentAt` (seconds) is the time before the request, so that the expiry is never too late. A grant of
- * another account or team makes a record that has ended, with its tokens, so that they can be revoked also after a crash.
+ * Creates the session record of the next generation. `sentAt` (seconds) is the time before the request was sent, so that the
+ * computed expiry is never too late. A grant of another account or team creates a record that is marked as ended but contains
+ * the tokens, so that they can be revoked even after a crash.
  */
 export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: number): CredentialRecord {
   const answered = accountContextOf(grant.info);
@@ -37,13 +38,13 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
     };
   }
   const refreshToken = grant.refreshToken ?? old.refreshToken;
-  // A response without a lifetime has the same one as before (RFC 6749 §5.1).
+  // A response without a lifetime means that the lifetime is unchanged (RFC 6749 §5.1).
   const expiresIn = grant.expiresIn ?? old.expiresAt - old.obtainedAt;
   return {
     ...old,
     gen: old.gen + 1,
     accessToken: grant.accessToken,
-    // Without a new refresh token the old one stays valid (RFC 6749 §6).
+    // If the response has no new refresh token, the old one stays valid (RFC 6749 §6).
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...answered,
     expiresAt: sentAt + expiresIn,
@@ -53,9 +54,9 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
 }
 
 /**
- * The record that an answer to a refresh creates; undefined when the answer contains no new token. The old refresh token is
- * no longer valid after the answer, so a new one is stored also when the rest of the answer cannot be used: the record then has
- * expired, and the next refresh sends the new refresh token.
+ * Creates the record from the response to a refresh; undefined when the response contains no new token. The old refresh token
+ * is invalid after the response, so a new refresh token is stored even if the rest of the response is unusable: the record is
+ * then marked as expired, and the next refresh sends the new refresh token.
  */
 export function recordFromAnswer(
   old: CredentialRecord,
@@ -69,17 +70,20 @@ export function recordFromAnswer(
 }
 
 /**
- * Whether a refresh that sent the token of `sent` may replace the stored record. Without the lock (a network file system that
- * does not share locks) another process may have stored a newer grant or another session, which must not be overwritten.
+ * Whether a refresh that sent the refresh token of `sent` may replace the stored record. On a network file system that does not
+ * share locks, another process may have stored a newer grant or another session, which must not be overwritten.
  */
 export function canReplaceRecord(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
-  // An ended record may be replaced by a grant: another process sent the same refresh token and was refused.
+  // A grant may replace a record that is marked as ended: another process sent the same refresh token and was refused.
   const isEnded = stored.refreshToken === undefined;
   return stored.gen < sent.gen || isEnded || stored.refreshToken?.reveal() === sent.refreshToken?.reveal();
 }
 
-/** After the refresh token was rejected: the access token stays valid until it expires, unless the API refused it. */
+/**
+ * The record after the server rejected the refresh token: the access token stays valid until it expires, unless the API refused
+ * it.
+ */
 export function withoutRefreshToken(record: CredentialRecord, cause: RefreshCause, nowMs: number): CredentialRecord {
   const { refreshToken: _rejected, ...rest } = record;
   return cause.kind === 'refused' ? { ...rest, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : rest;

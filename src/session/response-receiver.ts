@@ -7,42 +7,42 @@ import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
 
-/** Where a person has to go to log in. */
+/** The URLs of a login that the user may need. */
 export interface LoginAddresses {
   readonly authorizationUrl: string;
-  /** One-time address for the opener, whose arguments other users can see; absent without a listener. */
+  /** A one-time URL for the command that opens the browser, whose arguments other users can see; absent without a listener. */
   readonly startUrl: string | undefined;
   readonly callbackUrl: string;
 }
 
-/** Receives one authorization response: from the loopback listener, or only from what is pasted. */
+/** Receives one authorization response, from the loopback listener or, with `--paste`, only from pasted lines. */
 export interface ResponseReceiver extends LoginAddresses {
-  /** The first response that was accepted, whichever way it came. */
+  /** The first accepted response, whether redirected or pasted. */
   readonly response: Promise<AuthorizationResult>;
   isAccepted(): boolean;
-  /** Accepts a pasted response; false when another one was accepted before. */
+  /** Accepts a pasted response; returns false when another response was accepted before. */
   accept(response: AuthorizationResult): boolean;
-  /** The page of the tab that brought the response; only the first call counts. */
+  /** Sets the page for the browser tab that sent the response; only the first call has an effect. */
   showOutcome(outcome: BrowserTabOutcome): void;
-  /** Settles when the tab has its page, or 5 s after the response without a tab that requests it. */
+  /** Settles when the browser tab has its page, or 5 s after the response if no tab requests the page. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions {
-  /** The first that can be bound is used (port 0: any free port). */
+  /** The receiver uses the first callback URL that can be bound (port 0 means any free port). */
   readonly callbackUrls: readonly string[];
   readonly flow: OAuthFlow;
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
   readonly validate: ResponseValidator<AuthorizationResult>;
-  /** The authorization URL for a redirect URI. */
+  /** Creates the authorization URL for a redirect URI. */
   readonly authorizationUrl: (redirectUri: string) => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
 }
 
-/** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when no callback URL can be served. */
+/** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
 export async function bindReceiver(options: ReceiverOptions): Promise<ResponseReceiver> {
   const outcome = deferred<BrowserTabOutcome>();
   const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
@@ -66,7 +66,7 @@ export async function bindReceiver(options: ReceiverOptions): Promise<ResponseRe
   };
 }
 
-/** With `--paste`: nothing is bound, and the first callback URL is the redirect URI. */
+/** With `--paste` no port is bound, and the first callback URL is the redirect URI. */
 export function createPasteReceiver({ callbackUrls, authorizationUrl }: ReceiverOptions): ResponseReceiver {
   const [callbackUrl] = callbackUrls;
   if (callbackUrl === undefined)

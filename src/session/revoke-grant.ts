@@ -14,7 +14,7 @@ export interface RevokeGrantDeps {
   readonly createSender: () => Promise<HttpSender>;
 }
 
-/** Revokes a grant that was not stored, then throws `error` with a detail that says whether the revocation succeeded. */
+/** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
 export async function revokeAndThrow(deps: RevokeGrantDeps, grant: TokenGrant, error: unknown): Promise<never> {
   const isRevoked = await revokeGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
@@ -25,14 +25,17 @@ export async function revokeAndThrow(deps: RevokeGrantDeps, grant: TokenGrant, e
   throw new CliError(error.code, error.message, { ...error, detail, cause: error });
 }
 
-/** Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); false when that failed. */
+/**
+ * Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); resolves with false when the revocation
+ * failed.
+ */
 export async function revokeGrant(
   deps: RevokeGrantDeps,
   { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
 ): Promise<boolean> {
-  // spec.md §4.4: the token is its own bearer, and takes the refresh token with it.
+  // In spec.md §4.4 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
   const isSpecForm = deps.client.tokenParams === 'query';
-  // Elsewhere the refresh token may outlive the access token that came with it (RFC 7009 §2.1).
+  // At other servers the refresh token may remain valid after its access token was revoked (RFC 7009 §2.1).
   const tokens = isSpecForm || refreshToken === undefined ? [accessToken] : [refreshToken, accessToken];
   const headers = isSpecForm ? { authorization: `Bearer ${accessToken.reveal()}` } : {};
   const signal = AbortSignal.timeout(5_000);
@@ -51,9 +54,11 @@ export async function revokeGrant(
 }
 
 /**
- * Revokes the session that a login replaced. Only at a server of spec.md: elsewhere a revocation may end all grants of the
- * application (RFC 7009 §2.1), the new one included. A failure changes nothing, because its tokens are no longer stored.
- * A token that was given to the program is not its own to end, and a login with the token in use has not replaced it.
+ * Revokes the session that a login replaced. The replaced session is revoked only at a server that implements spec.md, because
+ * at other servers a revocation may end all grants of the application (RFC 7009 §2.1), including the new one. A failed
+ * revocation is ignored, because the tokens of the replaced session are no longer stored. A token from `auth login
+ * --with-token` is not revoked, because the program did not obtain it; nor is a session revoked whose access token is the same
+ * as the new one.
  */
 export async function revokeReplacedSession(
   deps: RevokeGrantDeps & { readonly isSpecServer: () => boolean },

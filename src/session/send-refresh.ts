@@ -12,16 +12,16 @@ import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import { isServerFailure, type TokenErrorContext, tokenError, tokenRequestError } from './token-errors.ts';
 
 export interface SendRefreshDeps extends FailpointObserver {
-  /** Each sender has a connection of its own. */
+  /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly clock: Clock;
 }
 
 export interface SendRefreshOptions {
   readonly errorContext: TokenErrorContext;
-  /** Ends all attempts of this command. */
+  /** Aborts all attempts of this command to refresh. */
   readonly deadline: AbortSignal;
-  /** It is not known whether the request of an earlier command was processed. */
+  /** Whether an earlier command sent a refresh request whose result is not known. */
   readonly inDoubt: boolean;
   /** Called with the body of a successful response as soon as its last byte was read. */
   readonly persistResponse: (body: string) => void;
@@ -29,13 +29,14 @@ export interface SendRefreshOptions {
 
 export type SendRefreshResult =
   | { readonly kind: 'answered'; readonly raw: TokenResponse }
-  /** `inDoubt`: one of the requests may have been processed. */
+  /** `inDoubt` is true if the server may have processed one of the requests. */
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
 
 /**
- * Sends a refresh up to three times while it was certainly not processed (not sent, or a complete 429). When that is not known,
- * the same refresh token is sent once more: it is the only one there is, so nothing can be lost by it. A command that begins
- * in doubt sends one request.
+ * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
+ * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
+ * sent once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command
+ * left a refresh with an unknown result, only one request is sent.
  */
 export async function sendRefresh(
   deps: SendRefreshDeps,
@@ -62,16 +63,16 @@ export async function sendRefresh(
       if (isOver && result.kind !== 'granted') return failed(tokenError(result, errorContext));
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      // The response was complete, so the end of its connection does not matter.
+      // The response was complete, so an error at the end of its connection has no effect.
       if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
-      // Another attempt does not make a certificate valid.
+      // After a TLS error no further attempt is made, because the certificate would still be invalid.
       if (isOver || error.kind === 'tls')
         return failed(
           tokenRequestError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
         );
     }
-    // After the deadline the next attempt fails at once, with the error for it.
+    // After the deadline, the next attempt fails immediately with the timeout error.
     await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
   }
 }
@@ -80,7 +81,7 @@ export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): bool
   return status >= 200 && status < 300;
 }
 
-/** Reports the response at the last byte of its Content-Length: the end of the stream arrives milliseconds later. */
+/** Reports the response at the last byte of its Content-Length, because the end of the stream arrives milliseconds later. */
 function observeResponse(
   send: HttpSender,
   deps: FailpointObserver,
@@ -102,7 +103,7 @@ async function* observeBody(
   deps: FailpointObserver,
   onComplete: (response: TokenResponse) => void,
 ): AsyncGenerator<Uint8Array> {
-  // The Content-Length of a compressed body is not the length of the decoded one.
+  // The Content-Length of a compressed body is not the length of the decompressed body.
   const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -120,10 +121,10 @@ async function* observeBody(
   }
 }
 
-/** The longest body that sendTokenRequest reads, in bytes. */
+/** The maximum length of a body that sendTokenRequest reads, in bytes. */
 const bodyLimit = 1024 * 1024;
 
-/** For the detail of an error. */
+/** Text for the detail of the error of a refresh. */
 export const sessionKeptMessage = 'the session was kept';
 const outcomeUnknown =
   'it is not known whether the server processed the request; the session was kept, and the next command checks it';

@@ -4,19 +4,19 @@ import { SendError, sendErrorCode } from '../platform/http-sender.ts';
 
 export interface ReachabilityCheckDeps {
   readonly clock: Clock;
-  /** Opens and closes a connection to the authorization server. Throws a SendError. */
+  /** Opens and closes a connection to the authorization server. Throws a SendError if the connection fails. */
   readonly probeServer: () => Promise<void>;
-  /** What helps when the server cannot be reached. */
+  /** The hint of the error when the server cannot be reached. */
   readonly unreachableHint: string;
 }
 
-/** Attempts, and milliseconds between them: a server that restarts may be back after a second. */
+/** The number of connection attempts and the milliseconds between them, for a server that restarts within a few seconds. */
 const attempts = 3;
 const pauseMs = 1_000;
 
 /**
- * Rejects when the authorization server cannot be reached from this machine, which would otherwise be noticed only after the
- * person has signed in, or never. Stays pending when it can be reached.
+ * Rejects when this machine cannot reach the authorization server, which would otherwise be noticed only after the user has
+ * signed in, or never. The promise stays pending as long as the server can be reached.
  */
 export async function rejectIfUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
   for (let attempt = 1; !signal.aborted; attempt++) {

@@ -12,7 +12,7 @@ import type { ProfileSession } from './profile-session.ts';
 import { loginCommand } from './stored-session.ts';
 import { flowOption, profileCommand } from './suggested-commands.ts';
 
-/** The servers and the application of a profile. Throws `not_logged_in`, or `profile_unknown`, when a setting is missing. */
+/** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
 export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
   const binding = sessionBindingOf(settings);
   if (binding !== undefined) return binding;
@@ -30,7 +30,10 @@ export function sessionBindingOf(settings: ProfileSettings): SessionBinding | un
   return { authOrigin, baseOrigin, clientId };
 }
 
-/** What helps when a server of the profile cannot be reached. `cloudctl sandbox start` has written the profile `sandbox`. */
+/**
+ * The hint of an error when a server of the profile cannot be reached. The command `cloudctl sandbox start` writes the profile
+ * `sandbox`.
+ */
 export function unreachableHint({ profileName, values }: ProfileSettings): string {
   const { auth_url: url } = values;
   const isSandbox = profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
@@ -39,7 +42,7 @@ export function unreachableHint({ profileName, values }: ProfileSettings): strin
     : 'check the network and the address with `cloudctl config list`';
 }
 
-/** Hints for a refused request: the commands that log in, or how to stop using the token of the environment. */
+/** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
 export function loginHints(settings: ProfileSettings, configFolder: string): LoginHints {
   const { accessToken, profile, profileName, values } = settings;
   const unreachable = unreachableHint(settings);
@@ -51,12 +54,15 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Log
   return {
     login: loginCommand(profile, undefined, flow),
     write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
-    read: `see whose session it is: ${profileCommand(profile, 'auth status')}`,
+    read: `show the account of the session: ${profileCommand(profile, 'auth status')}`,
     unreachable,
   };
 }
 
-/** Whether the server certainly follows spec.md: a sandbox of this machine, or one whose grant named the account (spec.md §2). */
+/**
+ * Whether the server is known to implement spec.md: a sandbox on this machine, or a server whose grant named the account
+ * (spec.md §2).
+ */
 export function isSpecServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
   return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;

@@ -5,7 +5,7 @@ import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
 
 export type SessionState = TokenFreshness | 'in_doubt' | 'needs_login';
 
-/** The output of `auth login` and `auth status` (contract.md §7); contains no token. */
+/** The JSON output of `auth login` and `auth status` (contract.md §7), which contains no token. */
 export interface SessionReport {
   readonly profile: string;
   readonly name?: string;
@@ -13,10 +13,10 @@ export interface SessionReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** null: not known, as for a token that was given. */
+  /** null if the scope is not known, as for a token from `auth login --with-token`. */
   readonly scope: string | null;
   readonly scope_verified: boolean;
-  /** ISO 8601; null: not known. */
+  /** The expiry in ISO 8601; null if it is not known. */
   readonly expires_at: string | null;
   readonly flow: SessionFlow;
   readonly store: 'keychain' | 'file';
@@ -25,7 +25,7 @@ export interface SessionReport {
 export interface StatusReport extends SessionReport {
   readonly state: SessionState;
   readonly pending_write: boolean;
-  /** Seconds until the access token expires; 0 afterwards; null: not known. */
+  /** Seconds until the access token expires; 0 after the expiry, null if the expiry is not known. */
   readonly expires_in: number | null;
   readonly store_place: string;
   readonly sandbox: boolean;
@@ -59,8 +59,9 @@ export function sessionReport(
 }
 
 /**
- * `expired`: the next command refreshes the session. `needs_login`: it has no refresh token. `in_doubt`: the last refresh was
- * interrupted, and the next command checks whether it was processed.
+ * `expired`: the access token has expired and the next command refreshes the session. `needs_login`: the access token has
+ * expired and the session has no refresh token. `in_doubt`: the last refresh was interrupted, and the next command checks
+ * whether the server processed it.
  */
 export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
   const state = tokenFreshness(record, nowMs);

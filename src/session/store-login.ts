@@ -19,7 +19,7 @@ import { newestRecord, requireStorableLength, writeCredentialRecord } from './st
 export interface StoreLoginDeps {
   readonly binding: SessionBinding;
   readonly store: CredentialStore;
-  /** The session lock of the profile: held only while the record is written. */
+  /** Acquires the session lock of the profile, only while the record is written. */
   readonly lock: () => Promise<HeldLock>;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
@@ -29,16 +29,19 @@ export interface StoreLoginDeps {
 export interface LoginResult {
   readonly record: CredentialRecord;
   readonly account: Account;
-  /** The grant named no scope, so the requested one is assumed. */
+  /** Whether the grant named no scope, so that the requested scope is assumed. */
   readonly isScopeAssumed: boolean;
-  /** The grant named no lifetime, so that of spec.md §8 is assumed. */
+  /** Whether the grant named no lifetime, so that the lifetime of spec.md §8 is assumed. */
   readonly isLifetimeAssumed: boolean;
   readonly isAccountKnown: boolean;
-  /** The session that was replaced, at the same servers. */
+  /** The session that the login replaced, if it was at the same servers. */
   readonly replaced: CredentialRecord | undefined;
 }
 
-/** Stores a grant as a new session in place of the one that was stored before. Throws `keychain_unavailable` or `busy`. */
+/**
+ * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
+ * cannot be stored.
+ */
 export async function storeLogin(
   deps: StoreLoginDeps,
   grant: TokenGrant,
@@ -57,15 +60,15 @@ export async function storeLogin(
   };
 }
 
-/** An access token from elsewhere, and what the resource API says about it. */
+/** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
 export interface GivenToken {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
-  /** As the user states it; empty: not known. */
+  /** The scope that the user stated; empty if it is not known. */
   readonly scope: string;
 }
 
-/** Stores an access token that was given to the program as a new session; it cannot be renewed (docs/sessions.md). */
+/** Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md). */
 export async function storeGivenToken(
   deps: StoreLoginDeps,
   { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenToken,
@@ -79,7 +82,7 @@ export async function storeGivenToken(
     expiresAt,
     isGivenToken: true as const,
   };
-  // Without the UUID: its first characters in the file say that a grant named the account (isSpecServer).
+  // The account file gets no UUID, because its `hint` would mean that a grant named the account (isSpecServer).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
   const replaced = await storeRecord(deps, record, account);
@@ -87,7 +90,7 @@ export async function storeGivenToken(
   return { record, replaced, account, isScopeAssumed: false, isLifetimeAssumed: false, isAccountKnown };
 }
 
-/** @returns the session that was replaced, at the same servers */
+/** @returns the session that was replaced, if it was at the same servers */
 async function storeRecord(
   deps: StoreLoginDeps,
   record: CredentialRecord,
@@ -104,12 +107,15 @@ async function storeRecord(
   }
 }
 
-/** The file is for display only. The session is stored already, so a config folder that cannot be written must not end it. */
+/**
+ * The account file is used for display only. The session is already stored, so a config folder that cannot be written must not
+ * end the login with an error.
+ */
 function writeAccountOrSkip({ writeAccount }: StoreLoginDeps, account: Account): void {
   try {
     writeAccount(account);
   } catch {
-    // Status and lists then show the UUID alone.
+    // Without the account file, `auth status` and `auth list` show only the UUID.
   }
 }
 
@@ -129,7 +135,7 @@ function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant
   };
 }
 
-/** With the item of the previous session goes the key of its journal, so its journal files are removed as well. */
+/** Replacing the item deletes the key of the previous session's journal, so its journal files are removed as well. */
 async function replaceStoredRecord(
   { store, binding }: StoreLoginDeps,
   items: CredentialItems,

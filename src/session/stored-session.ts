@@ -26,29 +26,29 @@ import {
 } from './suggested-commands.ts';
 import { describeLifetime } from './token-lifetime.ts';
 
-/** The content of the store for a profile, compared with the present settings of the profile. */
+/** The stored session of a profile, compared with the current settings of the profile. */
 export type StoredSession =
   | FoundSession
-  /** `orphaned`: journal files of a refresh exist, but their item is missing. */
+  /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
   | { readonly kind: 'absent'; readonly orphaned?: boolean }
   | { readonly kind: 'damaged' }
-  /** A session of other servers or of another client ID; it is not changed and not sent to these servers. */
+  /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
   | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
   | StoreUnavailable;
 
 export interface FoundSession {
   readonly kind: 'found';
-  /** The newest record of the item and its journal. */
+  /** The newest record in the store item and its journal. */
   readonly record: CredentialRecord;
-  /** The record is in the journal only. */
+  /** Whether only the journal contains the record. */
   readonly pending: boolean;
-  /** A refresh of the record was prepared, and no response is known. */
+  /** Whether a refresh of the record was prepared, but has no known result. */
   readonly inDoubt: boolean;
-  /** The next command has to recover the session under the lock. */
+  /** Whether the next command must recover the session under the lock. */
   readonly needsRecovery: boolean;
 }
 
-/** Reads the newest record, by the rule that all readers follow (docs/sessions.md). Needs no lock. */
+/** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
 export async function readStoredSession(
   store: CredentialStore,
   items: CredentialItems,
@@ -65,19 +65,20 @@ export async function readStoredSession(
     const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
-    // A folder that cannot be listed may contain a newer record.
+    // A folder that cannot be listed may contain a newer record, so the session is unavailable.
     return { kind: 'unavailable', why: 'file', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is none to use. */
+/** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
 export function requireStoredSession(stored: StoredSession, profile: ProfileReference, location: string): FoundSession {
   const known = requireAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
       return known;
     case 'absent':
-      if (known.orphaned === true) throw needsLoginError(profile, `its item is missing in the store: ${location}`);
+      if (known.orphaned === true)
+        throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
         hint: loginCommand(profile),
       });
@@ -88,7 +89,7 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
       });
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
-        detail: `its session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
+        detail: `the stored session belongs to ${known.record.authOrigin} and ${known.record.baseOrigin}, and is not sent to other servers`,
         hint: `log in with another profile: \`cloudctl auth login --profile NAME\``,
       });
     default:
@@ -96,7 +97,10 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
   }
 }
 
-/** The newest record of the session; the stored one when its journal cannot be read, which keeps no login or logout from ending. */
+/**
+ * The newest record of the session; if its journal cannot be read, the stored record, so that a login or logout can still
+ * complete.
+ */
 export function newestRecord(journal: CredentialStore['journal'], stored: CredentialRecord): CredentialRecord {
   try {
     return journal.inspect(stored).record;
@@ -109,7 +113,7 @@ export function requireRecord(stored: StoredSession, profile: ProfileReference, 
   return requireStoredSession(stored, profile, location).record;
 }
 
-/** Writes the record and reads it back. After `unavailable` the previous item may still be stored. */
+/** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
   items: CredentialItems,
@@ -118,7 +122,10 @@ export async function writeCredentialRecord(
   return fits(store, record) ? items.write('credential', encodeRecord(record)) : recordTooLong(store, record);
 }
 
-/** Throws `keychain_unavailable` for a record that is too long. Checked before a write, because a keychain may truncate it. */
+/**
+ * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
+ * truncate the item.
+ */
 export function requireStorableLength(
   store: LengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
@@ -150,8 +157,8 @@ export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFr
 }
 
 /**
- * The error `needs_login`. With `session`, its hint is a login to the same account and scope, without a page if possible.
- * @param flow the option that selects its flow (`flowOption`)
+ * Creates the error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a
+ * page if possible. @param flow the option that selects the flow of the session (`flowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,
@@ -182,12 +189,12 @@ export function notRenewableError(
     {
       detail:
         record.isGivenToken === true
-          ? 'its access token was given to `auth login --with-token`, and its lifetime is not known'
+          ? 'the access token was given to `auth login --with-token`, and its lifetime is not known'
           : `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
       hint:
         record.isGivenToken === true
           ? newTokenHint(profile)
-          : `log in again before that: ${loginCommand(profile, record.scope, flow)}`,
+          : `log in again before the access token expires: ${loginCommand(profile, record.scope, flow)}`,
     },
   );
 }
@@ -204,7 +211,10 @@ export interface EndedSession {
   readonly team?: string | undefined;
 }
 
-/** The command that logs in again with the same scope; without a page if the account is known, as in the code flow (spec.md §4.1). */
+/**
+ * The command that logs in again with the same scope; if the account is known, as in the code flow, without showing a page
+ * (spec.md §4.1).
+ */
 export function reauthenticateCommand(
   profile: ProfileReference,
   session: EndedSession | undefined,
@@ -230,7 +240,7 @@ export function accountHint(uuid: string | undefined): string | undefined {
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
-/** The command that logs in. `scope`: the requested scope, which is named only if it differs from the default. */
+/** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
 export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
   return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
 }

@@ -5,24 +5,24 @@ import { isKnownScope, sameScope } from '../oauth/scope.ts';
 import type { TokenParams } from '../oauth/token-endpoint.ts';
 import type { SessionFlow } from './account.ts';
 
-/** A command for this profile, in backquotes. */
+/** Formats a command for this profile, in backquotes. */
 export function profileCommand(profile: ProfileReference, words: string): string {
   return `\`cloudctl ${[words, ...profileOption(profile)].join(' ')}\``;
 }
 
-/** The command that selects another way to send the client credentials, for a server that does not find them. */
+/** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
 export function otherTokenParamsCommand(profile: ProfileReference, tokenParams: TokenParams): string {
   return profileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
-/** The options that request this scope; none if the scope contains characters that a shell could interpret. */
+/** The command-line options that request the scope; empty if the scope contains characters that a shell could interpret. */
 export function scopeOption(scope: string): readonly string[] {
   if (!/^[\w.: -]+$/.test(scope)) return [];
   const any = isKnownScope(scope) ? [] : ['--any-scope'];
   return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
 }
 
-/** The option that selects how to log in again; none if it is the flow of the profile. */
+/** The option that selects the same flow for a new login; empty if it is the flow of the profile. */
 export function flowOption(flow: SessionFlow | undefined, profileFlow: OAuthFlow = 'code'): readonly string[] {
   if (flow === 'token') return [withTokenOption];
   return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
@@ -30,33 +30,33 @@ export function flowOption(flow: SessionFlow | undefined, profileFlow: OAuthFlow
 
 export const withTokenOption = '--with-token';
 
-/** The option that requires a context, `personal` or the UUID of a team; none while it is not known. */
+/** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
 export function teamOption(team: string | undefined): readonly string[] {
   return team !== undefined && isTeamId(team) ? [`--team ${team}`] : [];
 }
 
-/** `personal`, or a UUID (RFC 9562 §4). */
+/** A context is `personal` or a UUID (RFC 9562 §4). */
 export function isTeamId(text: string): boolean {
   return text === personalAccountContext || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** The options that request a scope; none for the default scope `read`. */
+/** The options that request a scope; empty for the default scope `read`. */
 export function scopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
   return scope === undefined || sameScope(scope, 'read') ? [] : scopeOption(scope);
 }
 
-/** Commands that repeat a login that failed, in backquotes. */
+/** Commands that repeat a failed login, in backquotes. */
 export interface LoginCommands {
   readonly flow: OAuthFlow;
-  /** With the same flow and scope. */
+  /** Repeats the login with the same flow and scope. */
   readonly sameRequest: string;
-  /** Accepts a grant with another scope. */
+  /** Repeats the login and accepts a grant with another scope. */
   readonly acceptAnyScope: string;
-  /** With the other flow. */
+  /** Repeats the login with the other flow. */
   readonly otherFlow: string;
 }
 
-/** `profileFlow`: the flow of a login without `--flow`. */
+/** `profileFlow` is the flow of a login without `--flow`. */
 export function loginCommands(
   profile: ProfileReference,
   {

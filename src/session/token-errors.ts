@@ -7,7 +7,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
 import { otherTokenParamsCommand, profileCommand } from './suggested-commands.ts';
 
-/** What the token endpoint or the revocation endpoint was asked to do. */
+/** The operation of a request to the token endpoint or the revocation endpoint. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
 
 export interface TokenErrorContext {
@@ -16,24 +16,24 @@ export interface TokenErrorContext {
   readonly origin: string;
   readonly profile: ProfileReference;
   readonly tokenParams: TokenParams;
-  /** The server certainly follows spec.md, which puts the parameters into the query (spec.md §4.2). */
+  /** Whether the server is known to implement spec.md, which sends the parameters in the query (spec.md §4.2). */
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
   readonly loginCommand: string;
-  /** What became of the session, for the detail. */
+  /** The consequence for the session, which is added to the detail of the error. */
   readonly consequence?: string;
 }
 
 interface TokenErrorRow {
   readonly code: ErrorCode;
-  /** Completes the sentence "could not <operation>: <reason>". */
+  /** The reason completes the sentence "could not <operation>: <reason>". */
   readonly reason: string;
   readonly hint: keyof typeof hints;
 }
 
 /**
- * The one table of errors of the token and revocation endpoints: error code (RFC 6749 §5.2, RFC 7009 §2.2.1) to the error
- * that a user sees. An entry for one operation replaces that of the error in general.
+ * The only table of errors of the token and revocation endpoints: maps the error code (RFC 6749 §5.2, RFC 7009 §2.2.1) to the
+ * error that the user sees. An entry for one operation takes precedence over the general entry of the error code.
  */
 const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenOperation, TokenErrorRow>>>> = {
   invalid_client: {
@@ -56,13 +56,15 @@ const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenO
       hint: 'sendCredentials',
     },
   },
-  // Some servers answer this for credentials that they do not find or know, where RFC 6749 §5.2 has invalid_client.
+  // Some servers return unauthorized_client for missing or unknown client credentials, for which RFC 6749 §5.2 specifies
+  // invalid_client.
   unauthorized_client: {
     code: 'api_error',
     reason: 'the authorization server does not allow this application to use this grant type',
     hint: 'checkClient',
   },
-  // A server that expects a form and finds an empty one answers one of these two (RFC 6749 §4.1.3).
+  // A server that expects form parameters but receives an empty body returns invalid_request or unsupported_grant_type (RFC
+  // 6749 §4.1.3).
   invalid_request: {
     code: 'api_error',
     reason: 'the authorization server rejected the parameters of the request',
@@ -86,7 +88,7 @@ const otherError: TokenErrorRow = {
   hint: 'retry',
 };
 
-/** Responses without an error code of the protocol. */
+/** The error for a server response without an error code of OAuth. */
 const serverFailure: TokenErrorRow = {
   code: 'api_error',
   reason: 'the authorization server failed',
@@ -108,7 +110,10 @@ const errorWithoutCode: TokenErrorRow = {
   hint: 'checkAuthUrlAndForm',
 };
 
-/** After a logout that could not revoke: the session is deleted here, so no command can try again. */
+/**
+ * The hint after a logout that could not revoke the tokens: the session is already deleted on this machine, so no command can
+ * try again.
+ */
 export const revokeInPanel = 'revoke the application in the control panel';
 
 const operations: Readonly<Record<TokenOperation, { readonly failed: string; readonly unreachableHint: string }>> = {
@@ -124,7 +129,7 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
   revokeRefreshToken: { failed: 'could not revoke the refresh token', unreachableHint: revokeInPanel },
 };
 
-/** The error for a response of the token endpoint that is not a grant. */
+/** The error for a response of the token endpoint that contains no grant. */
 export function tokenError(failure: TokenFailure, context: TokenErrorContext): CliError {
   const { operation, consequence } = context;
   const row = rowOf(failure, operation);
@@ -144,7 +149,7 @@ export function tokenError(failure: TokenFailure, context: TokenErrorContext): C
   });
 }
 
-/** The error for a request that got no complete response. */
+/** The error for a token request to which no complete response was received. */
 export function tokenRequestError(
   error: SendError,
   operation: TokenOperation,
@@ -156,12 +161,16 @@ export function tokenRequestError(
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
     hint: code === 'tls' && unreachableHint !== revokeInPanel ? tlsHintFor(error) : `${unreachableHint}${login}`,
-    // Not the SendError itself: of a request that waits for the token it would say that it was sent.
+    // The cause is not the SendError itself, because callers would read from it that their own request, which waits for the
+    // token, was sent.
     cause: new Error(error.message, { cause: error }),
   });
 }
 
-/** A 5xx status, or 408: the request was not received in full, but a proxy may send 408 for one that it has forwarded. */
+/**
+ * A 5xx status or 408 means that the server failed; a server sends 408 for an incomplete request, but a proxy may send it for a
+ * request that it has forwarded.
+ */
 export function isServerFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
@@ -190,17 +199,20 @@ const hints = {
   retry: (context: TokenErrorContext): string => retry(context),
   retryLater: ({ operation, loginCommand }: TokenErrorContext): string =>
     operation === 'exchange' ? `log in again later: ${loginCommand}` : 'run the command again later',
-  /** After a refresh with the parameters in the query, which carries no credentials (spec.md §5.3), other credentials do not help. */
+  /**
+   * A refresh with its parameters in the query contains no client credentials (spec.md §5.3), so changing the credentials would
+   * not help.
+   */
   checkClient: (context: TokenErrorContext): string => {
     const { operation, profile } = context;
     if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
     const setup = `set the client ID and secret with ${profileCommand(profile, 'auth setup')}`;
-    // Some servers read the credentials from one place only (RFC 6749 §2.3.1), and report no more than that there are none.
+    // Some servers read the client credentials from one place only (RFC 6749 §2.3.1), and report only that they are missing.
     const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
     return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;
   },
   sendForm: (context: TokenErrorContext): string => (mayExpectForm(context) ? sendForm(context) : retry(context)),
-  /** Some servers bind a refresh token to the client's credentials (RFC 6749 §6), which the query does not carry. */
+  /** Some servers bind a refresh token to the client credentials (RFC 6749 §6), which the query form does not contain. */
   sendCredentials: (context: TokenErrorContext): string =>
     mayExpectForm(context) ? `run ${formCommand(context)}, then ${context.loginCommand}` : context.loginCommand,
   checkAuthUrl: (context: TokenErrorContext): string => `${checkAuthUrl}, then ${retry(context)}`,

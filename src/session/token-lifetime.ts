@@ -1,8 +1,8 @@
 const daySeconds = 86_400;
 
 /**
- * How long an access token is valid, for a person: `for 30 days (20 Dec)`, `for 5 hours (until 14:05)`, in local time.
- * `expiresAt` in seconds since the epoch.
+ * Describes how long an access token is valid, in local time: `for 30 days (20 Dec)`, `for 5 hours (until 14:05)`. `expiresAt`
+ * is in seconds since the epoch.
  */
 export function describeLifetime(expiresAt: number, nowMs: number): string {
   const left = Math.max(0, expiresAt - Math.floor(nowMs / 1000));

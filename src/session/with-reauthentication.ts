@@ -2,8 +2,9 @@ import { CliError } from '../errors.ts';
 import type { ProfileSession } from './profile-session.ts';
 
 /**
- * A session that, after it has ended, offers a login to the person at the terminal and then continues. `reauthenticate` asks
- * and logs in; it returns false if the person declines. All callers in this process share one question.
+ * Wraps a session so that, after it has ended, the user at the terminal can log in and the command continues. `reauthenticate`
+ * asks the user and logs in; it resolves with false if the user declines. All callers in this process wait for the same
+ * question and login.
  */
 export function withReauthentication(session: ProfileSession, reauthenticate: () => Promise<boolean>): ProfileSession {
   let login: Promise<boolean> | undefined;

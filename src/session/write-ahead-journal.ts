@@ -29,7 +29,7 @@ import {
 import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
 import { recordFromAnswer } from './renewed-record.ts';
 
-/** The file operations of write-ahead files; a test replaces them to make them fail. */
+/** The file operations for write-ahead files; tests replace them with functions that fail. */
 export interface WriteAheadFileOperations {
   readonly create: typeof createPreallocatedFile;
   readonly read: (path: string) => Buffer | undefined;
@@ -44,10 +44,10 @@ const realDisk: WriteAheadFileOperations = {
   remove: removeDurably,
 };
 
-/** Days after which a write-ahead file of another session is removed: its tokens are valid for at most 30 days. */
+/** Number of days after which a write-ahead file of another session is removed, because its tokens are valid for at most 30 days. */
 const keepDays = 35;
 
-/** The journal of the keychain store: files `<profile>.<sid>.<gen>.wal` beside the locks (docs/sessions.md). */
+/** The refresh journal of the keychain store: files `<profile>.<sid>.<gen>.wal` in the state folder (docs/sessions.md). */
 export function createWriteAheadJournal(
   place: ProfilePaths,
   disk: WriteAheadFileOperations = realDisk,
@@ -56,7 +56,7 @@ export function createWriteAheadJournal(
     try {
       disk.remove(path);
     } catch {
-      // An obsolete file may stay: a later command removes it.
+      // An obsolete file that cannot be removed is removed by a later command.
     }
   };
   return {
@@ -104,7 +104,7 @@ function inspectWriteAheadFiles(
   };
 }
 
-/** The record that the response in the file creates from `old`; undefined when the file contains no valid response. */
+/** The record that results from `old` and the response in the file; undefined when the file has no valid response. */
 function recordFromResponse(
   old: CredentialRecord,
   { gen }: WriteAheadFile,
@@ -122,7 +122,10 @@ function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRec
   );
 }
 
-/** A file that cannot be read, or whose header does not match its name, is treated as torn; `reserve` replaces none that cannot be read. */
+/**
+ * A write-ahead file that cannot be read, or whose header does not match its name, is treated as damaged; `reserve` never
+ * replaces a file that cannot be read.
+ */
 function readWriteAheadFile(
   disk: WriteAheadFileOperations,
   { path, sid, gen }: WriteAheadFile,
@@ -145,7 +148,7 @@ function isObsolete(
   nowMs: number,
 ): boolean {
   if (wal.sid === stored.sid) return wal.gen <= stored.gen;
-  // This store does not contain its key, but another keychain may share the folder.
+  // The key of a write-ahead file may be in another keychain, because several keychains may use the same folder.
   const { head } = readWriteAheadFile(disk, wal, stored);
   return head !== undefined && nowMs / 1000 - head.sentAt > keepDays * 86_400;
 }
@@ -175,10 +178,10 @@ function reserve(
   const size = journalReservationBytes(record);
   ensureFolder(place.folder);
   const isPrepared = hasWriteAheadFile(place, path);
-  // Throws for a file that cannot be read: it may contain the newest record, and the refresh token of the item may be used.
+  // Throws if an existing write-ahead file cannot be read, because it may contain the newest record.
   if (isPrepared) disk.read(path);
   const { file, hasReplaced } = createWriteAheadFile(disk, path, head, size, isPrepared);
-  // The first use of the cipher is slow, so it happens now and not between the last byte of the response and the disk.
+  // The first use of the cipher is slow, so a test encryption is made before the request is sent.
   encryptJournal(head, record.journalKey, '', size, options.random(12));
   const nonce = options.random(12);
   return {
@@ -191,7 +194,7 @@ function reserve(
         reachFailpoint(options, 'K8-sealed');
         return true;
       } catch {
-        // The grant is still in memory, and the store is written next.
+        // If the write fails, the grant is still in memory, and the store is written next.
         return false;
       }
     },
@@ -200,7 +203,7 @@ function reserve(
       return write();
     },
     discard() {
-      // The file of another process may have taken its place.
+      // Another process may have replaced the write-ahead file with its own, which must not be removed.
       const isFileAt = file.isAt(path);
       file.close();
       if (isFileAt) remove(path);
@@ -209,7 +212,10 @@ function reserve(
   };
 }
 
-/** The file of an earlier attempt, or of another process whose lock is not shared, is replaced only by a complete one. */
+/**
+ * A write-ahead file of an earlier attempt, or of another process on a file system without shared locks, is replaced only with
+ * a complete file.
+ */
 function createWriteAheadFile(
   disk: WriteAheadFileOperations,
   path: string,

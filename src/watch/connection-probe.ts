@@ -1,15 +1,15 @@
 import type { Violation } from './status-sample.ts';
 
 /**
- * The result of a new connection with the target's settings. A session that is already open does not notice changed passwords,
- * host rules or certificates.
+ * The result of a new connection with the settings that the target uses. A new connection is needed, because an open
+ * session is not affected by changed passwords, pg_hba.conf rules or certificates.
  */
 export interface ConnectionProbe {
-  /** Sorted IP addresses of the host name; undefined: the host is an IP address, or the name was not resolved. */
+  /** Sorted IP addresses of the host name; undefined if the host is an IP address, or if the name was not resolved. */
   readonly addresses: string | undefined;
-  /** Subject, issuer and expiry of the server certificate; undefined: no TLS. */
+  /** Subject, issuer and expiry of the server certificate; undefined without TLS. */
   readonly certificate: string | undefined;
-  /** Why the connection was refused; undefined: it succeeded. */
+  /** Why the connection was refused; undefined if it succeeded. */
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 

@@ -8,9 +8,9 @@ import { parseRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
 /**
- * Names of the slots or replicas that exist before a migration starts, so they belong to other consumers.
- * @param limit milliseconds
- * @returns undefined when the source could not be read, which does not prevent the migration
+ * Names of the slots or replicas that exist before a migration starts, and so belong to other consumers.
+ * @param limit time limit in milliseconds
+ * @returns undefined if the source could not be read, which does not prevent the migration
  */
 export async function listExistingSlots(
   watched: WatchedSource,

@@ -24,21 +24,25 @@ import { watchSource } from './watch-source.ts';
 
 export interface WatchMigrationOptions {
   readonly source: DbSource;
-  /** Milliseconds between two polls. */
+  /** Milliseconds between two polls of the source. */
   readonly interval: number;
-  /** End when nothing is left to replicate. */
+  /** Whether the watch ends when nothing is left to replicate. */
   readonly untilIdle: boolean;
   readonly ignoreDbs: readonly string[];
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
-  /** The migration into a cluster as the service reports it; rejects when this run may not ask about a start of that identity. */
+  /**
+   * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
+   * account started.
+   */
   readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
 }
 
 /**
- * Watches a migration and shows its status until the target has caught up (`untilIdle`), the migration is gone, or a signal
- * arrives. Resolves with the exit code; throws a CliError for a source that was never reached and for an ended migration.
+ * Watches a migration and shows its status until the target has received all changes (`untilIdle`), the migration no
+ * longer exists, or a signal arrives. Resolves with the exit code; throws a CliError for a source that was never
+ * reached and for a migration that has ended.
  * @param watch polls the source
  */
 export async function watchMigration(
@@ -54,7 +58,7 @@ export async function watchMigration(
     signal ??= name;
     stopping.abort();
   });
-  // A closed stdout ends the watch: there is no reader left.
+  // A closed stdout ends the watch, because no process reads its output any more.
   host.stdout.closed?.addEventListener('abort', () => stopping.abort());
   const path = watchRecordPath(host.folders.state, sourceNameOf(source));
   const screen = await openWatchScreen(io, formatSourceName(sourceNameOf(source)), options.showQueries);
@@ -85,7 +89,8 @@ export async function watchMigration(
       },
     };
     for await (const result of watch(source, options.interval, watchOptions)) {
-      // A source that was never reached more likely has a wrong address than an outage.
+      // The watch fails if the source was never reached, because its address is more likely wrong than that it has an
+      // outage.
       if (!wasReached && !result.reached) throw sourceUnreachableError(result);
       wasReached = true;
       tryToSaveRecord(path, source, result);
@@ -117,7 +122,10 @@ export async function watchMigration(
   });
 }
 
-/** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
+/**
+ * Number of polls after which the watch ends, if the migration failed at the service and the source shows no
+ * replication.
+ */
 const maxFailedPolls = 3;
 
 function isReplicating({ phase }: StatusSample): boolean {
@@ -143,7 +151,7 @@ export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
 
-/** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
+/** A state folder that is not writable does not end the watch; later watches then have no record of this watch. */
 function tryToSaveRecord(path: string, source: DbSource, result: PollResult): void {
   try {
     saveRecord(path, source, result);
@@ -152,7 +160,7 @@ function tryToSaveRecord(path: string, source: DbSource, result: PollResult): vo
   }
 }
 
-/** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
+/** Records the slots of the migration, so that the next watch detects slots that were dropped in the meantime. */
 function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
   const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
   if (ending !== undefined) {
@@ -173,7 +181,7 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
   });
 }
 
-/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
+/** The suggested next step after the target has received all changes; `db cutover` if the cluster is known. */
 function idleText(
   { globals }: Pick<CommandIo, 'globals'>,
   { source, ignoreDbs, caFile }: WatchMigrationOptions,
@@ -197,7 +205,7 @@ function idleText(
   ];
 }
 
-/** The command of this watch, without the password. */
+/** The command line of this watch, without the password. */
 function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
   const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
   return ['cloudctl db watch', ...sourceOptionArgs(source, { ignoreDbs, caFile }), ...options].join(' ');

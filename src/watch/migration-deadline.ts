@@ -2,10 +2,10 @@ import type { StatusSample, Violation } from './status-sample.ts';
 
 const dayMs = 86_400_000;
 
-/** Milliseconds after which the service stops a migration (spec.md §8). */
+/** Milliseconds after its start at which the service stops a migration (spec.md §8). */
 export const migrationTimeLimit = 14 * dayMs;
 
-/** Milliseconds after which the deadline is a violation. */
+/** Milliseconds after the start of a migration from which the watch reports the deadline as a violation. */
 const warnAfter = 10 * dayMs;
 
 export interface MigrationStart {
@@ -51,7 +51,7 @@ export function checkDeadline(
   return [{ rule: 'deadline', observed: `the service stops the migration in ${formatTimeLeft(left)}${suffix}`, hint }];
 }
 
-/** `3 days`, `5 hours`, `12 minutes`. */
+/** Formats a duration as `3 days`, `5 hours`, `12 minutes`. */
 function formatTimeLeft(ms: number): string {
   const [size, unit] = ms >= 2 * dayMs ? [dayMs, 'days'] : ms >= 7_200_000 ? [3_600_000, 'hours'] : [60_000, 'minutes'];
   return `${Math.max(1, Math.floor(ms / size))} ${unit}`;

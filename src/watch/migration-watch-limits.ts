@@ -1,18 +1,21 @@
-/** Thresholds of the watch: milliseconds, unless stated otherwise. */
+/** Thresholds of the watch, in milliseconds unless stated otherwise. */
 export interface MigrationWatchLimits {
-  /** How long a slot is inactive before the target counts as disconnected. */
+  /** Time for which a replication slot is inactive before the target counts as disconnected. */
   readonly inactiveSlot: number;
-  /** How long apply makes no progress before it counts as failing; it must be reported within 75 s (spec.md). */
+  /**
+   * Time without progress of the apply worker before it counts as failing, which must be reported within 75 s
+   * (spec.md).
+   */
   readonly failingApply: number;
-  /** Number of failed attempts of the target that count as failing. */
+  /** Number of failed attempts of the target after which replication counts as failing. */
   readonly failedAttempts: number;
   /** Longest pause between the copies of two tables; workers of a target start five seconds apart. */
   readonly copyPause: number;
-  /** How long the source does not answer before it counts as gone. */
+  /** Time without a response of the source before the source counts as unreachable. */
   readonly unreachable: number;
-  /** Interval between two new connections, which test login, DNS and certificate. */
+  /** Interval between two new connections that test login, DNS and certificate. */
   readonly probeInterval: number;
-  /** How long a restart of the source is reported. */
+  /** Time for which the watch reports a restart of the source. */
   readonly restartNotice: number;
   /** Interval between two measurements of table sizes. */
   readonly sizeInterval: number;
@@ -20,9 +23,9 @@ export interface MigrationWatchLimits {
   readonly pollTimeout: number;
   /** Number of consecutive polls with nothing left to replicate that count as idle. */
   readonly idlePolls: number;
-  /** Largest lag in bytes that counts as streaming. */
+  /** Maximum lag in bytes at which the phase is still streaming. */
   readonly streamingLag: number;
-  /** Longest pause between attempts to reach the source. */
+  /** Longest pause between attempts to connect to the source. */
   readonly maxBackoff: number;
 }
 
@@ -41,7 +44,7 @@ export const defaultMigrationWatchLimits: MigrationWatchLimits = {
   maxBackoff: 30_000,
 };
 
-/** Milliseconds of samples that the rules need. */
+/** Period in milliseconds for which samples are kept, because rules need them. */
 export function sampleRetentionMs({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

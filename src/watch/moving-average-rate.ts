@@ -11,11 +11,11 @@ export interface MovingAverageRate {
 /** Time constant in seconds: after this time, 63 % of a change of the rate is visible. */
 const averagingSeconds = 15;
 
-/** @param before undefined: there is no earlier sample */
+/** @param before the previous average; undefined if there is no earlier sample */
 export function updateMovingRate(before: MovingAverageRate | undefined, total: number, at: number): MovingAverageRate {
   if (before === undefined || total < before.total) return { perSecond: 0, total, at };
   const seconds = (at - before.at) / 1000;
-  // When the clock was set back, the rate stays as it was.
+  // If the clock was set back, the rate does not change.
   if (seconds <= 0) return seconds === 0 ? before : { ...before, total, at };
   const now = (total - before.total) / seconds;
   // The first measured rate counts fully.
@@ -23,7 +23,7 @@ export function updateMovingRate(before: MovingAverageRate | undefined, total: n
   return { perSecond: before.perSecond + weight * (now - before.perSecond), total, at };
 }
 
-/** Seconds until `left` units are done; undefined: never at this rate. */
+/** Seconds until `left` units are done; undefined if the rate is zero. */
 export function estimateSecondsLeft(left: number, perSecond: number): number | undefined {
   if (left <= 0) return 0;
   return perSecond > 0 ? Math.ceil(left / perSecond) : undefined;

@@ -22,8 +22,8 @@ export async function probeConnection(
 }
 
 /**
- * IP addresses of a host name, sorted, because DNS returns them in any order; undefined: an IP address was given, or the name
- * was not resolved.
+ * IP addresses of a host name, sorted because DNS returns them in any order; undefined if an IP address was given, or
+ * if the name was not resolved.
  */
 async function resolveAddresses(host: string): Promise<string | undefined> {
   if (isIP(host) !== 0) return undefined;
@@ -32,7 +32,7 @@ async function resolveAddresses(host: string): Promise<string | undefined> {
   return addresses.length === 0 ? undefined : addresses.join(', ');
 }
 
-/** Subject, issuer and expiry of the certificate; undefined: no TLS. */
+/** Subject, issuer and expiry of the server certificate; undefined without TLS. */
 function describeCertificate(tls: TlsConnectionInfo | undefined): string | undefined {
   const certificate = tls?.certificate;
   if (certificate === undefined) return undefined;

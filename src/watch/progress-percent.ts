@@ -1,8 +1,8 @@
 import type { WatchPhase } from './status-sample.ts';
 
 /**
- * Percentage of the migration: the initial copy is 0 to 90, catching up 90 to 100.
- * @param before the last value, which stays while the migration does not run
+ * Percentage of the migration: 0 to 90 during the initial copy, 90 to 100 during the catch-up.
+ * @param before the previous value, which is kept while the migration does not run
  */
 export function progressPercent(phase: WatchPhase, copied: number, caughtUp: number, before: number): number {
   switch (phase) {

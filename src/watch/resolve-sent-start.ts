@@ -11,10 +11,10 @@ import { compareIdentities, describeIdentity, type Identity } from '../identity.
 import { readSentMigrationStart, type SentMigrationStart, settleSentMigrationStart } from './sent-start.ts';
 import { migrationStartTime } from './start-recorded-migration.ts';
 
-/** What became of a request whose run was interrupted. */
+/** The result of a migration request whose sender was interrupted. */
 export interface ResolvedMigrationStart {
   readonly start: SentMigrationStart;
-  /** The migration that it started; undefined: it started none. */
+  /** The migration that the request started; undefined if it started none. */
   readonly migration: OnlineMigration | undefined;
   readonly hasEnded: boolean;
   /** For the user. */
@@ -22,9 +22,9 @@ export interface ResolvedMigrationStart {
 }
 
 /**
- * Finds out what became of the request to migrate into a cluster whose run was interrupted, and settles it; undefined when there
- * is none. A migration that the service shows is that of the request unless it is older.
- * Throws a CliError when the service does not tell, or when the request was sent by another account.
+ * Determines and records the result of a migration request whose sender was interrupted; undefined if there is no such
+ * request for the cluster. A migration that the service reports was started by the request, unless the migration is
+ * older. Throws a CliError if the service does not report the result, or if another account sent the request.
  * @param now milliseconds since the epoch
  */
 export async function resolveSentMigrationStart(

@@ -14,11 +14,12 @@ import {
 } from './watch-record.ts';
 
 /**
- * A request that may have started a migration. It is stored before the request is sent, and removed when its result is known, so
- * that a run that was killed in between does not lead to a second start. It holds no secret.
+ * A request that may have started a migration. The request is stored before it is sent, and removed when its result is
+ * known, so that a command that was killed in between does not lead to a second start. The stored request contains no
+ * secret.
  */
 export interface SentMigrationStart {
-  /** Milliseconds since the epoch, before the request was sent. */
+  /** Time before the request was sent, in milliseconds since the epoch. */
   readonly at: number;
   /** UUID of the target cluster. */
   readonly cluster: string;
@@ -26,12 +27,12 @@ export interface SentMigrationStart {
   readonly baseOrigin: string;
   readonly source: SourceIdentity;
   readonly identity?: Identity;
-  /** For the watch record: `before` and `warned`. */
+  /** Stored for the watch record: `before` and `warned`. */
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
 }
 
-/** Stores it. Throws what the file system reports. */
+/** Stores it. Throws errors of the file system unchanged. */
 export function writeSentMigrationStart(stateFolder: string, start: SentMigrationStart): void {
   const path = sentStartPath(stateFolder, start.baseOrigin, start.cluster);
   ensureFolder(dirname(path));
@@ -39,7 +40,7 @@ export function writeSentMigrationStart(stateFolder: string, start: SentMigratio
   writeAtomically(path, `${JSON.stringify({ version: 1, at: new Date(at).toISOString(), ...rest }, null, 2)}\n`);
 }
 
-/** The request into this cluster whose result is not known; undefined when there is none. */
+/** The migration request for this cluster whose result is not known; undefined if there is none. */
 export function readSentMigrationStart(
   stateFolder: string,
   baseOrigin: string,
@@ -48,7 +49,7 @@ export function readSentMigrationStart(
   return decodeSentStart(sentStartPath(stateFolder, baseOrigin, cluster));
 }
 
-/** The requests to migrate this source, of any server, whose results are not known. */
+/** The requests to migrate this source, sent to any API, whose results are not known. */
 export function findSentMigrationStarts(stateFolder: string, source: SourceIdentity): readonly SentMigrationStart[] {
   const folder = join(stateFolder, migrationsFolder);
   return listFolder(folder)
@@ -58,8 +59,8 @@ export function findSentMigrationStarts(stateFolder: string, source: SourceIdent
 }
 
 /**
- * Removes the request because its result is known, and records the migration that it started for `db watch`.
- * @param started undefined: it started none
+ * Removes a request whose result is known, and records the started migration for `db watch`.
+ * @param started the started migration; undefined if the request started none
  */
 export function settleSentMigrationStart(
   stateFolder: string,
@@ -91,7 +92,10 @@ function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string)
   return join(stateFolder, migrationsFolder, `${filePrefix}${fingerprint}.json`);
 }
 
-/** A file that is damaged or unreadable counts as missing. The service itself refuses a second migration into a cluster. */
+/**
+ * A file of a request that is damaged or cannot be read counts as missing. The service itself refuses a second
+ * migration into a cluster.
+ */
 function decodeSentStart(path: string): SentMigrationStart | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isRecord(json.value) || numberField(json.value, 'version') !== 1) return undefined;

@@ -14,8 +14,8 @@ export type ServerStatus =
 
 export interface ServerStatusPoller {
   /**
-   * The status known now. Requests the status again when the last request is older than 10 s, and does not wait for the response.
-   * Throws an unexpected error of the last request, which is no CliError.
+   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does
+   * not wait for the response. Throws an unexpected error of the last request, which is no CliError.
    */
   latest(): ServerStatus | undefined;
 }
@@ -23,7 +23,7 @@ export interface ServerStatusPoller {
 const pollIntervalMs = 10_000;
 
 /**
- * @param fetchStatus undefined: the service shows no migration
+ * @param fetchStatus reads the status; its result is undefined if the service has no migration
  * @param now milliseconds since the epoch
  */
 export function createServerStatusPoller(
@@ -72,7 +72,10 @@ export function isFailedAtServer(status: ServerStatus | undefined): boolean {
   return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
 }
 
-/** The sample with what the service reports: a migration that failed or ended there comes before what the source shows. */
+/**
+ * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
+ * source.
+ */
 export function withServerStatus(
   sample: StatusSample,
   status: ServerStatus | undefined,
@@ -107,7 +110,7 @@ function violationOf(
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
 }
 
-/** Reasons that the service tells about the migration and about three of its databases at most. */
+/** Error messages of the service about the migration, and about at most three of its databases. */
 function reasonsOf({ raw }: OnlineMigration): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {

@@ -7,15 +7,15 @@ import type { RecordedSlot, WatchRecord } from './watch-record.ts';
 export interface WatchOptions {
   readonly limits: MigrationWatchLimits;
   readonly clock: Clock;
-  /** Ends the watch without an error. */
+  /** A signal that ends the watch without an error. */
   readonly signal: AbortSignal;
   /** Databases that are not migrated (PostgreSQL). */
   readonly ignoreDbs?: readonly string[];
-  /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration whatever their names. */
+  /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
   readonly slots?: readonly string[];
-  /** What earlier commands recorded about the migration. */
+  /** The record of the migration that earlier commands stored. */
   readonly record?: WatchRecord | undefined;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSent?: (place: string, text: string) => void;
 }
 
@@ -26,14 +26,14 @@ export interface SourceWatcher {
 
 export interface PollResult {
   readonly sample: StatusSample;
-  /** Consecutive polls with nothing left to replicate. */
+  /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
-  /** The source could be read. */
+  /** Whether the source could be read. */
   readonly reached: boolean;
-  /** Why it could not be read. */
+  /** Why the source could not be read. */
   readonly outage?: string;
-  /** Slots, or replicas, of the migration that exist now. */
+  /** Replication slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly RecordedSlot[];
-  /** Present when the migration cannot continue; this is the last poll. */
+  /** Why the migration cannot continue; present only in the last poll. */
   readonly ending?: MigrationEnd;
 }

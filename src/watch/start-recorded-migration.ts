@@ -13,18 +13,19 @@ import { type SentMigrationStart, settleSentMigrationStart, writeSentMigrationSt
 export interface StartMigrationDeps {
   readonly api: Api;
   readonly stateFolder: string;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly loginHints: LoginHints;
-  /** A command for the profile, in backquotes. */
+  /** Formats a command for the profile, in backquotes. */
   readonly commandOf: (words: string) => string;
-  /** Called when the state folder could not be written after the migration was started. */
+  /** Called if the state folder could not be written after the migration was started. */
   readonly onUnsaved: (reason: string) => Promise<void>;
 }
 
 /**
- * Starts a migration, as `startOnlineMigration` does. The request is stored before it is sent, and removed when its result is
- * known. Throws `internal` when it cannot be stored; nothing was sent then.
+ * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, and is
+ * removed when its result is known. Throws `internal` if the request cannot be stored; no request was sent in this
+ * case.
  */
 export async function startRecordedMigration(
   deps: StartMigrationDeps,
@@ -52,7 +53,10 @@ export async function startRecordedMigration(
   }
 }
 
-/** The time that the service tells, if a migration that starts now can have it; else now. Milliseconds since the epoch. */
+/**
+ * The start time that the service reports, if it is plausible for a migration that starts now; else the present time.
+ * Time of the sample in milliseconds since the epoch.
+ */
 export function migrationStartTime(createdAt: string | undefined, now: number): number {
   const told = Date.parse(createdAt ?? '');
   return Math.abs(told - now) < migrationTimeLimit ? told : now;

@@ -1,12 +1,15 @@
-/** `stalled`: nothing is replicated. `gone`: the slots no longer exist, or the source has not answered for a minute. */
+/**
+ * `stalled`: the migration runs, but replicates nothing. `gone`: the slots no longer exist, or the source has not
+ * responded for a minute.
+ */
 export type WatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
-/** A broken rule of spec.md §4.6: what was observed, and one action. */
+/** A violated rule of spec.md §4.6: what was observed, and one action for the user. */
 export interface Violation {
   readonly rule: string;
   readonly observed: string;
   readonly hint: string;
-  /** undefined: the violation concerns the whole source. */
+  /** The database that the violation concerns; undefined if it concerns the whole source. */
   readonly database?: string;
 }
 
@@ -30,30 +33,30 @@ export interface DatabaseSample {
   readonly lag_bytes: number;
   /** The replication slot, or for Redis the replica. */
   readonly slot?: string;
-  /** At most 50 tables: those being copied, then the largest. */
+  /** At most 50 tables: first those that are being copied, then the largest. */
   readonly tables: readonly TableSample[];
 }
 
-/** The state of a migration at one moment, as `-o ndjson` prints it (contract.md §7). */
+/** The state of a migration at one time, as `-o ndjson` prints it (contract.md §7). */
 export interface StatusSample {
   /** ISO 8601. */
   readonly at: string;
   readonly phase: WatchPhase;
-  /** The initial copy is 0 to 90, catching up 90 to 100. */
+  /** Percentage: 0 to 90 during the initial copy, 90 to 100 during the catch-up. */
   readonly percent: number;
   readonly bytes_done: number;
   readonly bytes_total: number;
   readonly lag_bytes: number;
-  /** Seconds until streaming; absent: never at this rate, or not known yet. */
+  /** Estimated seconds until streaming; absent if the rate is zero or not known yet. */
   readonly eta_seconds?: number;
-  /** When the service stops the migration (ISO 8601); null: the start is not known. */
+  /** Time at which the service stops the migration (ISO 8601); null if the start is not known. */
   readonly deadline: string | null;
-  /** `first_sighting`: no start is recorded, so the time counts from the first poll that saw the migration. */
+  /** `first_sighting`: no start is recorded, so the deadline counts from the first poll that found the migration. */
   readonly deadline_from: 'migrate' | 'first_sighting' | 'unknown';
-  /** Status of the migration at the service; absent: not known. */
+  /** Status of the migration at the service; absent if not known. */
   readonly server_status?: string;
   readonly databases: readonly DatabaseSample[];
   readonly violations: readonly Violation[];
-  /** Limits of this sample, for example facts that the role may not read. */
+  /** What this sample does not include, for example facts that the role may not read. */
   readonly notes?: readonly string[];
 }

@@ -4,9 +4,9 @@ import type { StatusSample } from './status-sample.ts';
 export interface TrackingResult<M> {
   readonly state: M;
   readonly sample: StatusSample;
-  /** Consecutive polls with nothing left to replicate. */
+  /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
-  /** Present when the migration cannot continue. */
+  /** Why the migration cannot continue; absent while it can. */
   readonly ending?: MigrationEnd;
 }
 

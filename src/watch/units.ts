@@ -1,4 +1,4 @@
-/** `1.4 GB`: units of 1024, as pg_size_pretty uses them. */
+/** Formats bytes as `1.4 GB`, in units of 1024 like pg_size_pretty. */
 export function formatByteCount(bytes: number): string {
   let value = Math.max(0, bytes);
   for (const unit of ['B', 'kB', 'MB', 'GB']) {
@@ -8,7 +8,7 @@ export function formatByteCount(bytes: number): string {
   return `${value.toFixed(1)} TB`;
 }
 
-/** `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
+/** Formats a duration as `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;

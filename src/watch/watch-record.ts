@@ -5,37 +5,37 @@ import { isRecord, type JsonRecord, numberField, parseJson, stringField, strings
 import { ensureFolder, readTextIfReadable, writeAtomically } from '../platform/files.ts';
 import { type MigrationStart, migrationTimeLimit } from './migration-deadline.ts';
 
-/** What is stored about a migration between two commands. It holds no secret. */
+/** The facts about a migration that are stored between two commands. The watch record contains no secret. */
 export interface WatchRecord {
   readonly engine: 'postgresql' | 'redis';
-  /** `HOST:PORT/DBNAME`; for Redis `HOST:PORT`. */
+  /** The source as `HOST:PORT/DBNAME`; for Redis as `HOST:PORT`. */
   readonly source: string;
-  /** Written by `db migrate` after the service has accepted the migration. */
+  /** The start of the migration, which `db migrate` records after the service has accepted the request. */
   readonly started?: RecordedStart;
-  /** Milliseconds since the epoch when a slot or a replica of the migration was first seen. */
+  /** Time at which a slot or a replica of the migration was first observed, in milliseconds since the epoch. */
   readonly firstSeen?: number;
-  /** Slots, or replicas, of other consumers: they existed before the migration. */
+  /** Slots, or replicas, of other consumers, which existed before the migration. */
   readonly before?: readonly string[];
-  /** Slots, or replicas, of the migration that were seen. */
+  /** Slots, or replicas, of the migration that were observed. */
   readonly slots?: readonly RecordedSlot[];
-  /** Ids of preflight checks that did not pass; they rank likely causes later. */
+  /** Ids of preflight checks that did not pass, used to sort likely causes of a failure. */
   readonly warned?: readonly string[];
 }
 
 export interface RecordedSlot {
   readonly name: string;
-  /** Empty for a Redis replica. */
+  /** The database of the slot; empty for a Redis replica. */
   readonly database: string;
 }
 
 export interface RecordedStart {
-  /** Milliseconds since the epoch. */
+  /** Start time in milliseconds since the epoch. */
   readonly at: number;
   /** UUID of the target cluster. */
   readonly cluster: string;
   /** Id of the migration at the service. */
   readonly id: string;
-  /** Who started it; absent in records of earlier versions. */
+  /** The account that started the migration; absent in records of earlier versions. */
   readonly identity?: Identity;
 }
 
@@ -52,7 +52,7 @@ export function formatSourceName({ host, port, dbname }: SourceIdentity): string
   return `${place}:${port}${dbname === undefined ? '' : `/${dbname}`}`;
 }
 
-/** `migrations/<fingerprint>.json` in the state folder. */
+/** Path of the watch record: `migrations/<fingerprint>.json` in the state folder. */
 export function watchRecordPath(stateFolder: string, source: SourceIdentity): string {
   const fingerprint = createHash('sha256')
     .update(`${source.engine} ${formatSourceName(source)}`)
@@ -61,7 +61,10 @@ export function watchRecordPath(stateFolder: string, source: SourceIdentity): st
   return join(stateFolder, 'migrations', `${fingerprint}.json`);
 }
 
-/** Reads a record; undefined: it does not exist, is damaged or unreadable. Its facts are then observed again. */
+/**
+ * Reads a watch record; undefined if it does not exist, is damaged or cannot be read. Without a record, its facts are
+ * observed again.
+ */
 export function readWatchRecord(path: string): WatchRecord | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   return json.ok && isRecord(json.value) ? decodeRecord(json.value) : undefined;
@@ -77,7 +80,7 @@ export function writeWatchRecord(path: string, record: WatchRecord): void {
   writeAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
 }
 
-/** When the migration started: as recorded, else when it was first seen. */
+/** The recorded start of the migration, else the time at which it was first observed. */
 export function migrationStartOf(
   record: { readonly started?: RecordedStart | undefined; readonly firstSeen?: number | undefined },
   now: number,

@@ -10,8 +10,9 @@ export type WatchedSource =
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
 /**
- * Polls the source of a migration, without writing to it, until the signal is aborted or the migration cannot continue. While
- * the source cannot be reached, the pauses grow. Never throws for failures of the source.
+ * Polls the source of a migration, without writing to it, until the signal is aborted or the migration cannot continue.
+ * While the source cannot be reached, the pauses between the polls grow. Failures of the source never make the function
+ * throw.
  * @param interval milliseconds between two polls
  */
 export async function* watchSource(
@@ -21,7 +22,7 @@ export async function* watchSource(
 ): AsyncGenerator<PollResult> {
   const { clock, signal } = options;
   const given = { ...defaultMigrationWatchLimits, ...options.limits };
-  // With a long interval, two polls must fail before the source counts as gone.
+  // With a long interval, two polls must fail before the source counts as unreachable.
   const limits = { ...given, gone: Math.max(given.unreachable, 2 * interval) };
   const all = { ...options, limits };
   const watcher = engine === 'redis' ? createRedisWatcher(source, all) : createPostgresWatcher(source, all);
@@ -34,7 +35,7 @@ export async function* watchSource(
       if (result.ending !== undefined) return;
       failures = result.reached ? 0 : failures + 1;
       const pause = Math.min(interval * 2 ** Math.max(0, failures - 1), Math.max(interval, limits.maxBackoff));
-      // The clock may have been set, forwards or backwards, during the poll.
+      // The system clock may have been set forwards or backwards during the poll.
       const left = Math.min(pause, Math.max(0, startedAt + pause - clock.now()));
       await clock.sleep(left, signal).catch(() => {});
     }

@@ -4,5 +4,5 @@ import type { LoginHints } from '../../src/api/api-response.ts';
 export const workLoginHints: LoginHints = {
   login: '`cloudctl auth login --profile work`',
   write: 'log in with write access: `cloudctl auth login --scope "read write" --profile work`',
-  read: 'see whose session it is: `cloudctl auth status --profile work`',
+  read: 'show the account of the session: `cloudctl auth status --profile work`',
 };

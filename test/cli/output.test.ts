@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
-import { createOutput, type OutputFormat, type OutputOptions } from '../../src/cli/output.ts';
+import { createOutput, type OutputOptions } from '../../src/cli/output.ts';
+import type { OutputFormat } from '../../src/cli/print-presented.ts';
 import { usageError } from '../../src/errors.ts';
 import { maxTextLength } from '../../src/sanitize/terminal-text.ts';
 import { fakeSink } from './sink.ts';

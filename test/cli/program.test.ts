@@ -40,9 +40,12 @@ test('the context is created only for valid arguments', async () => {
   expect([ran, stdout, error?.exitCode]).toEqual([undefined, '', 2]);
 });
 
-test.each(['--version', '-V', 'droplets -V', '-o json --version'])('%s prints the version', async (line) => {
-  expect(await run(line)).toMatchObject({ exitCode: 0, stdout: '1.2.3\n', loaded: [] });
-});
+test.each(['--version', '-V', 'droplets -V', '-o json --version', 'version', '-q version'])(
+  '%s prints the version',
+  async (line) => {
+    expect(await run(line)).toMatchObject({ exitCode: 0, stdout: '1.2.3\n', loaded: [] });
+  },
+);
 
 test.each(['', '-h', '--help', 'help', 'auth', 'db', 'droplets --help', '-q', '--no-color help db'])(
   '%j prints help on stdout and is no error',
@@ -55,7 +58,25 @@ test.each(['', '-h', '--help', 'help', 'auth', 'db', 'droplets --help', '-q', '-
 );
 
 test('help has colour on a terminal only', async () => {
-  expect((await run('--help', 80)).stdout).toContain('\u001b[1mUsage:\u001b[22m');
-  expect((await run('--help --no-color', 80)).stdout).not.toContain('\u001b');
+  expect((await run('--help', { columns: 80 })).stdout).toContain('\u001b[1mUsage:\u001b[22m');
+  expect((await run('--help --no-color', { columns: 80 })).stdout).not.toContain('\u001b');
   expect((await run('--help')).stdout).not.toContain('\u001b');
+});
+
+test.each(['help output', '--no-color help output', 'help --no-color output', '-o json help output'])(
+  '%s prints the page of the topic',
+  async (line) => {
+    const { exitCode, stdout, error } = await run(line);
+    expect([exitCode, stdout, error]).toEqual([0, 'Every format.\n', undefined]);
+  },
+);
+
+test.each(['', '-q', '-o json', '--'])('%j runs the overview of a program that has one', async (line) => {
+  const { ran, stdout } = await run(line, { overview: true });
+  expect([ran?.command, stdout]).toEqual(['overview', '']);
+});
+
+test.each(['--help', '-qh', '-o json -h', 'help', 'auth'])('%s prints help and not the overview', async (line) => {
+  const { ran, stdout } = await run(line, { overview: true });
+  expect([ran, stdout]).toEqual([undefined, expect.stringContaining('Usage:')]);
 });

@@ -25,11 +25,22 @@ test('only a terminal gets relative times, and only columns with a kind are chan
   expect(terminal.text(time, { kind: 'time' })).toBe('1 h ago');
   expect(terminal.text(time, undefined)).toBe(time);
   expect(pipe.text(time, { kind: 'time' })).toBe(time);
-  expect(pipe.style('active', { kind: 'state' }, false)).toBe('active');
-  expect(terminal.style('active', { kind: 'state' }, false)).toBe('\u001b[32mactive\u001b[39m');
-  expect(terminal.style('errored', { kind: 'state' }, false)).toBe('\u001b[31merrored\u001b[39m');
-  expect(terminal.style('new', { kind: 'state' }, false)).toBe('\u001b[33mnew\u001b[39m');
-  expect(terminal.style('off', { kind: 'state' }, false)).toBe('\u001b[2moff\u001b[22m');
-  expect(terminal.style('active', {}, false)).toBe('active');
-  expect(terminal.style('Status', { kind: 'state' }, true)).toBe('\u001b[2mStatus\u001b[22m');
+  expect(pipe.style('active', { kind: 'state' }, undefined)).toBe('active');
+  expect(terminal.style('active', { kind: 'state' }, undefined)).toBe('\u001b[32mactive\u001b[39m');
+  expect(terminal.style('errored', { kind: 'state' }, undefined)).toBe('\u001b[31merrored\u001b[39m');
+  expect(terminal.style('new', { kind: 'state' }, undefined)).toBe('\u001b[33mnew\u001b[39m');
+  expect(terminal.style('off', { kind: 'state' }, undefined)).toBe('\u001b[2moff\u001b[22m');
+  expect(terminal.style('active', {}, undefined)).toBe('active');
+  expect(terminal.styleHeader('Status')).toBe('\u001b[2mStatus\u001b[22m');
+});
+
+test('a cell has its link where the terminal shows links', async () => {
+  const link = (cell: unknown) => (cell === 7 ? 'https://cloud.example/7' : undefined);
+  const options = { isTerminal: true, color: false, now: () => now };
+  const [linked, plain] = await Promise.all(
+    [true, false].map((hyperlinks) => createTerminalCells({ ...options, hyperlinks })),
+  );
+  expect(linked?.style('7', { link }, 7)).toBe('\u001b]8;;https://cloud.example/7\u001b\\7\u001b]8;;\u001b\\');
+  expect(linked?.style('8', { link }, 8)).toBe('8');
+  expect(plain?.style('7', { link }, 7)).toBe('7');
 });

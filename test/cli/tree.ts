@@ -13,12 +13,15 @@ interface TestContext {
   readonly ran: (command: string, words: ParsedArgs) => void;
 }
 
-/** A tree in the shape of the program's own, whose commands only tell that they ran. */
-export function testTree(loaded: string[] = []): CommandTree<TestContext> {
-  const leaf = (
-    command: string,
-    { summary, ...spec }: Omit<CommandSpec<TestContext>, 'run'> & { readonly summary: string },
-  ): LazyCommand<TestContext> => ({
+type LeafSpec = Omit<CommandSpec<TestContext>, 'run'> & { readonly summary: string };
+
+/** A command that only tells that it ran. */
+function recordingCommand(
+  command: string,
+  { summary, ...spec }: LeafSpec,
+  loaded: string[] = [],
+): LazyCommand<TestContext> {
+  return {
     kind: 'command',
     summary,
     load: async () => {
@@ -31,7 +34,12 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
         },
       };
     },
-  });
+  };
+}
+
+/** A tree in the shape of the program's own, whose commands only tell that they ran. */
+export function testTree(loaded: string[] = []): CommandTree<TestContext> {
+  const leaf = (command: string, spec: LeafSpec) => recordingCommand(command, spec, loaded);
   return {
     auth: {
       kind: 'group',
@@ -114,7 +122,10 @@ export interface Result {
 }
 
 /** Runs the test tree with a line of words, split at blanks. */
-export async function run(line: string | readonly string[], columns?: number): Promise<Result> {
+export async function run(
+  line: string | readonly string[],
+  { columns, overview = false }: { readonly columns?: number; readonly overview?: boolean } = {},
+): Promise<Result> {
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const stdout = fakeSink(columns);
   const loaded: string[] = [];
@@ -125,6 +136,8 @@ export async function run(line: string | readonly string[], columns?: number): P
       version: '1.2.3',
       summary: 'the command line of the cloud',
       tree: testTree(loaded),
+      topics: { output: { summary: 'formats', load: async () => ({ text: 'Every format.' }) } },
+      ...(overview ? { overview: recordingCommand('overview', { summary: 'show everything' }) } : {}),
       argv,
       stdout,
       env: {},

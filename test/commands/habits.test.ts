@@ -43,6 +43,8 @@ const working: readonly string[] = [
   'api /v2/regions --query regions[].slug -o json',
   'droplets list --profile default',
   'droplets batches ls',
+  'open --print',
+  'open',
 ];
 
 const replaced: readonly string[] = [

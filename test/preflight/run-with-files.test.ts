@@ -60,6 +60,7 @@ describe('a file name that cannot be used is an error before the source is queri
     ['a report in a folder that does not exist', { report: [join('none', 'r.json')] }],
     ['a report of an unknown format', { report: ['r.pdf'] }],
     ['a script in a folder that does not exist', { 'fix-sql': [join('none', 'fix.sql')] }],
+    ['a SARIF report for a path that leaves the repository', { report: ['r.sarif'], 'sarif-uri': ['..'] }],
     ['a baseline in a folder that does not exist', { baseline: [join('none', 'b.json')] }],
   ] as const)('%s', async (_name, given) => {
     const host = testHost();

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type SandboxServers, type SandboxServerOptions, startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../src/sandbox/sandbox.ts';
 
 export interface Exchange {
   readonly status: number;

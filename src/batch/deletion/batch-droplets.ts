@@ -7,7 +7,7 @@ import { hasTag } from '../lookup/droplet-tags.ts';
 import { type DropletReader, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
 import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
 
-/** The droplets of the server with an id of the ledger, by id. */
+/** Reads the droplets whose ids the ledger contains, indexed by id. */
 export async function readBatchDroplets(
   state: BatchState,
   reader: DropletReader,
@@ -22,9 +22,10 @@ export async function readBatchDroplets(
 }
 
 /**
- * The droplets that the batch created, as the server has them. One that the server does not list may have been deleted, or the
- * list lags: it has the name of the ledger. Throws a usage error when a droplet has another name: the ledger may have been
- * edited, or belong to another server at the same address.
+ * Finds the droplets that the batch created, with their current data on the server. A droplet that the server does not list may
+ * have been deleted, or the list may be outdated; it is returned with its name from the ledger. Throws a usage error when a
+ * droplet has another name than in the ledger: the ledger may have been edited, or belong to another server at the same
+ * address.
  */
 export async function findCreatedDroplets(
   state: BatchState,
@@ -34,7 +35,7 @@ export async function findCreatedDroplets(
   if (rows.length === 0) return [];
   const listed = await readBatchDroplets(state, reader);
   const left = rows.flatMap(({ id }) => (listed.has(id) ? [] : [id]));
-  // Without its tag a droplet is not among those with the tag of the batch.
+  // A droplet whose batch tag was removed is not in the list of droplets with that tag.
   const others = state.batch.mark && left.length > 0 ? await findByIds(left, reader) : listed;
   const found = rows.map(({ id, name }) => ({ id, name, droplet: listed.get(id) ?? others.get(id) }));
   const renamed = found.filter(
@@ -43,7 +44,7 @@ export async function findCreatedDroplets(
   if (renamed.length > 0)
     throw usageError(
       `${renamed.length === 1 ? '1 droplet has' : `${renamed.length} droplets have`} another name than in the ledger`,
-      'check with `cloudctl droplets get ID` what they are; `cloudctl droplets delete ID` deletes a droplet of any name',
+      'check these droplets with `cloudctl droplets get ID`; `cloudctl droplets delete ID` deletes a droplet of any name',
       `${renamed
         .slice(0, 20)
         .map(({ id, name, droplet }) => `droplet ${id} is ${sanitizeLine(droplet?.name ?? '')} instead of ${name}`)

@@ -5,9 +5,9 @@ import type { BatchTimings } from '../sending/batch-timings.ts';
 import { outcomeOfFailure, outcomeOfResponse, type RequestOutcome } from '../sending/request-outcome.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** What happened to one droplet. */
+/** The result of the deletion of one droplet. */
 export type DeletionResult =
-  /** `already_gone`: another request deleted it after it was shown. */
+  /** `already_gone`: another request deleted the droplet after it was shown. */
   | { readonly status: 'deleted'; readonly already_gone?: true }
   | { readonly status: 'failed' | 'unknown'; readonly error: string };
 
@@ -16,18 +16,18 @@ export interface DeletionDeps {
   readonly clock: Clock;
   readonly timings: BatchTimings;
   readonly loginHints: LoginHints;
-  /** Aborted: nothing more is sent. */
+  /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
-  /** Aborted: responses are no longer awaited. */
+  /** Once this signal is aborted, the program no longer waits for responses. */
   readonly ended: AbortSignal;
-  /** Something stopped the run: nothing more is sent. */
+  /** Whether an error has stopped the run, so that no further request is sent. */
   readonly isStopped: () => boolean;
 }
 
 export interface DropletDeletionEnd {
-  /** Undefined when no request was sent. */
+  /** The result of the deletion; undefined when no request was sent. */
   readonly result: DeletionResult | undefined;
-  /** Every other request would fail, too. */
+  /** An error after which every other request would fail, too. */
   readonly stop?: CliError;
 }
 
@@ -39,8 +39,8 @@ type DeletionOutcome =
 const maxSends = 5;
 
 /**
- * Deletes one droplet by its id. A request without a clear result is sent again, which deletes nothing else. What is not
- * clear after that is looked up: a droplet that does not exist is deleted.
+ * Deletes one droplet by its id. A request without a clear result is sent again, which cannot delete another droplet. If the
+ * result is still not clear, the droplet is looked up: if it does not exist, it counts as deleted.
  */
 export async function deleteDropletById(id: number, deps: DeletionDeps): Promise<DropletDeletionEnd> {
   const { lane, clock, timings, ending, isStopped } = deps;
@@ -62,7 +62,8 @@ export async function deleteDropletById(id: number, deps: DeletionDeps): Promise
     if (outcome.kind === 'gone')
       return { result: { status: 'deleted', ...(doubt === undefined ? { already_gone: true } : {}) } };
     if (outcome.kind === 'throttled') {
-      // Not processed: it does not count, and the lane waits before the next request.
+      // The server did not process the request because of its rate limit, so the attempt does not count, and the next request
+      // waits.
       refused = outcome.error;
       continue;
     }
@@ -85,7 +86,8 @@ async function sendDeletion(id: number, { lane, loginHints, ended }: DeletionDep
   try {
     const response = await lane.request(request);
     if (response.status === 204) return { kind: 'deleted' };
-    // The page of a proxy, or a path that the server does not have, says nothing about the droplet.
+    // A 404 without `id=not_found` comes from a proxy or for a path that the server does not have, so it does not show whether
+    // the droplet exists.
     if (response.status === 404 && readProblemBody(response).id === 'not_found') return { kind: 'gone' };
     const outcome = outcomeOfResponse({ ...request, names: [] }, response, loginHints);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
@@ -110,11 +112,11 @@ async function settleDeletion(id: number, error: string, deps: DeletionDeps): Pr
       if (response.status === 429) continue;
       if (response.status === 404 && readProblemBody(response).id === 'not_found') return { status: 'deleted' };
       if (response.status === 200) return unknown('the droplet still exists');
-      return unknown(`could not look it up: the server responded with ${response.status}`);
+      return unknown(`could not look up the droplet: the server responded with ${response.status}`);
     }
   } catch (thrown) {
     if (ended.aborted) return unknown('interrupted');
     if (!(thrown instanceof CliError)) throw thrown;
-    return unknown(`could not look it up: ${thrown.message}`);
+    return unknown(`could not look up the droplet: ${thrown.message}`);
   }
 }

@@ -15,26 +15,26 @@ import { type DeletionRow, type DropletToDelete, deletionView, dropletToDeleteVi
 
 export interface DeleteDropletsOptions {
   readonly loginHints: LoginHints;
-  /** Requests in flight. */
+  /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
-  /** The longest wait for the rate limit in milliseconds; a longer one ends the run. */
+  /** The longest wait for the rate limit in milliseconds; if the limit requires a longer wait, the run ends. */
   readonly maxWait: number;
   /** Called before a wait for the rate limit. @param ms milliseconds */
   readonly onPause: (ms: number) => Promise<void>;
-  /** Prints the droplets without deleting them. */
+  /** Whether to print the droplets without deleting them. */
   readonly isDryRun: boolean;
-  /** Who deletes, for the confirmation. */
+  /** The account that deletes the droplets, which the confirmation names. */
   readonly actor?: string;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
-  /** Called for each droplet that is deleted. What it throws ends the run. */
+  /** Called for each deleted droplet. An exception of the callback ends the run. */
   readonly onDeleted?: (droplet: DropletToDelete) => void;
 }
 
 /**
- * Shows the droplets, asks for a confirmation, deletes them by id, and prints one row for each. Resolves with 0 when every
- * droplet is deleted, and with 5 when some are. Throws what stopped the run when none is, and `usage` without a terminal
- * and without `--yes`.
+ * Shows the droplets, asks for a confirmation, deletes the droplets by id, and prints one row for each. Resolves with exit code
+ * 0 when every droplet was deleted, and with 5 when only some were. If no droplet was deleted, throws the error that stopped
+ * the run; throws `usage` without a terminal and without `--yes`.
  */
 export async function deleteDroplets(
   io: CommandIo,
@@ -51,7 +51,7 @@ export async function deleteDroplets(
   return runDeletion(createBatchIo(io), api, targets, options);
 }
 
-/** Checks, before any request, that the rows can be printed and the confirmation asked for. Throws `usage`. */
+/** Checks, before any request, that the rows can be printed and that the user can be asked for confirmation. Throws `usage`. */
 export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
   if (isDryRun) io.output.checkColumns(dropletToDeleteView);
   else {
@@ -60,7 +60,7 @@ export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
   }
 }
 
-/** Throws `usage` when the confirmation could not be asked for and was not given. */
+/** Throws `usage` when confirmation is neither given with `--yes` nor possible with a prompt. */
 function requireConfirmable({ prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>): void {
   if (prompts.interactive || globals.has('yes')) return;
   throw usageError(
@@ -73,12 +73,12 @@ async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[
   requireConfirmable(io);
   const isAsked = !io.globals.has('yes');
   const lines = await listLines(targets);
-  // A person must see what is deleted, whatever the format.
+  // The droplets are shown to the user before the confirmation, whatever the output format.
   if (isAsked) await io.output.show(lines);
   else await createBatchIo(io).output.note(lines);
   const who = actor === undefined ? '' : ` as ${actor}`;
   if (await io.prompts.confirm({ message: `Delete ${countDroplets(targets.length)}${who}?` })) return;
-  throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete them' });
+  throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete the droplets' });
 }
 
 async function listLines(targets: readonly DropletToDelete[]): Promise<readonly string[]> {
@@ -113,7 +113,7 @@ async function runDeletion(
   const showProgress = progress.count('droplets deleted');
   let deleted = 0;
   const work = async (): Promise<void> => {
-    // The workers share the iterator.
+    // All workers take droplets from the same iterator.
     for (const target of queue) {
       if (isStopped() || ending.aborted) return;
       const { result, stop } = await deleteDropletById(target.id, deps);
@@ -165,7 +165,7 @@ function streamRows({ output, host }: BatchIo): RowStream<DeletionRow> {
   );
 }
 
-/** Prints the rows that were not printed yet. Resolves with the error of stdout. */
+/** Prints the rows that were not yet printed. Resolves with the error of stdout, or undefined after success. */
 async function printRows(
   { output }: BatchIo,
   stream: RowStream<DeletionRow> | undefined,

@@ -5,11 +5,11 @@ import type { BatchIo } from '../batch-io.ts';
 import type { DeletionRow } from './deletion-rows.ts';
 
 export interface DeletionRunEnd {
-  /** One for each droplet. */
+  /** One row for each droplet. */
   readonly rows: readonly DeletionRow[];
-  /** What stopped the run before every droplet was handled. */
+  /** The error that stopped the run before every droplet was processed. */
   readonly stopped: CliError | undefined;
-  /** Why rows could not be printed. */
+  /** The error that prevented rows from being printed. */
   readonly outputError: CliError | undefined;
   readonly signal: SignalName | undefined;
   /** Options that select the same profile and servers, quoted for a shell. */
@@ -21,8 +21,8 @@ export function countDroplets(count: number): string {
 }
 
 /**
- * Prints the summary of a deletion. Resolves with 0 when every droplet is deleted, and with 5 when some are deleted or
- * unknown. Throws what stopped the run when none is.
+ * Prints the summary of a deletion. Resolves with exit code 0 when every droplet was deleted, and with 5 when some were deleted
+ * or the result of some is unknown. If no droplet was deleted, throws the error that stopped the run.
  */
 export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end: DeletionRunEnd): Promise<ExitCode> {
   const { rows, stopped, outputError, signal } = end;
@@ -64,7 +64,7 @@ export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end
   return 5;
 }
 
-/** More ids than these make an error hard to read; the rows have all of them. */
+/** A longer list of ids makes an error message hard to read; the printed rows contain every id. */
 const maxListed = 20;
 
 function leftText(left: readonly DeletionRow[]): string {
@@ -75,12 +75,15 @@ function leftText(left: readonly DeletionRow[]): string {
 }
 
 function deleteAgainHint(left: readonly DeletionRow[], profileOptions: readonly string[]): string {
-  if (left.length > maxListed) return 'run the command again with `--if-missing skip`; it deletes what is left';
+  if (left.length > maxListed) return 'run the command again with `--if-missing skip` to delete the remaining droplets';
   const ids = left.map(({ id }) => id);
-  return `delete what is left with \`${['cloudctl droplets delete', ...ids, '--if-missing skip', ...profileOptions].join(' ')}\``;
+  return `delete the remaining droplets with \`${['cloudctl droplets delete', ...ids, '--if-missing skip', ...profileOptions].join(' ')}\``;
 }
 
-/** The errors of the rows, each once. An unknown row names its own path, so the first few are enough. */
+/**
+ * The error messages of the rows, each message once. The error of a row with an unknown result contains the path of the
+ * droplet, so only the first few errors are printed.
+ */
 function causes(left: readonly DeletionRow[]): readonly string[] {
   const errors = new Set(left.flatMap((row) => (row.status === 'deleted' ? [] : [row.error])));
   const more = errors.size > 3 ? [`and ${errors.size - 3} more`] : [];

@@ -5,7 +5,7 @@ import { CliError } from '../../errors.ts';
 import { isRecord, stringField } from '../../json.ts';
 import type { DeletionResult } from './delete-droplet-by-id.ts';
 
-/** A droplet as it is shown before it is deleted. */
+/** A droplet to delete, with the fields that are shown before the deletion. */
 export interface DropletToDelete {
   readonly id: number;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface DropletToDelete {
 
 export type DeletionRow = DropletToDelete & DeletionResult;
 
-/** The columns that identify a droplet: what the confirmation and `--dry-run` show. */
+/** The columns that identify a droplet in the confirmation and in `--dry-run`. */
 export const dropletToDeleteView: ListView<DropletToDelete> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
@@ -38,7 +38,10 @@ export const deletionView: ListView<DeletionRow> = {
   ],
 };
 
-/** The droplet as it is shown. Throws for an id that is not exact: it could be that of another droplet. */
+/**
+ * Selects the fields of a droplet that are shown before the deletion. Throws for a droplet whose id is not exact, because the
+ * rounded id could belong to another droplet.
+ */
 export function toDropletToDelete({ id, name, raw }: Droplet): DropletToDelete {
   if (!isExactId(id) || id < 1)
     throw new CliError('api_error', `cannot delete the droplet "${name}": its id is not a whole number below 2^53`, {

@@ -5,7 +5,7 @@ import { isRecord } from '../../json.ts';
 import { batchTag, type DropletAttributes, withAddedTag } from '../sending/droplet-requests.ts';
 import type { BatchEvent } from './ledger-event.ts';
 
-/** The id that `--batch-id` gives, in lower case, because services compare tags without case. */
+/** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 export function readBatchId(args: ParsedArgs): string | undefined {
   const text = args.value('batch-id');
   if (text === undefined) return undefined;
@@ -18,8 +18,8 @@ export function readBatchId(args: ParsedArgs): string | undefined {
 }
 
 /**
- * The members of a batch that `--batch-id` gives: another machine with the same id, names and attributes gets the same ones.
- * undefined when the tags of the attributes are not a list of strings.
+ * The properties of a batch with `--batch-id`: the same id, names and attributes give the same properties on every machine. The
+ * result is undefined when the tags in the attributes are not a list of strings.
  */
 export function deriveBatchFromId(
   id: string,
@@ -38,17 +38,20 @@ export function uniqueBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id'
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
 
-/** The tag by which the droplets of a batch are listed. With `--batch-id`, droplets of other names and attributes have it, too. */
+/**
+ * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
+ * this tag.
+ */
 export function batchLookupTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
 
-/** How many tags `--mark` or `--batch-id` added to those of the user. */
+/** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
 export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 
-/** Whether a tag is that of a batch, of `--mark` or of `--batch-id`. */
+/** Whether a tag was added by `--mark` or `--batch-id`. */
 export function isBatchTag(tag: string): boolean {
   return /^cloudctl(?:-[0-9a-f]{12}|:[a-z0-9_-]{1,40}(?::[0-9a-f]{12})?)$/i.test(tag);
 }
@@ -61,13 +64,13 @@ function contentTag(id: string, hash: string): string {
   return `${sharedBatchTag(id)}:${hash}`;
 }
 
-/** The order of the names does not count: a list of files has another order on another machine. */
+/** The hash does not depend on the order of the names, because another machine may list the same names in another order. */
 function contentHash(names: readonly string[], attributes: DropletAttributes): string {
   const content = canonicalJson({ names: [...names].sort(), attributes });
   return createHash('sha256').update(content).digest('hex').slice(0, 12);
 }
 
-/** JSON with the members of every object in the order of their names. */
+/** Encodes JSON with the members of every object sorted by name. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     isRecord(member)

@@ -10,35 +10,35 @@ import {
 } from './ledger-event.ts';
 import { indexNames } from './name-index.ts';
 
-/** The row that is printed for a name. */
+/** The result row that is printed for a name. */
 export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
   | {
       readonly name: string;
       readonly status: 'created';
       readonly id: number;
       readonly action_id?: number;
-      /** Only after `--wait`. */
+      /** The public IPv4 address; known only after `--wait`. */
       readonly public_ipv4?: string;
     }
   | SkippedDropletRow
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
-/** Names of one request whose result is not known. */
+/** The names of one creation request whose result is not known. */
 export interface UncertainRequestGroup {
   readonly group: number;
   readonly names: readonly string[];
-  /** The server's time in milliseconds before the first request that may have created them. */
+  /** The server's time, in milliseconds, before the first request that may have created these names. */
   readonly sentAfter: number | undefined;
-  /** Our time in milliseconds of the last request for them. */
+  /** The time of this machine, in milliseconds, of the last request for these names. */
   readonly sentAt: number | undefined;
-  /** They may be sent again once no droplet has them. */
+  /** Whether the names may be sent again once no droplet has them. */
   readonly resend: boolean;
   /** The error that an earlier run recorded. */
   readonly error?: string;
 }
 
-/** An announced group as the event of its sending, and the boot of the machine that announced it. */
+/** The sending event of an announced group, and the boot id of the machine that announced it. */
 export interface AnnouncedRequestGroup {
   readonly boot: string;
   readonly sending: SendingEvent;
@@ -47,7 +47,7 @@ export interface AnnouncedRequestGroup {
 export type BatchCounts = Readonly<Record<BatchResultRow['status'] | 'missing', number>>;
 
 /**
- * The state of a batch: its ledger, applied event by event. It uses a few bytes for each name and builds rows on demand,
+ * The state of a batch, computed from the events of its ledger. The state uses a few bytes per name and builds rows on demand,
  * because a batch can have a million names.
  */
 export interface BatchState {
@@ -55,20 +55,20 @@ export interface BatchState {
   readonly baseline: () => BaselineEvent | undefined;
   apply(event: LedgerEvent): void;
   readonly hasName: (name: string) => boolean;
-  /** The index of a name in `batch.names`; -1 for other names. */
+  /** The index of a name in `batch.names`; -1 for a name outside the batch. */
   readonly positionOf: (name: string) => number;
   /** The row of the name at this index. @param notSent error of a name that was never sent */
   rowAt(at: number, notSent?: string): BatchResultRow;
   rows(notSent?: string): Generator<BatchResultRow>;
-  /** The name at this index was created or skipped. */
+  /** Whether the name at this index was created or skipped. */
   readonly isPresent: (at: number) => boolean;
   readonly uncertainGroups: () => readonly UncertainRequestGroup[];
-  /** Groups that were announced and have no later event. */
+  /** Groups of names that the ledger announced without a later event. */
   readonly announced: () => readonly AnnouncedRequestGroup[];
-  /** Names that are still to be created, in order: no droplet of this batch has them. */
+  /** Names that are still to be created, in order, because no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchCounts;
-  /** Whether a row of this batch has the id, or had it until its droplet was deleted: a list can lag. */
+  /** Whether the id belongs to a row of this batch, or did before its droplet was deleted, because a list can be outdated. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
 }
@@ -81,7 +81,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const states = new Uint8Array(names.length);
   const ids = new Float64Array(names.length);
   const actions = new Float64Array(names.length);
-  /** The last group with which each name was sent. */
+  /** The last group in which each name was sent. */
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainRequestGroup>();
@@ -105,7 +105,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
       settled.length === uncertainGroup.names.length && settled.every((name, at) => name === uncertainGroup.names[at]);
     const left = isAll ? [] : uncertainGroup.names.filter((name) => !settled.includes(name));
     if (left.length === 0 || !keepRest) uncertainGroups.delete(group);
-    // A part of the request was carried out, so all of it was: the other names must not be sent again.
+    // The server carried out a part of the request, so its other names must not be sent again.
     else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
   };
   const announce = (event: AnnouncedEvent): void => {
@@ -125,7 +125,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     const at = setState(name, uncertain, error);
     if (at === undefined) return;
     lastGroups[at] = group;
-    // A droplet that a name had may be one of several: none of them belongs to the batch for certain.
+    // If a name had a droplet, the droplet may be one of several, so none of them certainly belongs to the batch.
     ids[at] = 0;
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
@@ -134,7 +134,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
     for (const name of sent) markUncertain(name, group);
   };
-  /** A name that a later group sent belongs to that group, even if the event between the two was lost. */
+  /** A name that was sent again in a later group belongs to that group, even if the event between them was lost. */
   const currentNames = ({ group, names: sent, ...rest }: UncertainRequestGroup): UncertainRequestGroup => {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
@@ -172,7 +172,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
         case 'batch':
           return;
         case 'baseline':
-          // Only the first baseline counts: a later one would contain droplets of this batch.
+          // Only the first baseline is used, because a later one would contain droplets of this batch.
           return baseline === undefined ? applyBaseline(event) : undefined;
         case 'announced':
           return announce(event);
@@ -191,7 +191,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
           return settle(event.group, createdNames, true);
         }
         case 'failed':
-          // The group was announced but never sent, so its names keep their state.
+          // The group was announced but never sent, so the state of its names does not change.
           if (announced.delete(event.group)) return;
           for (const name of event.names) setState(name, failed, event.error);
           return settle(event.group, event.names, false);

@@ -9,15 +9,15 @@ import { ledgerPath } from './ledger.ts';
 import type { BatchEvent } from './ledger-event.ts';
 import { isLedgerStarted } from './ledger-file.ts';
 
-/** Which ledger a run uses: one to resume, or one to create. */
+/** The ledger that a run uses: an existing one to resume, or a new one. */
 export interface LedgerChoice {
-  /** An existing ledger: of `--resume`, or of `--ledger` when the file has one. */
+  /** The path of an existing ledger: from `--resume`, or from `--ledger` if that file is a ledger. */
   readonly resumed: string | undefined;
-  /** Where `--ledger` creates the ledger. */
+  /** The path at which `--ledger` creates the ledger. */
   readonly created: string | undefined;
 }
 
-/** Throws a usage error for options that contradict each other. */
+/** Throws a usage error for options that exclude each other. */
 export function readLedgerChoice(args: ParsedArgs): LedgerChoice {
   const resumed = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
   const file = requireNonEmptyValue(args, 'ledger', 'batch.jsonl');
@@ -37,7 +37,7 @@ export function readLedgerChoice(args: ParsedArgs): LedgerChoice {
     );
   if (file === undefined) return { resumed, created: undefined };
   if (isLedgerStarted(file)) return { resumed: file, created: undefined };
-  // A new ledger takes the place of an empty file. Through a link, such as /dev/stdout, that file can be in use.
+  // A new ledger replaces an empty file. If the path is a symbolic link, such as /dev/stdout, another program may use the file.
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     throw usageError(
       '--ledger is a symbolic link to a file that is not a ledger',
@@ -53,7 +53,7 @@ const hints: Readonly<Record<string, string>> = {
   mark: 'omit `--mark`: `--batch-id` tags every droplet',
 };
 
-/** The ledger of a batch with `--batch-id`; another profile or server has another one. */
+/** The path of the ledger for a batch with `--batch-id`; each profile and server has a separate path. */
 export function sharedLedgerPath(stateFolder: string, { id, profile, base_url }: BatchEvent): string {
   const server = createHash('sha256')
     .update(JSON.stringify([profile, base_url]))

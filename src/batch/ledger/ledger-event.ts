@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/host.ts';
 import { decodeUserDataDigest } from '../options/user-data.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
 
-/** One line of a ledger. `at` is the local time, `server_date` the last Date header before it, both in ISO 8601. */
+/** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
 export type LedgerEvent =
   | BatchEvent
   | BaselineEvent
@@ -18,7 +18,7 @@ export type LedgerEvent =
 export const existingNameChoices = ['fail', 'skip', 'create'] as const;
 export type ExistingNamePolicy = (typeof existingNameChoices)[number];
 
-/** The first line: the batch. The attributes include the tags of `--mark` and `--batch-id`. */
+/** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
 export interface BatchEvent {
   readonly event: 'batch';
   readonly v: 1;
@@ -26,22 +26,22 @@ export interface BatchEvent {
   readonly at: string;
   readonly profile: string;
   readonly base_url: string;
-  /** UUID of the account, if known. */
+  /** The UUID of the account, if known. */
   readonly account?: string;
-  /** UUID of the team, or `personal`, if known. */
+  /** The context: UUID of the team, or `personal`, if known. */
   readonly team?: string;
   /** Origin of the authorization server; absent with CLOUDCTL_ACCESS_TOKEN. */
   readonly auth_url?: string;
   readonly client_id?: string;
   readonly if_exists: ExistingNamePolicy;
   readonly mark: boolean;
-  /** With `--batch-id`: a hash of names and attributes; `id` is then the given one. */
+  /** Present with `--batch-id`: a hash of names and attributes; `id` is then the id that the user gave. */
   readonly content_hash?: string;
   readonly attributes: DropletAttributes;
   readonly names: readonly string[];
 }
 
-/** The droplets that had one of the names before the batch. `differences`: how the first one of a name differs from the batch. */
+/** Existing droplets with names of the batch. `differences`: how the first droplet of a name differs from the batch. */
 export interface BaselineEvent {
   readonly event: 'baseline';
   readonly at: string;
@@ -51,13 +51,14 @@ export interface BaselineEvent {
 }
 
 /**
- * Groups that will be sent next, synced before any of them. Their `sending` lines then need no sync: while the machine keeps
- * running, a written line survives the process. An announced group without a `sending` line was not sent.
+ * Names the groups that will be sent next; the event is synced to the disk before any of them is sent. The `sending` lines of
+ * announced groups need no sync, because a written line survives a crash of the process while the machine keeps running. If an
+ * announced group has no `sending` line, it was not sent.
  */
 export interface AnnouncedEvent {
   readonly event: 'announced';
   readonly at: string;
-  /** Boot id of the machine. After a reboot, all announced groups are uncertain. */
+  /** The boot id of the machine. After a reboot, the result of every announced group is unknown. */
   readonly boot: string;
   readonly server_date?: string | undefined;
   readonly groups: readonly AnnouncedNames[];
@@ -68,7 +69,7 @@ export interface AnnouncedNames {
   readonly names: readonly string[];
 }
 
-/** Synced or announced before its request is sent. */
+/** Recorded before the request of the group is sent, either synced to the disk or announced before. */
 export interface SendingEvent {
   readonly event: 'sending';
   readonly at: string;
@@ -83,7 +84,7 @@ export interface CreatedDropletRow {
   readonly action_id?: number | undefined;
 }
 
-/** `adopted`: found by a lookup instead of a response. */
+/** `adopted` is true if a lookup found the droplets, and absent if the response named them. */
 export interface CreatedEvent {
   readonly event: 'created';
   readonly at: string;
@@ -92,7 +93,7 @@ export interface CreatedEvent {
   readonly rows: readonly CreatedDropletRow[];
 }
 
-/** The droplets were not created. */
+/** The server did not create the droplets of the group. */
 export interface FailedEvent {
   readonly event: 'failed';
   readonly at: string;
@@ -101,17 +102,17 @@ export interface FailedEvent {
   readonly error: string;
 }
 
-/** `droplets batches delete` deleted the droplets. */
+/** The command `droplets batches delete` deleted the listed droplets. */
 export interface DeletedEvent {
   readonly event: 'deleted';
   readonly at: string;
   readonly rows: readonly CreatedDropletRow[];
 }
 
-/** The error of a name whose droplet was deleted with its batch. A resumed batch creates it again. */
+/** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
 export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
-/** It is not known whether the droplets exist. `resend`: a later run may send them again when it has proved that they do not. */
+/** It is not known whether the droplets exist. `resend`: a later run may send the names after proving that none exists. */
 export interface UnknownOutcomeEvent {
   readonly event: 'unknown';
   readonly at: string;
@@ -121,10 +122,10 @@ export interface UnknownOutcomeEvent {
   readonly resend: boolean;
 }
 
-/** The last formatted second of a clock: thousands of events share one. */
+/** Caches the last formatted second of a clock, because thousands of events share one second. */
 const formattedSeconds = new WeakMap<Clock, { readonly second: number; readonly text: string }>();
 
-/** The time of the clock in ISO 8601, UTC, with milliseconds. */
+/** Formats the time of the clock in ISO 8601 (UTC) with milliseconds. */
 export function ledgerTimestamp(clock: Clock): string {
   const now = Math.trunc(clock.now());
   const second = Math.floor(now / 1000);
@@ -136,7 +137,7 @@ export function ledgerTimestamp(clock: Clock): string {
   return `${formatted.text}${String(now - second * 1000).padStart(3, '0')}Z`;
 }
 
-/** Milliseconds of a time in a ledger. */
+/** Converts a time in a ledger to milliseconds. */
 export function parseLedgerTime(date: string | undefined): number | undefined {
   const time = date === undefined ? Number.NaN : Date.parse(date);
   return Number.isNaN(time) ? undefined : time;
@@ -146,7 +147,7 @@ export function encodeLedgerEvent(event: LedgerEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** undefined for a line that is not an event of this version. */
+/** Returns undefined for a line that is not an event of this version. */
 export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
   const json = parseJson(line);
   if (!json.ok || !isRecord(json.value)) return undefined;

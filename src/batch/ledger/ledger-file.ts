@@ -1,25 +1,28 @@
 import { closeSync, existsSync, fdatasync, fstatSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { CliError } from '../../errors.ts';
 
-/** Writes the lines of a ledger. After a failed write every function throws that error. */
+/**
+ * Writes the lines of a ledger to its file. After a failed write, every function of the ledger file throws the error of that
+ * write.
+ */
 export interface LedgerFile {
   /**
-   * Appends a line. A line that can wait is written with the next one, or at the end of this turn of the event loop. This
-   * halves the number of writes.
+   * Appends a line. A line that can wait is written together with the next one, or at the end of this turn of the event loop,
+   * which halves the number of writes.
    */
   append(line: string, canWait: boolean): void;
-  /** Writes the lines that were held back. Throws also when the file was deleted or replaced. */
+  /** Writes the delayed lines of the ledger. Throws also when the ledger file was deleted or replaced. */
   flush(): void;
-  /** Resolves when everything written is synced to the disk. Rejects also when the file was deleted or replaced. */
+  /** Resolves when all written lines are synced to the disk. Rejects also when the ledger file was deleted or replaced. */
   sync(): Promise<void>;
-  /** Writes and syncs as far as possible, and closes the file. */
+  /** Writes and syncs the remaining lines as far as possible, and closes the file. */
   close(): Promise<void>;
 }
 
-/** Milliseconds until a line is synced that no caller waits for: what a power failure can lose. */
+/** Milliseconds after which a written line is synced if no caller waits for it; a power failure can lose the lines of this period. */
 const syncDelayMs = 20;
 
-/** Opens an existing file for appending. */
+/** Opens an existing ledger file for appending. */
 export function openLedgerFile(path: string): LedgerFile {
   const descriptor = openSync(path, 'a', 0o600);
   const opened = fstatSync(descriptor, { bigint: true });
@@ -28,23 +31,23 @@ export function openLedgerFile(path: string): LedgerFile {
   );
   let broken: CliError | undefined;
   let closing: Promise<void> | undefined;
-  /** Lines that are written with the next one. */
+  /** Lines that will be written together with the next one. */
   let held = '';
   let syncTimer: NodeJS.Timeout | undefined;
 
   const fail = (error: unknown): never => {
-    // A part of the line may be written, so nothing may follow it.
+    // The failed write may have written a part of the line, so nothing may follow it.
     broken ??= ledgerWriteError(path, error);
     throw broken;
   };
-  // What is written to a deleted file cannot be read by the run that resumes the batch.
+  // The run that resumes the batch could not read lines that are written to a deleted file.
   const requireSameFile = (): void => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) fail(ledgerLostError(path));
   };
   const syncSoon = (): void => {
     syncTimer = undefined;
-    // The next write reports the failure.
+    // The error of a sync without a waiting caller is thrown by the next write.
     sync()
       .catch(fail)
       .catch(() => {});
@@ -64,7 +67,7 @@ export function openLedgerFile(path: string): LedgerFile {
     try {
       flush();
     } catch {
-      // The next write or flush reports the failure.
+      // The next write or flush of the ledger reports the error.
     }
   };
   const close = (): Promise<void> => {
@@ -102,8 +105,8 @@ export function openLedgerFile(path: string): LedgerFile {
 }
 
 /**
- * Whether the file is a ledger that can be resumed. Without a complete first line nothing was sent, so a new ledger may take the
- * place of an empty file, or of the start of that line. Opening any other file says what is wrong with it.
+ * Whether the file is a ledger that can be resumed. Without a complete first line no request was sent, so a new ledger may
+ * replace an empty file or a file with a part of the first line. For any other file, opening it as a ledger reports the error.
  */
 export function isLedgerStarted(path: string): boolean {
   if (!existsSync(path)) return false;
@@ -133,7 +136,7 @@ function ledgerLostError(path: string): CliError {
   });
 }
 
-/** Calls during a run share the next run, because the current one may have started before their data was written. */
+/** Calls during a run of `work` wait for the next run, because the current run may have started before their data was written. */
 function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;

@@ -5,7 +5,7 @@ import { compareIdentities, describeIdentity, type Identity } from '../../identi
 import type { BatchState } from './batch-state.ts';
 import type { BatchEvent } from './ledger-event.ts';
 
-/** The members of a ledger's first line that say who started the batch. */
+/** The members in a ledger's first line that identify the account that started the batch. */
 export function ledgerIdentityFields({ authOrigin, clientId, accountUuid, team }: Identity): Partial<BatchEvent> {
   const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -18,19 +18,19 @@ export function ledgerIdentity({ account, team, auth_url, base_url, client_id }:
 export interface LedgerIdentityProof {
   readonly api: Api;
   readonly state: BatchState;
-  /** Who would continue the batch. */
+  /** The account that would continue the batch. */
   readonly current: Identity;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: LoginHints;
-  /** `--skip-account-check` was given: only a difference that is known stops the batch. */
+  /** True with `--skip-account-check`: only a known difference between the accounts stops the batch. */
   readonly isSkipped: boolean;
 }
 
 /**
- * Proves that a resumed batch continues in the account that began it: elsewhere its lookups would find no droplet of the batch,
- * and all names would be created again. When one side is not known, a droplet that the ledger names proves it.
- * Throws `needs_login` otherwise.
+ * Checks that a resumed batch continues in the account that started it, because lookups in another account would find no
+ * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
+ * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
 export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise<void> {
   const { api, state, current, isSkipped } = proof;
@@ -41,13 +41,13 @@ export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise
   for (const id of recentIds(state)) {
     const response = await api.request({ method: 'GET', path: `/v2/droplets/${id}` });
     if (response.status >= 200 && response.status < 300) return;
-    // Only these say that this account has no such droplet; during an outage nothing is proven.
+    // Only these statuses mean that this account has no such droplet; a server error does not show it.
     if (response.status !== 404 && response.status !== 403)
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
     detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; no droplet of the ledger could be read`,
-    hint: 'with another account all names would be created again; if it is the same account, add `--skip-account-check`',
+    hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
   });
 }
 
@@ -60,12 +60,12 @@ function otherIdentityError({ current, loginHint }: LedgerIdentityProof, recorde
 
 function wasAnythingSent(state: BatchState): boolean {
   const { created, unknown } = state.counts();
-  // The baseline lists the droplets of the account that began.
+  // A recorded baseline lists droplets of the account that started the batch.
   const hasBegun = state.baseline() !== undefined;
   return hasBegun || created + unknown + state.uncertainGroups().length + state.announced().length > 0;
 }
 
-/** The newest are the least likely to be deleted. */
+/** The newest droplet ids of the ledger are read, because new droplets are the least likely to be deleted. */
 function recentIds(state: BatchState): readonly number[] {
   const ids: number[] = [];
   for (let at = state.batch.names.length - 1; at >= 0 && ids.length < maxReadIds; at--) {

@@ -23,23 +23,23 @@ export interface Ledger {
   readonly path: string;
   readonly state: BatchState;
   /**
-   * Boot id of the machine, if what is written to the file survives this process until the next boot; otherwise undefined.
-   * Groups are announced only with a boot id.
+   * The boot id of the machine, if data written to the ledger file survives a crash of this process until the next boot;
+   * otherwise undefined. Groups of names are announced only if the boot id is known.
    */
   readonly bootId: string | undefined;
   /**
-   * Adds the event to the file and the state. Throws when it could not be written. A `created` event is written with the next
-   * line, or at the end of this turn of the event loop.
+   * Adds the event to the file and to the state. Throws when the event could not be written. A `created` event is written
+   * together with the next line, or at the end of this turn of the event loop.
    */
   record(event: LedgerEvent): void;
-  /** Like `record`, and resolves when the event is synced to the disk. */
+  /** Adds the event to the file and to the state, and resolves when the event is synced to the disk. */
   commit(event: LedgerEvent): Promise<void>;
-  /** Writes events that were held back. Throws when they could not be written. */
+  /** Writes the delayed events to the ledger file. Throws when the delayed events could not be written. */
   flush(): void;
   close(): Promise<void>;
-  /** Deletes the file: of a batch of which nothing was sent, or of a single droplet that was created. */
+  /** Deletes the ledger file of a batch for which no request was sent, or of a single droplet that was created. */
   discard(): Promise<void>;
-  /** The state that a replaced ledger of the same `--batch-id` had. */
+  /** The state in the ledger of the same `--batch-id` that this ledger replaced. */
   readonly replaced?: BatchState | undefined;
 }
 
@@ -47,15 +47,15 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
   return join(stateFolder, 'batches', `${batchId}.jsonl`);
 }
 
-/** The boot id for a folder whose files survive the process. */
+/** Reads the boot id for a folder whose files survive a crash of the process. */
 type ReadBootId = (folder: string) => Promise<string | undefined>;
 
-/** Creates a ledger, with its first line synced to the disk. */
+/** Creates a ledger whose first line is synced to the disk. */
 export async function createLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
-  // Taking the lock creates the folder.
+  // Acquiring the lock creates the folder of the ledger.
   const lock = acquireLedgerLock(path);
   try {
-    // A symbolic link stays, and the file cannot be created.
+    // A symbolic link is not removed, so creating the ledger file fails.
     if (!isLedgerStarted(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
     createPreallocatedFile(path, encodeLedgerEvent(batch), 0).close();
     return await openedLedger(path, lock, createBatchState(batch), bootOf);
@@ -66,14 +66,14 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
 }
 
 /**
- * Creates the ledger of a batch with `--batch-id` in the place of the one of an earlier run, which stays until this run has
- * recorded its baseline.
+ * Creates a new ledger for a batch with `--batch-id`; the ledger of the earlier run is kept until this run has recorded its
+ * baseline.
  */
 export async function replaceLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
   const lock = acquireLedgerLock(path);
   const previous = previousPath(path);
   try {
-    // A run that was killed before its baseline knows less than the one before it.
+    // The ledger of a run that was killed before its baseline contains less than the ledger of the run before it.
     const hasBegun = readLedgerIfValid(path)?.baseline() !== undefined;
     if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
     rmSync(path, { force: true });
@@ -110,7 +110,7 @@ function previousPath(path: string): string {
   return `${path}.previous`;
 }
 
-/** A run with `--batch-id` that was killed before its baseline sent nothing, and left the ledger of the run before it. */
+/** A run with `--batch-id` that was killed before its baseline sent nothing, and left the ledger of the earlier run in place. */
 function restorePrevious(path: string, { batch, baseline }: BatchState): boolean {
   if (batch.content_hash === undefined || baseline() !== undefined) return false;
   const previous = previousPath(path);
@@ -119,9 +119,9 @@ function restorePrevious(path: string, { batch, baseline }: BatchState): boolean
   return true;
 }
 
-/** Opens the ledger of an earlier process. An incomplete last line is removed. */
+/** Opens the ledger that an earlier process wrote. An incomplete last line of the ledger is removed. */
 export async function openLedger(named: string, bootOf: ReadBootId): Promise<Ledger> {
-  // The resume command may run in another folder.
+  // The path is made absolute, because the resume command may be run in another folder.
   const path = resolve(named);
   requireReadable(path);
   const isLockNew = !existsSync(ledgerLockPath(path));
@@ -129,7 +129,7 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
   try {
     const content = readLedger(path);
     const { state, length, size } = restorePrevious(path, content.state) ? readLedger(path) : content;
-    // No request depends on an incomplete line: lines that a request depends on are synced before it is sent.
+    // No request depends on an incomplete line, because lines on which a request depends are synced before the request is sent.
     if (length < size) truncateSync(path, length);
     const ledger = await openedLedger(path, lock, state, bootOf);
     const sendings = possiblySentRequestGroups(state, ledger.bootId);
@@ -137,14 +137,14 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
     for (const last of sendings.slice(-1)) await ledger.commit(last);
     return ledger;
   } catch (error) {
-    // The file may not be a ledger; then no lock file stays beside it.
+    // If the file is not a ledger, its new lock file is removed.
     if (isLockNew) rmSync(ledgerLockPath(path), { force: true });
     lock.release();
     throw ledgerWriteError(path, error);
   }
 }
 
-/** Announced groups that may have been sent: after a reboot their `sending` lines can be lost. */
+/** The announced groups that may have been sent, because a reboot can lose their `sending` lines. */
 export function possiblySentRequestGroups(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
@@ -153,8 +153,8 @@ function requireReadable(path: string): void {
   const hint = 'use the path that the command printed on stderr when it started the batch';
   if (!existsSync(path)) throw usageError(`the ledger does not exist: ${path}`, hint);
   try {
-    // Reading a pipe would wait for a writer.
-    if (!statSync(path).isFile()) throw new Error('it is not a file');
+    // Reading a pipe would block until another process writes to it.
+    if (!statSync(path).isFile()) throw new Error('the path is not a file');
     accessSync(path, constants.R_OK);
   } catch (error) {
     throw usageError(
@@ -170,7 +170,8 @@ async function openedLedger(path: string, lock: HeldLock, state: BatchState, boo
   const file = openLedgerFile(path);
   let closing: Promise<void> | undefined;
   const record = (event: LedgerEvent): void => {
-    // The result of a request counts even if it could not be written. A request that could not be recorded is not sent.
+    // The result of a request is applied to the state even if it could not be written to the file. A request whose `sending`
+    // event could not be recorded is not sent.
     if (event.event !== 'sending') state.apply(event);
     file.append(encodeLedgerEvent(event), event.event === 'created');
     if (event.event === 'sending') state.apply(event);
@@ -200,18 +201,18 @@ async function openedLedger(path: string, lock: HeldLock, state: BatchState, boo
   };
 }
 
-/** A lock file beside the ledger: on some systems a locked file cannot be read. */
+/** The lock is a separate file in the folder of the ledger, because on some systems a locked file cannot be read. */
 function acquireLedgerLock(path: string): HeldLock {
   const name = ledgerLockPath(path);
   const lock = tryAcquireLock(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another process runs this batch', {
-    detail: `it holds the lock ${name}`,
-    hint: 'wait until it ends, or end it, and run the command again',
+    detail: `the other process has locked ${name}`,
+    hint: 'wait until the other process ends, or end it, and run the command again',
   });
 }
 
-/** The same path for every symbolic link to the ledger. */
+/** The lock path is the same for every symbolic link to the ledger. */
 export function ledgerLockPath(path: string): string {
   return `${existsSync(path) ? realpathSync(path) : path}.lock`;
 }

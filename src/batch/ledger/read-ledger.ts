@@ -5,15 +5,15 @@ import { decodeLedgerEvent } from './ledger-event.ts';
 
 /** The content of a ledger file. */
 export interface LedgerContent {
-  /** The state after the complete lines. */
+  /** The state of the batch after all complete lines. */
   readonly state: BatchState;
-  /** Bytes of the complete lines. */
+  /** The length of all complete lines in bytes. */
   readonly length: number;
-  /** Bytes of the file: more when its last line is incomplete. */
+  /** The length of the file in bytes, which is greater when the last line is incomplete. */
   readonly size: number;
 }
 
-/** Reads a ledger without its lock. Throws `config_invalid` for a file that is none. */
+/** Reads a ledger without acquiring its lock. Throws `config_invalid` for a file that is not a ledger. */
 export function readLedger(path: string): LedgerContent {
   const bytes = readFileSync(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
@@ -32,7 +32,7 @@ export function readLedger(path: string): LedgerContent {
   return { state, length: end, size: bytes.length };
 }
 
-/** The state of a ledger; undefined when it is missing, cannot be read or is damaged. */
+/** The state of the batch in a ledger; undefined when the file is missing, cannot be read or is damaged. */
 export function readLedgerIfValid(path: string): BatchState | undefined {
   try {
     return existsSync(path) ? readLedger(path).state : undefined;
@@ -44,6 +44,6 @@ export function readLedgerIfValid(path: string): BatchState | undefined {
 function damagedLedgerError(path: string, line: number): CliError {
   return new CliError('config_invalid', `the ledger is damaged: line ${line} is not an event`, {
     detail: `${path}:${line}`,
-    hint: 'correct the line, or delete it if you know its content',
+    hint: 'correct this line of the ledger, or delete it if you know its content',
   });
 }

@@ -10,10 +10,10 @@ import { ledgerLockPath, ledgerPath } from './ledger.ts';
 import { dropletDeletedMessage } from './ledger-event.ts';
 import { readLedgerIfValid } from './read-ledger.ts';
 
-/** A ledger in the state folder. Only `id`, `state` and `path` are known of a damaged one. */
+/** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
 export interface StoredBatch extends Partial<BatchCounts> {
   readonly id: string;
-  /** `deleted`: its droplets were deleted with `droplets batches delete`. */
+  /** `deleted` means that the droplets of the batch were deleted with `droplets batches delete`. */
   readonly state: 'running' | 'finished' | 'unfinished' | 'deleted' | 'damaged';
   readonly path: string;
   /** ISO 8601. */
@@ -22,16 +22,19 @@ export interface StoredBatch extends Partial<BatchCounts> {
   readonly names?: number;
 }
 
-/** The batches whose ledgers are in the state folder, newest first; damaged ones last. */
+/** Lists the batches whose ledgers are in the state folder, newest first and damaged ones last. */
 export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
   return ledgerFiles(stateFolder)
     .map(describeBatch)
     .toSorted((left, right) => (right.started ?? '').localeCompare(left.started ?? ''));
 }
 
-/** The path of the ledger that an argument names, by batch id or as a file. Throws a usage error when there is none. */
+/**
+ * Returns the path of the ledger that an argument names, by batch id or as a file path. Throws a usage error when no ledger has
+ * this id or path.
+ */
 export function findLedger(stateFolder: string, text: string): string {
-  // A file in the current folder can have the name of a batch.
+  // A file in the current folder can have the same name as a batch id.
   const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return first;
@@ -40,7 +43,9 @@ export function findLedger(stateFolder: string, text: string): string {
     first === undefined
       ? `no ledger has the batch id or path "${printableInput(text)}"`
       : `${found.length} ledgers have the batch id "${printableInput(text)}"`,
-    first === undefined ? 'list the batches with `cloudctl droplets batches list`' : 'pass the path of one of them',
+    first === undefined
+      ? 'list the batches with `cloudctl droplets batches list`'
+      : 'pass the path of one of these ledgers',
     first === undefined ? undefined : found.join(', '),
   );
 }
@@ -51,13 +56,13 @@ function ledgersWithId(stateFolder: string, id: string): readonly string[] {
   return ledgerFiles(stateFolder).filter((path) => readLedgerIfValid(path)?.batch.id === id.toLowerCase());
 }
 
-/** Deletes the ledgers of batches that ended before the time: not those that are running, unfinished or damaged. */
+/** Deletes the ledgers of batches that ended before the given time, but not of running, unfinished or damaged batches. */
 export function deleteOldLedgers(stateFolder: string, endedBefore: number): void {
   for (const path of ledgerFiles(stateFolder)) {
     try {
       if (lstatSync(path).mtimeMs < endedBefore) pruneLedger(path, endedBefore);
     } catch {
-      // Another process deleted it, or it cannot be deleted: a new batch does not depend on it.
+      // If the old ledger cannot be deleted, the error is ignored, because a new batch does not depend on it.
     }
   }
 }
@@ -67,7 +72,7 @@ function pruneLedger(path: string, endedBefore: number): void {
   const lock = tryAcquireLock(ledgerLockPath(path));
   if (lock === undefined) return;
   try {
-    // Another process may have continued the batch before this one had the lock.
+    // Another process may have continued the batch before this process acquired the lock.
     if (lstatSync(path).mtimeMs >= endedBefore || !isPrunable(path)) return;
     rmSync(path, { force: true });
     rmSync(ledgerLockPath(path), { force: true });
@@ -92,7 +97,7 @@ function describeBatch(path: string): StoredBatch {
   return { ...described, state: isDeleted(state) ? 'deleted' : 'unfinished' };
 }
 
-/** Every droplet of the batch was deleted with it, and nothing else is left to do. */
+/** Whether every droplet of the batch was deleted together with the batch, and no name is left to create. */
 function isDeleted(state: BatchState): boolean {
   let deleted = 0;
   for (const row of state.rows()) {
@@ -102,7 +107,7 @@ function isDeleted(state: BatchState): boolean {
   return deleted > 0;
 }
 
-/** Whether a process runs the batch. */
+/** Whether a process is currently running the batch. */
 function isLocked(path: string): boolean {
   let lock: HeldLock | undefined;
   try {

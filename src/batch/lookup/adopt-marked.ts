@@ -4,10 +4,10 @@ import { candidateCriteria, findCandidates } from './candidate-droplets.ts';
 import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
 
 /**
- * A ledger can be behind the server: a copy of it continued the batch, or it was restored from a backup. Missing names are
- * adopted when one droplet with the tag of `--mark` has them; resolves with the adopted names. When several droplets match,
- * or the lookup was inconclusive, the name becomes uncertain. Without the tag nothing is adopted, because the droplet may
- * have been created by another user.
+ * A ledger can lack droplets that exist on the server: a copy of the ledger continued the batch, or the ledger was restored
+ * from a backup. Missing names are recorded as created (adopted) when exactly one droplet with the tag of `--mark` has the
+ * name; resolves with the adopted names. When several droplets match a name, or the lookup was inconclusive, the result of the
+ * name becomes unknown. Without `--mark` no droplet is adopted, because another user may have created the droplet.
  */
 export async function adoptMarkedDroplets({
   ledger,

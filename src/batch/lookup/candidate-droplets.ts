@@ -6,20 +6,23 @@ import type { BatchState } from '../ledger/batch-state.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
 import { tagsOf } from './droplet-tags.ts';
 
-/** What a droplet must match to count as created by an uncertain request. */
+/** The properties of a droplet that may have been created by a request with an unknown result. */
 export interface CandidateCriteria {
   readonly attributes: DropletAttributes;
-  /** The tag of this batch. If it is set, droplets are recognized by this tag, and their creation time is not compared. */
+  /**
+   * The tag of `--mark` or `--batch-id` for this batch. If the tag is set, droplets are recognized by the tag, and their
+   * creation time is not compared.
+   */
   readonly mark: string | undefined;
-  /** The server's time in milliseconds before the request. */
+  /** The server's time in milliseconds before the request was sent. */
   readonly sentAfter: number | undefined;
-  /** Ids of droplets that had the name before the batch. */
+  /** Ids of droplets that had the name before the batch was started. */
   readonly existing: (name: string) => readonly number[];
-  /** Whether a row of this batch has the id. */
+  /** Whether a row of this batch has this droplet id. */
   readonly belongsToBatch: (id: number) => boolean;
 }
 
-/** @param sentAfter the server's time in milliseconds before the names may have been sent first */
+/** @param sentAfter the server's time in milliseconds before the names may have been sent for the first time */
 export function candidateCriteria(
   { batch, baseline, ownsId }: BatchState,
   sentAfter: number | undefined,
@@ -35,17 +38,17 @@ export function candidateCriteria(
   };
 }
 
-/** A droplet that this batch may have created. */
+/** A droplet that may have been created by this batch. */
 export interface CandidateDroplet {
   readonly id: number;
-  /** `created_at` in milliseconds; NaN without one. */
+  /** The member `created_at` in milliseconds; NaN if it is missing. */
   readonly createdAt: number;
 }
 
-/** Both times are whole seconds, and the clocks of the server's machines differ a little. */
+/** The Date header and `created_at` are whole seconds, and the clocks of the server's machines differ a little. */
 const clockToleranceMs = 5_000;
 
-/** The droplets with this name that the batch may have created. A field that the server does not return excludes nothing. */
+/** Finds the droplets with this name that the batch may have created. A field that the server does not return is not compared. */
 export function findCandidates(
   name: string,
   droplets: readonly Droplet[],
@@ -59,9 +62,9 @@ export function findCandidates(
 }
 
 /**
- * Ids of droplets that match but are older than the request. They did not exist before the batch. Either another user created
- * them, or the clock of the Date header is ahead of the clock of `created_at`. So they are not adopted, but the name is not
- * sent again either.
+ * Finds the ids of droplets that match the name and the attributes but are older than the request. The older droplets did not
+ * exist before the batch was started, so either another user created them, or the clock of the Date header is ahead of the
+ * clock of `created_at`. Older droplets are not adopted, but their name is not sent again either.
  */
 export function findOlderDroplets(
   name: string,
@@ -73,16 +76,17 @@ export function findOlderDroplets(
     .map(({ id }) => id);
 }
 
-/** A droplet of this name that appeared since the request, with other attributes than those that were sent. */
+/** A droplet that appeared after the request, with the same name but other attributes than those that were sent. */
 export interface DifferentDroplet {
   readonly id: number;
-  /** Such as `region nyc3 instead of nyc`. */
+  /** The difference in words, such as `region nyc3 instead of nyc`. */
   readonly difference: string;
 }
 
 /**
- * Droplets that appeared since the request and differ from it. A server may store other values than it received (a region
- * prefix, an alias of a size), so they may be those of the request: they are not adopted, and the name is not sent again.
+ * Finds droplets that appeared after the request and differ from it. A server may store other values than it received (a region
+ * prefix, an alias of a size), so these droplets may result from the request: they are not adopted, and their name is not sent
+ * again.
  */
 export function findDifferentDroplets(
   name: string,
@@ -110,7 +114,10 @@ function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boo
   return describeDifference(raw, criteria.attributes) === '';
 }
 
-/** How a droplet differs from the attributes, such as `region nyc3 instead of nyc`; empty when it agrees with them. */
+/**
+ * Describes how a droplet differs from the requested attributes, such as `region nyc3 instead of nyc`; empty when it does not
+ * differ.
+ */
 export function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
   const compared = [
     ['region', region, [slugOf(raw.region)]],
@@ -123,12 +130,12 @@ export function describeDifference(raw: JsonRecord, { region, size, image }: Dro
     .join(', ');
 }
 
-/** With the tag of `--mark` times are not compared. */
+/** Times are not compared for a batch with the tag of `--mark`. */
 function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateCriteria): boolean {
   return mark === undefined && sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
 }
 
-/** A slug is compared with the slug of the image, a number with its id. */
+/** An image slug in the request is compared with the slug of the droplet's image, a number with its id. */
 function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
   if (!isRecord(raw.image)) return [];
   return [typeof image === 'number' ? raw.image.id : raw.image.slug];

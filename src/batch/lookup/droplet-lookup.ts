@@ -12,11 +12,14 @@ import {
 export interface DropletLookupQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
-  /** Only droplets with this tag, compared without case. */
+  /** Restricts the lookup to droplets with this tag, compared without case. */
   readonly tag?: string | undefined;
 }
 
-/** Looks droplets up by name, with whichever needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages. */
+/**
+ * Looks droplets up by name in the way that needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages of
+ * the list.
+ */
 export interface DropletLookup {
   find(query: DropletLookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
 }
@@ -24,11 +27,11 @@ export interface DropletLookup {
 const maxConcurrentLookups = 4;
 
 export function createDropletLookup(lane: SendLane): DropletLookup {
-  /** False after a response with a droplet of another name: the server ignores `?name=`. */
+  /** False after a response that contains a droplet with another name, which shows that the server ignores `?name=`. */
   let isNameFilterSupported = true;
-  /** False after a response with a droplet without the tag: the server ignores `?tag_name=`. */
+  /** False after a response that contains a droplet without the tag, which shows that the server ignores `?tag_name=`. */
   let isTagFilterSupported = true;
-  /** Names that are being looked up with `?name=`. */
+  /** The number of names that are currently looked up with `?name=`. */
   let namesInProgress = 0;
   const limited = limitConcurrency(maxConcurrentLookups);
   const fullScan = createSharedDropletScan(lane, undefined);
@@ -43,7 +46,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
         const wantedName = name;
         const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
         const page = await limited(() => fetchDropletPage(lane, path, signal));
-        // The public API compares names without case.
+        // The API compares droplet names without case.
         const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
         if (page.droplets.some(isOther)) isNameFilterSupported = false;
         hasTotal &&= page.total !== undefined;
@@ -61,13 +64,14 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
     return isNameFilterSupported ? { conclusive, hasTotal, droplets } : undefined;
   };
 
-  /** Requests for these names with `?name=`. */
+  /** The number of requests for looking up these names with `?name=`. */
   const costByName = (count: number): number =>
     isNameFilterSupported ? namesInProgress + count : Number.POSITIVE_INFINITY;
 
   const findAll = async (query: DropletLookupQuery, signal: AbortSignal): Promise<DropletLookupResult> => {
     const { names } = query;
-    // Without the number of pages one request is enough for one name, and the first page decides for more.
+    // While the number of pages is unknown, a single name is looked up with one request; for more names, the first page of the
+    // list is read to decide.
     if (costByName(names.length) < (fullScan.pages() ?? 2)) {
       const result = await byName(names, signal);
       if (result !== undefined) return result;
@@ -75,18 +79,19 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
     const isWorthwhile = (left: number, count: number): boolean => left <= costByName(count);
     const scan = (): Promise<DropletScanOutcome> => fullScan.find({ ...query, isWorthwhile }, signal);
     let scanned = await scan();
-    // For far more names than pages a second scan is less than the names.
+    // For many more names than pages, a second scan of the list needs fewer requests than looking up the names.
     const isScanCheap = costByName(names.length) > 2 * (fullScan.pages() ?? Number.POSITIVE_INFINITY);
     if (typeof scanned === 'object' && !scanned.conclusive && isNameFilterSupported && isScanCheap)
       scanned = await scan();
     if (typeof scanned === 'object' && (scanned.conclusive || !isNameFilterSupported)) return scanned;
-    // Other users create or delete droplets, which moves them between pages. A lookup of one name has one page.
+    // A scan is inconclusive when other users create or delete droplets, which moves droplets between pages; the lookup of one
+    // name has only one page.
     const result = await byName(names, signal);
     if (result !== undefined) return result;
     return typeof scanned === 'object' ? scanned : findAll(query, signal);
   };
 
-  /** undefined when other requests are fewer, or the server ignores the tag. */
+  /** Returns undefined when another kind of lookup needs fewer requests, or when the server ignores the tag. */
   const findByTag = async (
     query: DropletLookupQuery,
     tag: string,
@@ -119,7 +124,7 @@ function onlyTagged(result: DropletLookupResult, tag: string): DropletLookupResu
   return { ...result, droplets: new Map(tagged) };
 }
 
-/** Runs at most `max` pieces of work at a time. */
+/** Runs at most `max` asynchronous functions at a time. */
 function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = max;
   const waiting: (() => void)[] = [];

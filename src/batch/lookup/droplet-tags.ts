@@ -1,14 +1,14 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { type JsonRecord, stringsOfList } from '../../json.ts';
 
-// The public API compares tags without case.
+// The API compares tags without case.
 
 /** The tags of a droplet in lower case. */
 export function tagsOf({ tags }: JsonRecord): readonly string[] {
   return stringsOfList(tags).map((tag) => tag.toLowerCase());
 }
 
-/** Whether a droplet has a tag. A server may write a tag of digits as a number. */
+/** Whether a droplet has a tag. A server may return a tag that consists of digits as a number. */
 export function hasTag({ raw: { tags } }: Pick<Droplet, 'raw'>, wanted: string): boolean {
   return Array.isArray(tags) && tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }

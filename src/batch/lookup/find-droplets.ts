@@ -8,26 +8,26 @@ import { isRecord } from '../../json.ts';
 
 export interface DropletReader {
   readonly api: Api;
-  /** Waits for the rate limit. */
+  /** Waits until the rate limit allows another request. */
   readonly pause: WaitMilliseconds;
   readonly onProgress?: (read: number, total: number | undefined) => void;
 }
 
-/** The droplets that an argument can mean. */
+/** The droplets to which an argument of the command line can refer. */
 export interface DropletMatches {
-  /** The droplet whose id the argument is. */
+  /** The droplet whose id equals the argument. */
   readonly withId: Droplet | undefined;
   readonly withName: readonly Droplet[];
 }
 
-/** The droplets of the filter that match. Throws `incomplete_list` unless every droplet was read. */
+/** Reads the droplets that the filter selects and that match. Throws `incomplete_list` unless every droplet was read. */
 export async function readDroplets(
   { api, pause, onProgress }: DropletReader,
   filter: DropletFilter,
   matches: (droplet: Droplet) => boolean,
 ): Promise<readonly Droplet[]> {
   const droplets: Droplet[] = [];
-  // The first page waits for the rate limit, too: nothing was printed that a later run would repeat.
+  // The first page also waits for the rate limit: no output was printed that a repeated run would print again.
   const waiting: Api = {
     ...api,
     success: (request) =>
@@ -51,7 +51,7 @@ export async function findDroplets(
   return new Map(wanted.map((text) => [text, matchDroplets(text, all)]));
 }
 
-/** The matches of a text among droplets that were read. */
+/** Finds the droplets whose id or name equals the text, among droplets that were already read. */
 export function matchDroplets(text: string, droplets: readonly Droplet[]): DropletMatches {
   return {
     withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,
@@ -60,8 +60,8 @@ export function matchDroplets(text: string, droplets: readonly Droplet[]): Dropl
 }
 
 /**
- * The one droplet that the text means; undefined when there is none. Throws a usage error when there are several.
- * @param method of the request that the hint repeats with an id
+ * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several
+ * droplets match. @param method the HTTP method of the request that the hint shows with an id
  */
 export function chooseDroplet(
   text: string,
@@ -80,18 +80,18 @@ export function chooseDroplet(
   if (others.length > 1)
     throw usageError(
       `${others.length} droplets have the name "${typed}"`,
-      `pass the id of one of them, such as \`${first?.id}\``,
+      `pass the id of one of these droplets, such as \`${first?.id}\``,
       `ids: ${others.map(({ id }) => id).join(', ')}`,
     );
   return withId ?? first;
 }
 
-/** An id as the API writes it. Other numbers, such as 007, are names. */
+/** A droplet id as the API writes it. Numbers in another form, such as 007, are droplet names. */
 export function isDropletId(text: string): boolean {
   return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-/** One small request: the list is read whole only if that needs fewer requests than the lookups. */
+/** Requests one small page to get the total: the whole list is read only if that needs fewer requests than the single lookups. */
 async function countPages({ api, pause }: DropletReader): Promise<number> {
   const page = await api.json({
     method: 'GET',
@@ -99,7 +99,7 @@ async function countPages({ api, pause }: DropletReader): Promise<number> {
     rateLimitRetry: createRateLimitRetry(pause),
   });
   const total = isRecord(page) ? listTotal(page) : undefined;
-  // Without a total the number of pages is not known.
+  // Without a total in the response, the number of pages is not known.
   return total === undefined ? Number.POSITIVE_INFINITY : Math.ceil(total / pageSize);
 }
 
@@ -123,7 +123,7 @@ async function lookUpEach(
   return found;
 }
 
-/** The droplet with this id; undefined when there is none. */
+/** Reads the droplet with this id; undefined when it does not exist. */
 async function readDroplet(id: string, { api, pause }: DropletReader): Promise<Droplet | undefined> {
   const path = `/v2/droplets/${id}`;
   try {

@@ -13,33 +13,33 @@ export interface ResolveUncertainDeps {
   readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimings;
-  /** Aborted: no further request is sent. */
+  /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
-  /** Aborted: responses are no longer awaited. */
+  /** Once this signal is aborted, the run no longer waits for responses. */
   readonly ended: AbortSignal;
 }
 
-/** The names of a request whose response is late, incomplete or lost. */
+/** The names of a creation request whose response is late, incomplete or lost. */
 export interface UncertainNames {
   readonly group: number;
   readonly names: readonly string[];
   readonly uncertainSince: number;
   readonly closedAt: number | undefined;
-  /** The late response, while the connection is open. */
+  /** The late response, as long as the connection is open. */
   readonly response: Promise<RequestOutcome> | undefined;
   readonly error: string;
   readonly sends: number;
 }
 
 export type UncertainResolution =
-  /** The result is recorded, or the run has ended. */
+  /** The result of the names is recorded, or the run has ended. */
   | { readonly kind: 'over' }
-  /** The late response arrived. */
+  /** The late response to the creation request arrived. */
   | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
-  /** No droplet exists. */
+  /** Lookups proved that no droplet with the names exists. */
   | { readonly kind: 'absent' };
 
-/** Looks the names up until `nextUncertainStep` decides, the late response arrives, or the run ends. */
+/** Looks the names up until `nextUncertainStep` determines their result, the late response arrives, or the run ends. */
 export async function resolveUncertain(
   uncertain: UncertainNames,
   deps: ResolveUncertainDeps,
@@ -48,7 +48,7 @@ export async function resolveUncertain(
   const lookups: RequestGroupLookup[] = [];
   let current = uncertain;
   for (;;) {
-    // A later run can repeat lookups, so an interrupted run waits only for a response.
+    // A resumed run can repeat lookups, so an interrupted run waits only for the response to its request.
     if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
     const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
     const step = nextUncertainRequestStep(
@@ -78,7 +78,7 @@ export async function resolveUncertain(
   }
 }
 
-/** Records that the request was carried out at least in part: no run may send it again. */
+/** Records that the server carried out at least a part of the request, so that no run may send it again. */
 export function forbidResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
@@ -88,7 +88,7 @@ export function forbidResend(
     ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
 }
 
-/** The response, if it arrives within `ms` and before the signal; otherwise undefined. */
+/** Returns the response if it arrives within `ms` milliseconds and before the signal is aborted; otherwise undefined. */
 async function responseWithin<T>(
   response: Promise<T> | undefined,
   ms: number,
@@ -121,7 +121,7 @@ function recordStep(
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (step.kind === 'adopt') return;
   const left = names.filter((name) => !step.ids.has(name));
-  // An earlier run may have recorded the same reason.
+  // The recorded error already contains the reason if an earlier run has added it.
   const reason = error.includes(step.error) ? error : `${error}; ${step.error}`;
   ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
 }
@@ -146,7 +146,7 @@ async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps
       differentDroplets: byName((name) => findDifferentDroplets(name, droplets.get(name) ?? [], criteria)),
     };
   } catch (error) {
-    // Server errors are retried. An ended session, or the rate limit, stops the batch.
+    // Lookups that fail with a server error are retried. An ended session or an exhausted rate limit stops the batch.
     const stops = !(error instanceof CliError) || error.exitCode === 4 || error.exitCode === 5;
     if (stops && !deps.ending.aborted) throw error;
     return { at, conclusive: false, found: new Map() };

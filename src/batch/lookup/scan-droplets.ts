@@ -15,7 +15,10 @@ export interface DropletPage {
 
 export const dropletPageSize = 200;
 
-/** Every page of a list of droplets, within the rate limit. The caller decides whether the pages are complete. */
+/**
+ * Reads every page of a list of droplets and waits for the rate limit between pages. The caller checks whether the pages form a
+ * complete list.
+ */
 export async function* scanDropletPages(
   lane: SendLane,
   path: string,
@@ -23,7 +26,7 @@ export async function* scanDropletPages(
 ): AsyncGenerator<DropletPage> {
   const visited = new Set<string>();
   let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
-  // A link to a page that was read before would never end.
+  // A link to a page that was already read would never end the list.
   while (at !== undefined && !visited.has(at)) {
     visited.add(at);
     const page: DropletPage = await fetchDropletPage(lane, at, signal);
@@ -32,7 +35,7 @@ export async function* scanDropletPages(
   }
 }
 
-/** A page that is not valid is requested again, like a response with 502. */
+/** A page that is not a valid list is requested again, like a response with status 502. */
 export async function fetchDropletPage(lane: SendLane, path: string, signal: AbortSignal): Promise<DropletPage> {
   for (let attempt = 1; ; attempt++) {
     const response = await requestPage(lane, path, signal);
@@ -55,7 +58,7 @@ async function requestPage(lane: SendLane, path: string, signal: AbortSignal): P
   do {
     await lane.waitForTurn(signal);
     response = await lane.request({ method: 'GET', path, until: signal });
-    // The lane waits until the rate limit allows another request.
+    // After a 429, the send lane waits until the rate limit allows another request.
   } while (response.status === 429);
   if (response.status !== 200) throw toApiError(response, 'GET', '/v2/droplets', lane.loginHints);
   return response;

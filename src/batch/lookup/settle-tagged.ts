@@ -21,33 +21,33 @@ export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
   readonly ledger: Ledger;
   readonly lane: SendLane;
   readonly lookup: DropletLookup;
-  /** Called with the names of droplets that were found. */
+  /** Called with the names of adopted droplets. */
   readonly onAdopted: (names: readonly string[]) => Promise<void>;
   /** Called before the names that no droplet has are looked up again. @param ms milliseconds until the last lookup */
   readonly onDoubt: (names: number, ms: number) => Promise<void>;
 }
 
-/** A batch with `--batch-id` before anything is sent. */
+/** The checks for a batch with `--batch-id` before any droplet is requested. */
 export interface TaggedBatch {
-  /** Records the baseline, and adopts the droplets of the batch. */
+  /** Records the baseline, and adopts the existing droplets of the batch. */
   begin(): Promise<void>;
   /**
-   * Any machine may have sent the missing names: resolves when two lookups, some time apart, show that no droplet has them.
-   * Names whose droplets appear are adopted.
+   * Any machine may have sent the missing names; the promise resolves when two lookups, some time apart, show that no droplet
+   * has them. If a droplet with one of the missing names appears, the name is adopted.
    */
   resolveMissing(): Promise<void>;
-  /** When a last lookup can find what an earlier run on another machine sent, in milliseconds. */
+  /** The time in milliseconds at which the last lookup can find droplets that an earlier run on another machine requested. */
   readonly lastLookupAt: () => number;
 }
 
-/** Droplets that are younger than this show that another run may just have ended, in milliseconds of the server's clock. */
+/** A droplet that was created within the last ten minutes, by the server's clock, shows that another run may just have ended. */
 const recentMs = 600_000;
 
 export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
   const { ledger, lane, lookup, clock, timings, ending } = deps;
   const { state } = ledger;
   const startedAt = clock.now();
-  /** False when a lookup by name found a droplet that the lookup by tag had not shown. */
+  /** False after a lookup by name found a droplet that the lookup by tag did not contain. */
   let isTagFilterTrusted = true;
   let hasRecent = false;
 
@@ -84,7 +84,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
         await adopt(before);
         await ledger.commit(baselineEvent(untagged, { ...deps, batch: state.batch }));
       } catch (error) {
-        // Nothing was sent.
+        // After a usage error the new ledger is discarded, because no request was sent.
         if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
         throw error;
       }
@@ -107,13 +107,13 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
 
 export interface DuplicatesReport {
   readonly names: readonly string[];
-  /** The server lists droplets of the batch by their tag. */
+  /** Whether the server lists droplets of the batch by their tag. */
   readonly hasTagged: boolean;
 }
 
 /**
- * Looks for droplets of the batch that have the same name, after everything was sent. Their names become `unknown`, with the
- * ids, and are never sent again.
+ * After all requests were sent, searches for droplets of the batch that have the same name. The result of a name with several
+ * droplets becomes `unknown`, its row lists their ids, and the name is never sent again.
  */
 export async function reportDuplicates(
   deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
@@ -129,7 +129,7 @@ export async function reportDuplicates(
 
 const maxAttempts = 4;
 
-/** Repeated after an error, because the batch is complete except for this lookup. */
+/** The search for duplicates is repeated after an error, because it is the last step of the batch. */
 async function findTaggedAtEnd({
   ledger,
   lane,
@@ -148,13 +148,13 @@ async function findTaggedAtEnd({
   }
 }
 
-/** Also the id that the row has: a list that lags may not show the newer droplet of the name. */
+/** Adds the id in the row of the name to the found ids, because an outdated list may lack the newer droplet of the name. */
 function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
   const row = state.rowAt(at);
   return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;
 }
 
-/** Records the droplets of the batch that a lookup found; returns the names whose row has changed. */
+/** Records the droplets of the batch that a lookup found; returns the names whose rows have changed. */
 function recordTagged(
   { own }: Pick<TaggedDroplets, 'own'>,
   { ledger, clock }: Pick<TaggedBatchDeps, 'ledger' | 'clock'>,
@@ -166,7 +166,7 @@ function recordTagged(
   for (const [position, ids] of own) {
     const row = state.rowAt(position);
     const [id = 0] = ids;
-    // What was sent without a complete response is looked up with the group of its request.
+    // Names with an unknown result are looked up together with the group of their request.
     if (row.status === 'unknown') continue;
     if (ids.length > 1) {
       const error = `several droplets match (${row.name}: ${ids.join(', ')})`;

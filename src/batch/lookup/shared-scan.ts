@@ -3,11 +3,11 @@ import type { SendLane } from '../sending/send-lane.ts';
 import { hasTag } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
-/** The droplets with some names, as one lookup found them. */
+/** The droplets with the requested names, as one lookup found them. */
 export interface DropletLookupResult {
-  /** The lookup read every droplet, so a name without a droplet has none. */
+  /** Whether the lookup read every droplet, so that a name without a result certainly has no droplet. */
   readonly conclusive: boolean;
-  /** The server returned `meta.total`. Without it no lookup is conclusive. */
+  /** Whether the list response has the member `meta.total`. Without a total, no lookup is conclusive. */
   readonly hasTotal: boolean;
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
@@ -15,21 +15,27 @@ export interface DropletLookupResult {
 export interface DropletScanQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
-  /** Called after the first page. @param left further pages @param count names of all lookups that share the scan */
+  /**
+   * Called after the first page to decide whether to continue. @param left number of further pages @param count names of all
+   * lookups that share the scan
+   */
   readonly isWorthwhile: (left: number, count: number) => boolean;
 }
 
-/** What a scan found; `stopped` when other requests are fewer, `unfiltered` when the server ignores `?tag_name=`. */
+/**
+ * The result of a scan; `stopped` means that single lookups need fewer requests, `unfiltered` that the server ignores
+ * `?tag_name=`.
+ */
 export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 
-/** Reads all pages of a list of droplets, once for all lookups that wait for it. */
+/** Reads all pages of a list of droplets once for all lookups that wait for it. */
 export interface SharedDropletScan {
-  /** Pages of the list as the server returned them; undefined before the first page. */
+  /** The number of pages of the list, known after the first page; undefined before. */
   readonly pages: () => number | undefined;
   find(query: DropletScanQuery, signal: AbortSignal): Promise<DropletScanOutcome>;
 }
 
-/** @param tag only droplets with this tag; without it all droplets of the account */
+/** @param tag restricts the scan to droplets with this tag; without it all droplets of the account are read */
 export function createSharedDropletScan(lane: SendLane, tag: string | undefined): SharedDropletScan {
   const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
   let pages: number | undefined;
@@ -37,7 +43,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
   let scanning: Promise<unknown> = Promise.resolve();
   let next: Promise<DropletScanOutcome> | undefined;
 
-  /** Conclusive when the first and the last page have the same total, and as many droplets were read. */
+  /** A scan is conclusive when the first and the last page report the same total, and that many droplets were read. */
   const scan = async (queries: readonly DropletScanQuery[], signal: AbortSignal): Promise<DropletScanOutcome> => {
     const ids = new Set<number>();
     const droplets = new Map<string, Droplet[]>();
@@ -52,7 +58,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
         if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);
       }
       if (totals.length > 1 || page.total === undefined || page.next === undefined) continue;
-      // The page as the server returned it: it may limit `per_page`.
+      // The size of the returned page is used, because the server may limit `per_page`.
       pages = Math.ceil(page.total / Math.max(1, page.droplets.length));
       const [left, count] = [pages - 1, queries.reduce((sum, { names }) => sum + names.length, 0)];
       if (!queries.every(({ isWorthwhile }) => isWorthwhile(left, count))) return 'stopped';
@@ -65,7 +71,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
 
   return {
     pages: () => pages,
-    /** Lookups that start while a scan runs share the next scan: the running one may have passed their droplets. */
+    /** Lookups that start during a scan share the next scan, because the running scan may already have passed their droplets. */
     async find(query, signal) {
       waiting.push(query);
       next ??= scanning.then(() => {

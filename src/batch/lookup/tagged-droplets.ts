@@ -9,19 +9,19 @@ import { describeDifference } from './candidate-droplets.ts';
 import { tagsOf } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
-/** A droplet with the same `--batch-id` and another name, or created with other attributes. */
+/** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
 export interface ForeignDroplet {
   readonly id: number;
   readonly name: string;
   readonly difference: string;
 }
 
-/** The droplets with a tag of the batch. */
+/** The droplets that have a tag of the batch. */
 export interface TaggedDroplets {
-  /** Ids of the droplets of this batch, by the position of their name: usually one each. */
+  /** Ids of the droplets of this batch, by the index of their name; usually one id for each name. */
   readonly own: Map<number, readonly number[]>;
   readonly foreign: ForeignDroplet[];
-  /** When the newest droplet of the batch was created, by the server's clock, in milliseconds. */
+  /** The creation time of the newest droplet of the batch, by the server's clock, in milliseconds. */
   newest: number;
 }
 
@@ -34,8 +34,9 @@ export interface TaggedLookup {
 type TaggedState = Pick<BatchState, 'batch' | 'hasName' | 'positionOf'>;
 
 /**
- * Reads the droplets with a tag of the batch with `?tag_name=`. A server that ignores the filter returns all droplets, which
- * are a complete list, too: the tags are compared here. A server that refuses the filter is read without it.
+ * Reads the droplets that have a tag of the batch with the filter `?tag_name=`. A server that ignores the filter returns all
+ * droplets, which is also a complete list, because the program compares the tags itself. If the server refuses the filter, the
+ * list is read without it.
  */
 export async function findTaggedDroplets(
   lane: SendLane,
@@ -51,7 +52,7 @@ export async function findTaggedDroplets(
   }
 }
 
-/** Only ids are kept, because a batch may have a million names. */
+/** Only the ids are kept in memory, because a batch may have a million names. */
 async function scanTagged(
   lane: SendLane,
   state: TaggedState,
@@ -77,7 +78,7 @@ export function emptyTaggedDroplets(): TaggedDroplets {
   return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
 }
 
-/** Adds a droplet if it has a tag of the batch; returns whether it has. */
+/** Adds a droplet if it has a tag of the batch; returns whether the droplet was added. */
 export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
   const tags = tagsOf(raw);
@@ -94,7 +95,7 @@ export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, dro
   return true;
 }
 
-/** How the droplet differs from the batch, as far as it can be known. */
+/** Describes how the droplet differs from the batch, as far as its data shows it. */
 function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet): string {
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDifference(raw, batch.attributes);
@@ -104,7 +105,7 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
 }
 
-/** The error for a `--batch-id` under which other droplets exist. */
+/** The error for a `--batch-id` whose tag is on droplets of another batch. */
 export function differentBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
   const listed = foreign.slice(0, 10).map(({ id, name, difference }) => `${sanitizeLine(name)} (${id}): ${difference}`);
   const more = foreign.length > listed.length ? [`and ${foreign.length - listed.length} more`] : [];

@@ -18,7 +18,10 @@ export interface BaselineDeps {
 
 const maxAttempts = 3;
 
-/** Records the droplets that have one of the names before anything is sent. Synced when it resolves; a resumed batch keeps its baseline. */
+/**
+ * Records the droplets that have one of the names before any droplet is requested. The baseline is synced to the disk when the
+ * promise resolves; a resumed batch keeps its baseline.
+ */
 export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
   const { batch, baseline, hasName } = ledger.state;
   const known = baseline();
@@ -48,7 +51,7 @@ function differencesOf(existing: readonly (readonly [string, readonly Droplet[]]
   return Object.fromEntries(texts.filter(([, difference]) => difference !== ''));
 }
 
-/** The first conclusive lookup. Throws `incomplete_list` when there is none. */
+/** Repeats a lookup until it is conclusive, and returns its result. Throws `incomplete_list` when no lookup is conclusive. */
 export async function findConclusiveLookup<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
   find: () => Promise<T>,
 ): Promise<T> {
@@ -63,7 +66,7 @@ export async function findConclusiveLookup<T extends Pick<DropletLookupResult, '
   });
 }
 
-/** Without the total it is not known whether a list is complete, however often it is read. */
+/** Without a total it cannot be known whether the list is complete, however often it is read. */
 function missingTotalError(): CliError {
   return new CliError('incomplete_list', 'could not read which names are in use', {
     detail: 'the response of GET /v2/droplets has no `meta.total`',

@@ -1,44 +1,44 @@
 import type { BatchTimings } from '../sending/batch-timings.ts';
 import type { CandidateDroplet, DifferentDroplet } from './candidate-droplets.ts';
 
-/** The result of one lookup of all names of a group. */
+/** The result of one lookup of all names in a group. */
 export interface RequestGroupLookup {
-  /** When it started, in milliseconds. */
+  /** The start time of the lookup in milliseconds. */
   readonly at: number;
-  /** It read every droplet, so a name that was not found has no droplet. */
+  /** Whether the lookup read every droplet, so that a name that was not found certainly has no droplet. */
   readonly conclusive: boolean;
   readonly found: ReadonlyMap<string, readonly CandidateDroplet[]>;
-  /** Ids of droplets that did not exist before the batch but are older than the request, by name. */
+  /** By name, ids of droplets that did not exist before the batch was started but are older than the request. */
   readonly olderDroplets?: ReadonlyMap<string, readonly number[]>;
-  /** Droplets that appeared since the request with other attributes, by name. */
+  /** By name, droplets that appeared after the request with other attributes. */
   readonly differentDroplets?: ReadonlyMap<string, readonly DifferentDroplet[]>;
 }
 
-/** A request without a complete response, and the lookups since. */
+/** A creation request without a complete response, and the lookups that were made afterwards. */
 export interface UncertainRequest {
   readonly names: readonly string[];
-  /** When the response was late or the connection ended, whichever was first. */
+  /** The time at which the response became late or the connection ended, whichever was first. */
   readonly uncertainSince: number;
-  /** When the connection ended; undefined while the response may still arrive. */
+  /** The time at which the connection ended; undefined while the response may still arrive. */
   readonly closedAt: number | undefined;
-  /** Requests that this run has sent for the group. */
+  /** The number of creation requests that this run has sent for the group. */
   readonly sends: number;
-  /** The group may be sent again once no droplet exists. */
+  /** Whether the group may be sent again once lookups prove that no droplet exists. */
   readonly resend: boolean;
-  /** Droplets are recognized by the tag of `--mark`, so creation times are not compared. */
+  /** Whether droplets are recognized by the tag of `--mark`, so that creation times are not compared. */
   readonly marked: boolean;
   readonly lookups: readonly RequestGroupLookup[];
 }
 
 export type UncertainRequestStep =
   | { readonly kind: 'look-up'; readonly at: number }
-  /** Wait for the response; a lookup would not help before `until`. */
+  /** Wait for the response, because a lookup before the time `until` would prove nothing. */
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'adopt'; readonly ids: ReadonlyMap<string, number> }
   | { readonly kind: 'send' }
   | {
       readonly kind: 'unknown';
-      /** Droplets that were found, by name. */
+      /** The droplets that were found, by name. */
       readonly ids: ReadonlyMap<string, number>;
       readonly error: string;
       readonly resend: boolean;
@@ -48,8 +48,8 @@ const maxSends = 3;
 const maxInconclusive = 3;
 
 /**
- * The next step for an uncertain group. It is a pure function of the lookups and the time, in milliseconds:
- * adopt droplets when all are found, send again when lookups prove that none exists, otherwise look up again or give up.
+ * The next step for a group with an unknown result. The step is a pure function of the lookups and the time in milliseconds:
+ * adopt droplets when all were found, send again when lookups prove that none exists, otherwise look up again or give up.
  */
 export function nextUncertainRequestStep(
   uncertain: UncertainRequest,
@@ -62,7 +62,10 @@ export function nextUncertainRequestStep(
   const next: UncertainRequestStep = { kind: 'look-up', at: Math.max(last.at + timings.lookupInterval, now) };
   if (closedAt === undefined) return stepWhileOpen(uncertain, now, timings, next);
   if (isInconclusive(lookups, closedAt))
-    return unknownStep('could not look it up: lists changed while they were read, or could not be read', true);
+    return unknownStep(
+      'could not look up the name: lists of droplets changed while they were read, or could not be read',
+      true,
+    );
   if (!last.conclusive) return next;
   const summary = summarizeLookup(uncertain, last, timings);
   switch (summary.kind) {
@@ -79,7 +82,10 @@ export function nextUncertainRequestStep(
   }
 }
 
-/** While the response can still arrive, it decides. Lookups decide only when they have found all droplets. */
+/**
+ * As long as the response can still arrive, the response determines the result. Before the connection has ended, lookups
+ * determine the result only if they have found all droplets.
+ */
 function stepWhileOpen(
   uncertain: UncertainRequest,
   now: number,
@@ -129,7 +135,7 @@ function stepWhenNoneFound(
   if (first === undefined || last === undefined) return { kind: 'look-up', at: from };
   if (last.at - first.at < timings.lookupInterval) return { kind: 'look-up', at: first.at + timings.lookupInterval };
   if (!uncertain.resend)
-    return unknownStep('its request was carried out in part, and no droplet with this name was found', false);
+    return unknownStep('the request was carried out in part, and no droplet with this name was found', false);
   const older = formatIds(seenInAny(uncertain, ({ olderDroplets }) => olderDroplets));
   if (older !== '')
     return unknownStep(
@@ -139,7 +145,8 @@ function stepWhenNoneFound(
   const different = formatDifferences(seenInAny(uncertain, ({ differentDroplets }) => differentDroplets));
   if (different !== '')
     return unknownStep(`a droplet with this name exists that differs from the request (${different})`, true);
-  if (uncertain.sends >= maxSends) return unknownStep(`sent ${uncertain.sends} times, and no droplet was found`, true);
+  if (uncertain.sends >= maxSends)
+    return unknownStep(`the name was sent ${uncertain.sends} times, and no droplet was found`, true);
   return { kind: 'send' };
 }
 
@@ -173,7 +180,7 @@ function summarizeLookup(
   return { kind: ids.size === names.length ? 'all' : 'some', ids };
 }
 
-/** What the latest lookup that saw a name has found for it: a later one may have read a list that lags. */
+/** For each name, the result of the latest lookup that found it, because a later lookup may have read an outdated list. */
 function seenInAny<T>(
   { lookups }: UncertainRequest,
   seen: (lookup: RequestGroupLookup) => ReadonlyMap<string, readonly T[]> | undefined,
@@ -200,12 +207,12 @@ function foundAny({ lookups }: UncertainRequest): boolean {
   return lookups.some(lookupFoundAny);
 }
 
-/** An inconclusive lookup can miss droplets, but what it found exists. */
+/** An inconclusive lookup can miss droplets, but the droplets that it found exist. */
 function lookupFoundAny(lookup: RequestGroupLookup): boolean {
   return [...lookup.found.values()].some((candidates) => candidates.length > 0);
 }
 
-const partlyFound = 'other droplets of its request exist, and none with this name was found';
+const partlyFound = 'other droplets of the same request exist, but none with this name was found';
 
 function unknownStep(
   error: string,

@@ -4,7 +4,7 @@ import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { usageError } from '../../errors.ts';
 import { userDataOption } from './user-data.ts';
 
-/** Options for attributes that `--set` can also give. */
+/** Options for droplet attributes that can also be given with `--set`. */
 export const attributeOptions: readonly OptionSpec[] = [
   {
     name: 'tag-names',
@@ -25,7 +25,7 @@ export const attributeOptions: readonly OptionSpec[] = [
   { name: 'monitoring', description: 'Install the monitoring agent' },
 ];
 
-/** An attribute and the option that gave it. */
+/** A droplet attribute with the name of the option that set it. */
 export interface GivenAttribute {
   readonly key: string;
   readonly value: unknown;
@@ -39,8 +39,8 @@ const flags = [
 ] as const;
 
 /**
- * The attributes of `--set` and of the options above. Tags are merged; an attribute that both give is an error.
- * @param set the attributes of `--set`
+ * Reads the attributes of `--set` and of the options in `attributeOptions`. Tags of both sources are merged; any other
+ * attribute that both set is an error. @param set the attributes of `--set`
  */
 export function readGivenAttributes(
   args: ParsedArgs,
@@ -93,13 +93,13 @@ function requireTag(tag: string): string {
   );
 }
 
-/** An id is sent as a number, a fingerprint as text. */
+/** An SSH key id is sent as a number, a fingerprint as text. */
 function parseSshKey(key: string): string | number {
   if (/^\d+$/.test(key) && Number.isSafeInteger(Number(key))) return Number(key);
   if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key) && !/^\d+$/.test(key)) return key;
   throw usageError(
     `--ssh-keys has a value that is neither an id nor a fingerprint: ${printableInput(key)}`,
-    'write them as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
+    'write ids and fingerprints as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
   );
 }
 
@@ -109,11 +109,11 @@ function mergeTags(set: unknown, tags: unknown): readonly string[] {
   if (isList(set) && isList(tags)) return withoutRepetitions([...set, ...tags]);
   throw usageError(
     '--set tags is not a list of strings',
-    'write it as in `--set tags=\'["web"]\'`; --tag-names adds tags',
+    'write the tags as in `--set tags=\'["web"]\'`; --tag-names adds tags',
   );
 }
 
-/** Tags are case-insensitive; the first spelling is kept. */
+/** Tags are compared without case; of equal tags, the first spelling is kept. */
 function withoutRepetitions(tags: readonly string[]): readonly string[] {
   const isSame = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
   return tags.filter((tag, at) => tags.findIndex((one) => isSame(one, tag)) === at);

@@ -14,13 +14,16 @@ import { readGivenAttributes } from './attribute-options.ts';
 import { expandDropletNames } from './expand-names.ts';
 import type { UserDataDigest } from './user-data.ts';
 
-/** The names of arguments, --names and --names-from together. */
+/** Reads the names from the arguments, --names and --names-from together. */
 export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
   return expandDropletNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(io, file))]);
 }
 
-/** The error for an empty list of names. In a pipe the program that lists them may have failed, so the source is named. */
+/**
+ * The error for an empty list of names. The error names the source of the list, because in a pipe the program that writes the
+ * names may have failed.
+ */
 export function noNamesError(args: ParsedArgs): CliError {
   const file = args.value('names-from');
   if (file === undefined)
@@ -34,7 +37,7 @@ export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDiges
     const missing = [size === undefined ? '--size' : '', image === undefined ? '--image' : ''].filter(Boolean);
     throw usageError(
       `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-      'add them, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
+      'add the missing options, as in `--size s-1vcpu-1gb --image ubuntu-24-04-x64`',
     );
   }
   const extra = Object.fromEntries(given.map(({ key, value }) => [key, value]));
@@ -46,7 +49,7 @@ export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
   return existingNameChoices.find((one) => one === args.value('if-exists')) ?? 'fail';
 }
 
-/** A resumed batch keeps its names and attributes: options that repeat them must be equal. */
+/** A resumed batch keeps its names and attributes, so options that repeat them must have the recorded values. */
 export async function requireOptionsOfLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,
@@ -74,7 +77,7 @@ export async function requireOptionsOfLedger(
   );
 }
 
-/** The additional attributes without the tags that --mark and --batch-id added. */
+/** The additional attributes without the tags that --mark or --batch-id added. */
 function recordedExtra(batch: BatchEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.mark && Array.isArray(extra.tags)
@@ -85,9 +88,9 @@ function recordedExtra(batch: BatchEvent): Readonly<Record<string, unknown>> {
 async function readNamesFrom(io: Pick<CommandIo, 'host'>, file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
   const text = file === '-' ? await readAll(io.host.stdin) : readNamesFile(file);
-  // expandNames trims each line, and with it a carriage return.
+  // The function expandNames removes white space around each line, including a carriage return.
   const lines = text.replace(/^\uFEFF/, '').split('\n');
-  // The newline of the last line does not start another name.
+  // The line break at the end of the last line does not start another name.
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
@@ -116,7 +119,7 @@ function readTypedAttributes(args: ParsedArgs) {
 
 function parseImageId(image: string): number {
   const id = Number(image);
-  // A double cannot hold this number exactly, so another image could be used.
+  // A double cannot represent an image id above 2^53 exactly, so another image could be selected.
   if (!Number.isSafeInteger(id)) throw usageError(`--image is not an image id: ${image}`, 'use the slug of the image');
   return id;
 }
@@ -129,7 +132,7 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (!/^[a-z][a-z0-9_]*$/.test(key) || !json.ok)
     throw usageError(
       '--set is not KEY=JSON',
-      'write it as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set vpc_uuid=\'"…"\'`',
+      'write the attribute as in `--set ipv6=true` or `--set tags=\'["web"]\'`; quote strings: `--set vpc_uuid=\'"…"\'`',
     );
   if (reserved.includes(key))
     throw usageError(
@@ -141,12 +144,12 @@ function parseSetOption(text: string): readonly [string, unknown] {
   if (inexact !== undefined)
     throw usageError(
       `--set ${key} has a number that a double cannot hold: ${inexact}`,
-      'write it as a string, if the server accepts one',
+      'write the number as a string, if the server accepts a string',
     );
   return [key, json.value];
 }
 
-/** The first number in the value that JSON.stringify would change: beyond 2^53, or too large for a double. */
+/** The first number in the value that JSON.stringify would change: above 2^53, or too large for a double. */
 function findInexactNumber(value: unknown): string | undefined {
   if (isExactNumber(value)) {
     const [text, number] = [String(value), Number(value)];

@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { indexNames } from '../ledger/name-index.ts';
 
-/** Names that the service accepts for a droplet. */
+/** The pattern of names that the service accepts for a droplet. */
 const namePattern = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const maxNameLength = 255;
 const maxNames = 1_000_000;
@@ -11,8 +11,8 @@ const patternHint =
   'use patterns such as `{01..25}`, `{1..9..2}`, `{a..e}` and `{a,b}`; a pattern cannot contain another one';
 
 /**
- * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in order. Throws one usage error that lists every blank,
- * invalid and repeated name.
+ * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in the order of the pattern. Throws one usage error that
+ * lists every blank, invalid and repeated name.
  */
 export function expandDropletNames(patterns: readonly string[]): readonly string[] {
   const names: string[] = [];
@@ -41,7 +41,10 @@ export function expandDropletNames(patterns: readonly string[]): readonly string
   return names;
 }
 
-/** Brace expansion of one argument as in bash, leftmost brace first. A brace that is not a pattern stays, and is invalid in a name. */
+/**
+ * Brace expansion of one argument as in bash, leftmost brace first. A brace that is not part of a pattern is not changed, and
+ * is then an invalid character of a name.
+ */
 function expandBraces(pattern: string): readonly string[] {
   const brace = /\{([^{}]*)\}/.exec(pattern);
   const inner = brace?.[1];
@@ -56,7 +59,7 @@ function expandBraces(pattern: string): readonly string[] {
   return heads.flatMap((head) => tails.map((tail) => `${head}${tail}`));
 }
 
-/** `01..25`, `1..9..2` or `a..e`, ascending or descending; leading zeros keep the width. */
+/** Expands a range such as `01..25`, `1..9..2` or `a..e`, ascending or descending; leading zeros set the width. */
 function expandRange(inner: string): readonly string[] | undefined {
   const ends = /^(?:(\d{1,9})\.\.(\d{1,9})|([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z]))(?:\.\.([1-9]\d{0,8}))?$/.exec(inner);
   const [from, to, step = '1'] = ends?.slice(1).filter((one) => one !== undefined) ?? [];
@@ -80,7 +83,7 @@ function formatNames(names: readonly string[]): string {
   return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
 }
 
-/** Invisible characters as escapes, because the output would drop them. */
+/** Invisible characters are shown as escape sequences, because the output would remove them. */
 function escapeInvisible(name: string): string {
   return name.replace(/[\p{C}\p{Z}]/gu, (char) =>
     char === ' ' ? char : `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,

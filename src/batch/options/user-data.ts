@@ -8,18 +8,21 @@ import { usageError } from '../../errors.ts';
 import { isRecord, numberField, stringField } from '../../json.ts';
 import { Secret } from '../../secret.ts';
 
-/** What ledgers and previews have of user data, which can contain passwords and keys. */
+/**
+ * The hash and size of user data, which ledgers and previews contain instead of the data, because user data can contain
+ * passwords and keys.
+ */
 export interface UserDataDigest {
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** The content of a file of user data. */
+/** The user data that `--user-data-file` names. */
 export interface UserData extends UserDataDigest {
   readonly text: Secret;
-  /** Absolute path; `-` for standard input. */
+  /** The absolute path of the file; `-` for standard input. */
   readonly file: string;
-  /** The text and its lines, for redacting messages of the server. */
+  /** The whole text and each of its lines, to be removed from messages of the server. */
   readonly secrets: readonly Secret[];
 }
 
@@ -33,7 +36,10 @@ export const userDataOption = {
 const maxBytes = 64 * 1024;
 const example = 'cloud-config.yaml';
 
-/** The file of `--user-data-file`; undefined without the option. Throws a usage error for a file that cannot be sent. */
+/**
+ * Reads the file of `--user-data-file`; returns undefined without the option. Throws a usage error for a file that cannot be
+ * sent as user data.
+ */
 export async function readUserData(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<UserData | undefined> {
   const named = requireNonEmptyValue(args, userDataOption.name, example);
   if (named === undefined) return undefined;
@@ -70,7 +76,7 @@ export function requireSameUserData(
     throw usageError(
       '--user-data-file is missing',
       `add the file that the batch was started with, as in \`--user-data-file ${example}\``,
-      `the batch was started with user data of ${describeUserData(recorded)}; the ledger does not contain it`,
+      `the batch was started with user data of ${describeUserData(recorded)}; the ledger does not contain the user data`,
     );
   }
   if (given.sha256 === recorded?.sha256) return;
@@ -83,12 +89,12 @@ export function requireSameUserData(
   );
 }
 
-/** Size and SHA-256, for messages. */
+/** Formats size and SHA-256 hash of user data for messages. */
 export function describeUserData({ bytes, sha256 }: UserDataDigest): string {
   return `${bytes} bytes, SHA-256 ${sha256}`;
 }
 
-/** Decodes the digest in a ledger; undefined for anything else. */
+/** Decodes the digest of user data in a ledger; returns undefined for anything else. */
 export function decodeUserDataDigest(json: unknown): UserDataDigest | undefined {
   if (!isRecord(json)) return undefined;
   const sha256 = stringField(json, 'sha256');
@@ -96,7 +102,7 @@ export function decodeUserDataDigest(json: unknown): UserDataDigest | undefined 
   return sha256 === undefined || bytes === undefined ? undefined : { sha256, bytes };
 }
 
-/** At most one byte more than is accepted, also of a device without end. */
+/** Reads at most one byte more than the maximum size, even from a device without an end. */
 function readFile(file: string): Buffer {
   try {
     const descriptor = openSync(file, 'r');

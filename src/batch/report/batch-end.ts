@@ -9,22 +9,22 @@ import { batchCountsAfterWait, type WaitResults } from '../waiting/wait-results.
 export interface BatchEnd {
   readonly state: BatchState;
   readonly results: WaitResults;
-  /** What stopped the batch before every name was handled. */
+  /** The error that stopped the batch before every name was processed. */
   readonly stopped: CliError | undefined;
-  /** Why rows could not be printed. */
+  /** The error that prevented rows from being printed. */
   readonly outputError: CliError | undefined;
   readonly signal: SignalName | undefined;
-  /** The command that resumes the batch. */
+  /** The shell command that resumes the batch. */
   readonly resume: string;
-  /** `--wait`: the run also waited until the droplets were active. */
+  /** Whether the run used `--wait`, and so also waited until the droplets were active. */
   readonly wait: boolean;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
 }
 
 /**
- * Prints the summary of a batch. Resolves with 0 when every droplet exists, and with 5 when some were created or are
- * uncertain. Throws what stopped the batch when no droplet was created.
+ * Prints the summary of a batch. Resolves with exit code 0 when every droplet exists, and with 5 when some were created or some
+ * results are unknown. Throws the error that stopped the batch when no droplet was created.
  */
 export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
   const { state, results, stopped, outputError, signal, resume, wait } = batchEnd;
@@ -38,7 +38,7 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
   }
   if (outputError !== undefined && signal === undefined) throw outputError;
   if (signal === undefined && left === 0) {
-    // Every droplet exists: only the waiting for them, or the last write to the ledger, can have failed.
+    // If every droplet exists, only the wait for active droplets or the last write to the ledger can have failed.
     if (stopped !== undefined) {
       await output.note(`All ${total} droplets were created.`);
       const again = `resume with \`${resume}\``;
@@ -73,7 +73,10 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
   return 5;
 }
 
-/** Every droplet was created, but some were deleted since, or their creation failed. They are never sent again. */
+/**
+ * Every droplet was created, but afterwards some were deleted or their create action failed. Names of deleted or failed
+ * droplets are never sent again.
+ */
 async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
   const { state, results, profileOptions } = batchEnd;
   const { created, failed } = batchCountsAfterWait(state.counts(), results);
@@ -90,13 +93,13 @@ async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: 
   return 5;
 }
 
-/** Without a new session, or a larger scope, the resumed batch would stop for the same reason. */
+/** Without a new session or a larger scope, the resumed batch would stop with the same error. */
 function afterStop(stopped: CliError | undefined, hint: string): string {
   const isHintNeeded = stopped?.exitCode === 4 || stopped instanceof DropletLimitError;
   return isHintNeeded && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
 }
 
-/** Names that must not be sent again can stay unknown however often the batch is resumed. */
+/** The result of names that must not be sent again can stay unknown, however often the batch is resumed. */
 function unresolvedHint({ state, profileOptions }: BatchEnd, hint: string): string {
   const groups = state.uncertainGroups();
   if (groups.length === 0 || groups.some(({ resend }) => resend)) return hint;
@@ -108,7 +111,7 @@ function withHint({ code, message, detail, status, requestId, exitCode, cause }:
   return new CliError(code, message, { detail, hint, status, requestId, exitCode, cause });
 }
 
-/** The server refused every request, and would refuse the same requests again. */
+/** The server refused every request of the batch, and would refuse the same requests again. */
 function noneCreatedError(state: BatchState): CliError {
   return new CliError('api_error', 'no droplet was created', {
     detail: distinctErrors(state, 5).join('; '),
@@ -116,7 +119,7 @@ function noneCreatedError(state: BatchState): CliError {
   });
 }
 
-/** The errors of the rows, each once: the rows themselves may have gone to a file. */
+/** The error messages of the rows, each message once, because the rows themselves may have been written to a file. */
 function distinctErrors(state: BatchState, max: number): readonly string[] {
   const errors = new Set<string>();
   for (const row of state.rows()) if ('error' in row) errors.add(row.error);

@@ -1,10 +1,10 @@
 import { formatWaitingTime } from '../../cli/duration.ts';
 
-/** The progress of a run. */
+/** The progress of a batch run. */
 export interface BatchProgress {
   readonly created: number;
   readonly total: number;
-  /** Created by this run. */
+  /** The number of droplets that this run created. */
   readonly fresh: number;
   /** Milliseconds since the run started. */
   readonly elapsed: number;
@@ -12,7 +12,7 @@ export interface BatchProgress {
 
 const barWidth = 20;
 
-/** One line for a terminal: a bar, created/total, rate and time left. */
+/** Formats progress as one line for a terminal: progress bar, created/total, rate and remaining time. */
 export function progressBarLine(progress: BatchProgress): string {
   const filled = progress.total === 0 ? 0 : Math.floor((barWidth * progress.created) / progress.total);
   return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${progressText(progress)}`;
@@ -26,7 +26,7 @@ export function progressText({ created, total, fresh, elapsed }: BatchProgress):
   return parts.join(', ');
 }
 
-/** Whether a multiple of a tenth of `total` lies between the two numbers. */
+/** Whether `after` has reached a further tenth of `total` since `before`. */
 export function crossesTenPercentStep(before: number, after: number, total: number): boolean {
   return Math.floor((10 * before) / total) < Math.floor((10 * after) / total);
 }

@@ -21,21 +21,24 @@ export const batchView: ListView<BatchResultRow> = {
 
 /** Prints the rows and the progress of a batch while it runs. */
 export interface BatchReporter {
-  /** Reports names whose result is final in this run. The caller waits for the promise, if there is one. */
+  /** Reports names whose result is final in this run. If the method returns a promise, the caller waits for it. */
   settled(names: readonly string[]): Promise<void> | undefined;
-  /** Reports droplets that `--wait` awaits no longer. */
+  /** Reports droplets for which `--wait` no longer waits. */
   awaited(names: readonly string[]): Promise<void> | undefined;
-  /** Prints the rows that were not printed yet. @param notSent error of the names that were never sent */
+  /** Prints the rows that were not yet printed. @param notSent error of the names that were never sent */
   end(notSent: string): Promise<void>;
 }
 
-/** Prints rows as they become known for ndjson, and all at the end in the other formats; progress goes to stderr. */
+/**
+ * Prints each row as soon as it is known for ndjson, and all rows at the end for the other formats; progress is printed on
+ * stderr.
+ */
 export async function startBatchReporter(
   { output, progress, host }: BatchIo,
   { state, path }: Pick<Ledger, 'state' | 'path'>,
-  /** With `--wait`: the row of a created droplet is printed when the droplet is awaited no longer. */
+  /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
   results?: WaitResults,
-  /** Whether the ledger stays after the run when this is the result of its only name. */
+  /** Whether the ledger file is kept after the run if this is the result of its only name. */
   isLedgerKept: (row: BatchResultRow) => boolean = () => true,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});
@@ -47,7 +50,7 @@ export async function startBatchReporter(
   function* allRows(notSent: string): Generator<BatchResultRow> {
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
-  // A row is built only when it is printed: rows that wait would survive the young generation and grow the heap.
+  // A row is built only when it is printed, because waiting rows would leave the young generation and grow the heap.
   async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<BatchResultRow> {
     for await (const positions of batches)
       yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };
@@ -95,7 +98,7 @@ export async function startBatchReporter(
         const at = state.positionOf(name);
         const isPresent = state.isPresent(at);
         if (isPresent) created += 1;
-        // A name without an error of its own was not sent. The reason is known only at the end, so its row waits.
+        // A name without an error was not sent; its row is printed at the end, when the reason is known.
         const row = isPresent ? undefined : state.rowAt(at, '');
         if (isPresent ? !isAwaited(at) : row === undefined || !('error' in row) || row.error !== '') positions.push(at);
       }
@@ -115,5 +118,5 @@ export async function startBatchReporter(
   };
 }
 
-/** Milliseconds between two writes of rows. A reader does not notice it, and it saves most of the system calls. */
+/** Milliseconds between two writes of rows. The delay is not noticeable, and it avoids most of the system calls. */
 const flushIntervalMs = 100;

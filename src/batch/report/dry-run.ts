@@ -4,7 +4,7 @@ import { isRecord, parseJson } from '../../json.ts';
 import { describeUserData, type UserData } from '../options/user-data.ts';
 import { createDropletRequests, type DropletAttributes } from '../sending/droplet-requests.ts';
 
-/** A request that is not sent, and its curl command, which fetches the access token when it runs. */
+/** A request that `--dry-run` prints instead of sending, with a curl command that gets the access token when it runs. */
 export interface DryRunRequest {
   readonly method: string;
   readonly path: string;
@@ -27,7 +27,7 @@ export interface DryRunOptions {
   readonly baseUrl: string | undefined;
   /** Options that select the same profile and servers, quoted for a shell. */
   readonly profileOptions: readonly string[];
-  /** Only its size and its hash are printed; the curl command reads the file. */
+  /** Of the user data only size and hash are printed; the curl command reads the file. */
   readonly userData?: UserData | undefined;
 }
 
@@ -36,7 +36,7 @@ export function* dryRunRequests(
   attributes: DropletAttributes,
   { batchSize, baseUrl, profileOptions, userData }: DryRunOptions,
 ): Generator<DryRunRequest> {
-  // A profile without base_url: the shell must have the variable.
+  // For a profile without base_url, the curl command uses the shell variable CLOUDCTL_BASE_URL.
   const base = baseUrl === undefined ? '"$CLOUDCTL_BASE_URL"' : quoteShellArg(baseUrl);
   const token = ['cloudctl auth token', ...profileOptions].join(' ');
   for (const { method, path, body } of createDropletRequests(names, attributes, batchSize)) {
@@ -54,7 +54,10 @@ export function* dryRunRequests(
   }
 }
 
-/** A command that prints the body with the content of the file. Only the name of the file is in its arguments. */
+/**
+ * Formats a shell command that prints the request body with the content of the user data file. The arguments of the shell
+ * command contain only the name of the file, not its content.
+ */
 function addUserData(body: string, { file }: UserData): string {
   const source = file === '-' ? '/dev/stdin' : quoteShellArg(file);
   return `jq -n --rawfile user_data ${source} --argjson body ${quoteShellArg(body)} '$body + {user_data: $user_data}'`;

@@ -7,7 +7,7 @@ import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lo
 import { findConclusiveLookup } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** What a batch would do with a name. */
+/** The action that a batch would take for one name. */
 export interface BatchPlanRow {
   readonly name: string;
   readonly status: 'create' | 'exists' | 'differs';
@@ -31,8 +31,8 @@ export interface PlanDeps {
 }
 
 /**
- * Compares the names of a batch with the droplets of the account. Droplets of the same `--batch-id` that are not in the batch
- * have a row after those of the names.
+ * Compares the names of a batch with the droplets of the account. Droplets with the tag of the same `--batch-id` that are not
+ * in the batch get additional rows at the end.
  */
 export async function planBatch(
   state: BatchState,
@@ -75,7 +75,12 @@ function untaggedRow({ batch }: BatchState, row: BatchResultRow, droplets: reado
   const { name } = row;
   if (row.status === 'created') {
     if (droplets.some(({ id }) => id === row.id)) return { name, status: 'exists', id: row.id };
-    return { name, status: 'differs', id: row.id, difference: 'the droplet of the ledger does not exist any more' };
+    return {
+      name,
+      status: 'differs',
+      id: row.id,
+      difference: 'the droplet that the ledger names does not exist any more',
+    };
   }
   const [first, ...others] = droplets;
   if (first === undefined || batch.if_exists === 'create') return { name, status: 'create' };

@@ -4,8 +4,8 @@ import { type ProfileReference, profileOption } from '../../config/settings.ts';
 import { type UserData, userDataOption } from '../options/user-data.ts';
 
 /**
- * The command that resumes a batch. It repeats the options that shape requests, because the server may not accept larger
- * groups or more requests at a time.
+ * The command that resumes a batch. The resume command repeats the options that determine size and number of requests, because
+ * the server may not accept larger groups or more simultaneous requests.
  */
 export function batchResumeCommand(
   ledgerPath: string,

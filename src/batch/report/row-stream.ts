@@ -1,19 +1,22 @@
-/** Rows for a reader that takes them in batches. */
+/** A stream of rows for a reader that processes several rows at a time. */
 export interface RowStream<T> {
-  /** Adds rows. The caller waits for the promise when the reader is far behind. Throws, or rejects, with the reader's failure. */
+  /**
+   * Adds rows. If the reader is far behind, the method returns a promise that the caller waits for. Throws or rejects with the
+   * error of the reader.
+   */
   push(rows: readonly T[]): Promise<void> | undefined;
-  /** Resolves when the reader has finished the last row. */
+  /** Resolves when the reader has processed the last row. */
   end(): Promise<void>;
 }
 
 export interface RowStreamOptions {
-  /** Resolves when the reader may get the next batch: fewer writes are cheaper. @param over aborted after the last row */
+  /** Resolves when the reader may get the next rows; longer pauses need fewer writes. @param over aborted after the last row */
   readonly pause: (over: AbortSignal) => Promise<void>;
-  /** The largest number of waiting rows. From half of it on, the pause is cut short. */
+  /** The maximum number of waiting rows. When half of this number of rows is waiting, the pause ends early. */
   readonly most?: number;
 }
 
-/** Starts a reader of rows that are added later. */
+/** Starts a reader for rows that are added later. */
 export function startRowStream<T>(
   read: (rows: AsyncIterable<readonly T[]>) => Promise<void>,
   { pause, most = 1_000 }: RowStreamOptions,
@@ -38,7 +41,7 @@ export function startRowStream<T>(
         yield rows;
         taken.open();
         taken = createOneTimeEvent();
-        // A pause that was cut short keeps its timer: replacing timers costs more than the rows.
+        // The timer of a pause that ended early is kept, because replacing timers takes more time than processing the rows.
         pausing ??= pause(over.signal).finally(() => {
           pausing = undefined;
         });
@@ -59,7 +62,7 @@ export function startRowStream<T>(
   return {
     push(rows) {
       for (const row of rows) waiting.push(row);
-      // A batch that produces rows faster than the pauses must not wait for them.
+      // The pause ends early, so that a batch that produces rows fast does not wait for the timer.
       if (pausing === undefined || waiting.length >= most / 2) wake();
       if (failure !== undefined) throw failure.reason;
       return waiting.length > most ? untilTaken() : undefined;

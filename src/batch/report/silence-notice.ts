@@ -2,22 +2,22 @@ import { formatWaitingTime } from '../../cli/duration.ts';
 import type { RowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
 
-/** Without a terminal, says what a batch waits for when nothing was printed for 10 s. */
+/** Without a terminal, prints what the batch is waiting for when nothing was printed for 10 s. */
 export interface SilenceNotice {
-  /** The same output, whose lines end a silence. */
+  /** The same streams as the given `io`; each line that they print restarts the interval. */
   readonly io: BatchIo;
-  /** What is awaited from now on. */
+  /** Sets what the batch waits for from now on. */
   awaiting(describe: () => string): void;
-  /** The rate limit is awaited for `ms` milliseconds. */
+  /** Called when the batch waits `ms` milliseconds for the rate limit. */
   pausing(ms: number): void;
   stop(): void;
 }
 
 const firstIntervalMs = 10_000;
-/** Some CI systems end a job that prints nothing for ten minutes. */
+/** The longest interval between two lines, because some CI systems end a job that prints nothing for ten minutes. */
 const maxIntervalMs = 300_000;
 
-/** The first line comes after 10 s, and each further one after twice the time of the one before, 5 min at most. */
+/** The first line is printed after 10 s of silence, and each further line after twice the previous interval, at most 5 min. */
 export function startSilenceNotice({ host, output, progress }: BatchIo): SilenceNotice {
   const { clock, stderr } = host;
   const stopped = new AbortController();
@@ -37,7 +37,7 @@ export function startSilenceNotice({ host, output, progress }: BatchIo): Silence
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       const left = printedAt + interval - clock.now();
-      // Something may be printed meanwhile, after which the interval is the shortest one.
+      // If another line is printed during the sleep, the interval starts again with its shortest value.
       if (left > 0) await clock.sleep(Math.min(left, firstIntervalMs), stopped.signal);
       else {
         await progress.show(text());
@@ -52,7 +52,7 @@ export function startSilenceNotice({ host, output, progress }: BatchIo): Silence
       yield page;
     }
   }
-  // On a terminal the progress is always visible.
+  // On a terminal the progress text is always visible, so no notices are needed.
   if (!stderr.isTTY) run().catch(() => {});
   return {
     io: {
@@ -72,7 +72,7 @@ export function startSilenceNotice({ host, output, progress }: BatchIo): Silence
       progress: {
         ...progress,
         show: (next) => {
-          // A text that is not new is not printed.
+          // Showing the same text again prints no line, so it does not restart the interval.
           if (next !== shown) printed();
           shown = next;
           return progress.show(next);

@@ -1,6 +1,9 @@
 import type { BaselineEvent } from '../ledger/ledger-event.ts';
 
-/** The row of a name that `--if-exists skip` leaves out. `difference`: how its droplet differs from the batch. */
+/**
+ * The row of a name that was skipped because of `--if-exists skip`. `difference` describes how the existing droplet differs
+ * from the batch.
+ */
 export interface SkippedDropletRow {
   readonly name: string;
   readonly status: 'skipped';
@@ -8,7 +11,7 @@ export interface SkippedDropletRow {
   readonly difference?: string;
 }
 
-/** @param id 0 when it is not known */
+/** @param id the droplet id; 0 when it is not known */
 export function skippedDropletRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedDropletRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
@@ -20,7 +23,7 @@ export function skippedDropletRow(name: string, id: number, baseline: BaselineEv
   };
 }
 
-/** A sentence with the differences of skipped droplets; undefined when there are none. */
+/** A sentence that lists the differences of skipped droplets; undefined when there are none. */
 export function describeSkippedDifferences(rows: Iterable<{ readonly status: string }>): string | undefined {
   const found = [...rows].filter(
     (row): row is SkippedDropletRow => row.status === 'skipped' && 'difference' in row && row.difference !== undefined,

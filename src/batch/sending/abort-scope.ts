@@ -1,17 +1,17 @@
 /**
- * Aborts the request of one worker. A worker has one request at a time, so one controller serves many requests: creating a
- * controller costs as much as a small request.
+ * Aborts the current request of one worker. A worker has only one request at a time, so one AbortController serves many
+ * requests: creating a controller takes as long as a small request.
  */
 export interface AbortScope {
-  /** The signal of the request that is sent next. */
+  /** Returns the signal for the next request of the worker. */
   readonly signal: () => AbortSignal;
-  /** Aborts the request in flight. */
+  /** Aborts the worker's request that is in flight. */
   readonly abort: () => void;
-  /** Removes the listener from `ended`. */
+  /** Removes the abort listener from the signal `ended`. */
   readonly close: () => void;
 }
 
-/** @param ended aborts this request and every later one */
+/** @param ended aborts the current request and every later one */
 export function createAbortScope(ended: AbortSignal): AbortScope {
   let current = new AbortController();
   const abort = (): void => current.abort();

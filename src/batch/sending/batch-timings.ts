@@ -1,31 +1,32 @@
 declare const __TEST_BUILD__: boolean | undefined;
 
-/** The timings of a batch in milliseconds. Tests use shorter ones. */
+/** The time limits and intervals of a batch in milliseconds. Tests use shorter times than the program. */
 export interface BatchTimings {
-  /** From the end of a connection to the first lookup that can prove that a droplet does not exist. */
+  /** The time from the end of a connection to the first lookup that can prove that a droplet does not exist. */
   readonly settleDelay: number;
   /**
-   * How long after its `sending` line the kernel can still send the request of a killed process: it may have waited 30 s for
-   * its connection, and an orphaned socket is retransmitted for 102 s and its first interval (docs/decisions/012-batches.md).
+   * The time after the `sending` line of a killed process in which the kernel can still send the request: the request may have
+   * waited 30 s for its connection, and an orphaned socket is retransmitted for 102 s plus its first interval
+   * (docs/decisions/012-batches.md).
    */
   readonly orphanLimit: number;
-  /** Between two lookups of a group. */
+  /** The interval between two lookups of a group. */
   readonly lookupInterval: number;
-  /** How long a group is looked up of which only some droplets exist. */
+  /** The time for which a group is looked up again if only some of its droplets exist. */
   readonly partialLimit: number;
-  /** The longest time between the creations of two droplets of one request, by the server's clock. */
+  /** The longest time between the creations of two droplets by one request, by the server's clock. */
   readonly maxCreationSpread: number;
-  /** How long a late response is awaited on its open connection. */
+  /** The time to wait for a late response while its connection is open. */
   readonly responseLimit: number;
-  /** How long a late response may still decide after lookups have found all droplets. */
+  /** The time to wait for a late response after lookups have found all droplets of the request. */
   readonly responseGrace: number;
-  /** How long requests in flight are awaited after an interruption. */
+  /** The time to wait for requests in flight after an interruption. */
   readonly interruptLimit: number;
-  /** From the last creation to the first poll of `--wait`. */
+  /** The time from the last creation to the first poll of `--wait`. */
   readonly firstPoll: number;
-  /** The shortest time between two polls of `--wait`. */
+  /** The shortest interval between two polls of `--wait`. */
   readonly pollInterval: number;
-  /** The time in which `--wait` sends at most 25 requests. */
+  /** The time window in which `--wait` sends at most 25 requests. */
   readonly pollWindow: number;
 }
 
@@ -43,16 +44,19 @@ export const defaultBatchTimings: BatchTimings = {
   pollWindow: 60_000,
 };
 
-/** The timings of a run. In a test build `CLOUDCTL_TEST_HASTE=100` divides them by 100; a release build ignores the variable. */
+/**
+ * Returns the time limits and intervals of a run. In a test build `CLOUDCTL_TEST_HASTE=100` divides all times by 100; a release
+ * build ignores the variable.
+ */
 export function batchTimingsFor(env: Readonly<Record<string, string | undefined>>): BatchTimings {
   if (typeof __TEST_BUILD__ === 'undefined' || !__TEST_BUILD__) return defaultBatchTimings;
   return acceleratedTimings(Number(env.CLOUDCTL_TEST_HASTE ?? 1));
 }
 
-/** @param factor divides every default timing, except the one that the server's clock measures */
+/** @param factor divides every default time, except the one that the server's clock measures */
 export function acceleratedTimings(factor: number): BatchTimings {
   const timings = Object.entries(defaultBatchTimings).map(([name, ms]) => [name, ms / factor]);
-  // The server's clock is not accelerated.
+  // The creation spread is measured by the server's clock, which tests do not accelerate.
   return {
     ...defaultBatchTimings,
     ...Object.fromEntries(timings),

@@ -18,28 +18,28 @@ import type { SendLane } from './send-lane.ts';
 export interface DropletGroupDeps extends ResolveUncertainDeps {
   readonly lane: SendLane;
   readonly lateResponses: ResponseDeadline;
-  /** Aborts the request of the worker. */
+  /** Aborts the request of the worker that processes the group. */
   readonly abortScope: AbortScope;
   readonly loginHints: LoginHints;
-  /** Called when lookups found no droplet of a request, and its names are sent again. */
+  /** Called when names are sent again because lookups found no droplet of their first request. */
   readonly onSentAgain?: () => void;
   readonly userData?: UserData | undefined;
-  /** Something stopped the batch: nothing more is sent, but names that were sent are still looked up. */
+  /** Whether an error has stopped the batch: no further request is sent, but names that were sent are still looked up. */
   readonly isStopped: () => boolean;
 }
 
 export interface DropletGroup {
   readonly id: number;
   readonly names: readonly string[];
-  /** The ledger announced the group, so its `sending` event need not be synced. */
+  /** Whether the ledger has announced the group, so that its `sending` event need not be synced. */
   readonly isAnnounced: boolean;
 }
 
 type GroupNames = Pick<DropletGroup, 'id' | 'names'>;
 
 /**
- * Creates the droplets of a group. Resolves when the result of every name is recorded, or the run has ended, with the error
- * that stops the batch.
+ * Creates the droplets of a group of names. Resolves when the result of every name is recorded or the run has ended; the value
+ * is the error that stops the batch, if any.
  */
 export async function createDropletGroup(group: DropletGroup, deps: DropletGroupDeps): Promise<CliError | undefined> {
   const { clock, ledger, lane, ending, abortScope } = deps;
@@ -50,7 +50,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
     let outcome: RequestOutcome | undefined;
     let names = group.names;
     if (uncertainNames === undefined) {
-      // A group that waits for the rate limit is not sent, so the ledger has no event of it yet.
+      // While a group waits for the rate limit, it is not sent, so the ledger has no event of the group yet.
       const wait = lane.waitForTurn(ending);
       if (wait !== undefined) await wait;
       const sending = sendingEvent(group, deps);
@@ -62,7 +62,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
       outcome = await deps.lateResponses.withinLimit(response);
       if (outcome === undefined) {
         uncertainNames = { ...uncertainNamesOf(group, names, sends, clock.now()), response, closedAt: undefined };
-        // From here on the response could change nothing.
+        // After `resolveUncertain`, the response is not needed any more, so the request is aborted.
         const resolution = await resolveUncertain(uncertainNames, deps).finally(abortScope.abort);
         if (resolution.kind === 'over') return undefined;
         if (resolution.kind === 'answered') ({ outcome, names } = resolution);
@@ -73,7 +73,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
     }
     uncertainNames = undefined;
     if (outcome === undefined || outcome.kind === 'throttled') {
-      // The server did not process the request: it is sent again, unless the batch stops.
+      // The server did not process the request, so the names are sent again unless the batch has stopped.
       if (outcome?.kind === 'throttled') sends -= 1;
       if (outcome !== undefined || deps.isStopped()) recordFailed(group, outcome?.error ?? notFoundText, deps);
       if (deps.isStopped() || deps.ending.aborted) return undefined;
@@ -86,7 +86,7 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
     }
     const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
-    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain it';
+    const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
     if (outcome.kind === 'uncertain') forbidResend(group, outcome, deps);
     uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }
@@ -94,8 +94,8 @@ export async function createDropletGroup(group: DropletGroup, deps: DropletGroup
 
 /**
  * Looks up the names of a request that an earlier process sent. Resolves with true when the result is recorded, and with false
- * when no droplet exists.
- * @param endedAt milliseconds, when the earlier process and its kernel have certainly stopped to send it
+ * when no droplet exists. @param endedAt time in milliseconds after which the earlier process and its kernel certainly no
+ * longer send the request
  */
 export async function settleUncertainGroup(
   { group, names, error = noResponse }: Pick<UncertainRequestGroup, 'group' | 'names' | 'error'>,
@@ -109,14 +109,14 @@ export async function settleUncertainGroup(
   return false;
 }
 
-const noResponse = 'an earlier run sent it and ended before the response arrived';
-const notFoundText = 'looked up, and no droplet exists';
+const noResponse = 'an earlier run sent the request and ended before the response arrived';
+const notFoundText = 'lookups found no droplet with this name';
 
 function sendingEvent({ id, names }: DropletGroup, { clock, lane }: DropletGroupDeps): SendingEvent {
   return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
 }
 
-/** Sends the request of a group. Its `sending` event is recorded before. */
+/** Sends the creation request of a group of names. The caller must record the `sending` event of the group before. */
 function sendGroup(
   { names }: DropletGroup,
   { lane, ledger, loginHints, abortScope, userData }: DropletGroupDeps,
@@ -131,7 +131,7 @@ function sendGroup(
   );
 }
 
-/** Records the created droplets; returns the names that the response lacks. */
+/** Records the created droplets; returns the names that the response does not contain. */
 function recordCreated(
   { id }: DropletGroup,
   { rows }: Extract<RequestOutcome, { kind: 'created' }>,

@@ -3,7 +3,7 @@ import { listTotal } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
 import { isRecord, numberField } from '../../json.ts';
 
-/** The account has as many droplets as it may have: 422 with the id `droplet_limit`. */
+/** The error when the account has reached its droplet limit: status 422 with the id `droplet_limit`. */
 export class DropletLimitError extends CliError {
   constructor(
     { code, message, detail, status, requestId }: CliError,
@@ -13,7 +13,7 @@ export class DropletLimitError extends CliError {
   }
 }
 
-/** The error with the number of droplets that can still be created, if the server says it. */
+/** Adds the number of droplets that can still be created to the error, if the server provides it. */
 export async function addRemainingDropletCount(
   error: DropletLimitError,
   api: Pick<Api, 'json'>,
@@ -29,7 +29,7 @@ export async function addRemainingDropletCount(
     if (fitting === 0) return new DropletLimitError(error, `delete droplets, or ask for a higher limit: ${facts}`);
     return new DropletLimitError(error, `create at most ${fitting} more, or delete droplets: ${facts}`);
   } catch {
-    // The number is a help; the error is the same without it.
+    // The number is only additional information, so the error is returned without it.
     return error;
   }
 }

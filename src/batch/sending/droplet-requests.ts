@@ -1,23 +1,23 @@
 import type { ApiRequest } from '../../api/client.ts';
 import type { UserData, UserDataDigest } from '../options/user-data.ts';
 
-/** The attributes of every droplet of a batch; `extra` has those that `--set` and other options give. */
+/** The attributes of every droplet of a batch; `extra` contains the attributes of `--set` and of other options. */
 export interface DropletAttributes {
   readonly size: string;
   readonly image: string | number;
   readonly region?: string;
   readonly extra: Readonly<Record<string, unknown>>;
-  /** The user data itself is sent, but never recorded. */
+  /** The user data is sent to the server but never recorded in the ledger. */
   readonly user_data?: UserDataDigest;
 }
 
-/** A request of the batch with the names of the droplets that it creates. */
+/** A creation request of the batch, with the names of its droplets. */
 export interface GroupRequest extends ApiRequest {
   readonly names: readonly string[];
   readonly body: string;
 }
 
-/** The requests a batch sends, in order. */
+/** Generates the requests of a batch in the order of the names. */
 export function createDropletRequests(
   names: readonly string[],
   attributes: DropletAttributes,
@@ -26,7 +26,7 @@ export function createDropletRequests(
   return splitIntoGroups(names, batchSize).map((group) => createDropletRequest(group, attributes));
 }
 
-/** One name is sent as `name`, several as `names` (spec.md §2). */
+/** One name is sent as the member `name`, several names as `names` (spec.md §2). */
 export function createDropletRequest(
   names: readonly string[],
   attributes: DropletAttributes,
@@ -37,7 +37,7 @@ export function createDropletRequest(
   return { names, method: 'POST', path: '/v2/droplets', body, signal, secrets: userData?.secrets };
 }
 
-/** The attributes are equal in all requests of a batch, so their JSON text is cached. */
+/** All requests of a batch have the same attributes, so the JSON text of the attributes is cached. */
 const attributeJson = new WeakMap<DropletAttributes, string>();
 
 function attributesToJson(attributes: DropletAttributes, userData: UserData | undefined): string {
@@ -52,12 +52,15 @@ function splitIntoGroups(names: readonly string[], size: number): readonly (read
   return Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size));
 }
 
-/** The tag of `--mark`. It belongs to one batch, so it proves which batch created a droplet. */
+/**
+ * The tag that `--mark` adds to the droplets of a batch. Each batch has its own tag, which proves that the batch created the
+ * droplet.
+ */
 export function batchTag(batchId: string): string {
   return `cloudctl-${batchId}`;
 }
 
-/** The attributes with an additional tag; undefined when their tags are not a list of strings. */
+/** The attributes with an additional tag; undefined when the existing tags are not a list of strings. */
 export function withAddedTag(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
   const { tags = [] } = attributes.extra;
   if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;

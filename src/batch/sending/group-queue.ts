@@ -2,11 +2,11 @@ import { type AnnouncedNames, ledgerTimestamp } from '../ledger/ledger-event.ts'
 import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
 
 export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
-  /** Names in one request; the service accepts 10. */
+  /** The maximum number of names in one request; the service accepts 10. */
   readonly batchSize: number;
-  /** Requests in flight. */
+  /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
-  /** Announced groups for each request in flight (default: 32), enough that no worker waits for the disk. */
+  /** The number of announced groups per request in flight (default: 32), so that no worker waits for the disk. */
   readonly ahead?: number;
 }
 
@@ -16,8 +16,8 @@ export interface GroupQueue {
 }
 
 /**
- * The groups of the missing names, in order. When every worker has a group, the next groups are announced in the ledger while
- * responses are awaited, so that one sync covers many groups.
+ * Divides the missing names into groups and returns the groups in order. When every worker has a group, the next groups are
+ * announced in the ledger while the workers wait for responses, so that one sync covers many groups.
  */
 export function createGroupQueue({
   ledger,
@@ -52,7 +52,7 @@ export function createGroupQueue({
     announcing = announce(bootId).finally(() => {
       isAnnouncing = false;
     });
-    // `take` reports the failure.
+    // A failure of the announcement is thrown by the next call of `take`.
     announcing.catch(() => {});
   };
   return {
@@ -67,7 +67,10 @@ export function createGroupQueue({
   };
 }
 
-/** Records announced groups that were never sent. Without this, their names would be uncertain after a reboot. */
+/**
+ * Records in the ledger that announced groups were never sent. Without this event, the result of these names would count as
+ * unknown after a reboot.
+ */
 export function recordUnsentGroups({ ledger, clock }: Pick<GroupQueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.state.announced().map(({ sending }) => sending))
     ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group, names, error: 'not sent' });

@@ -1,9 +1,12 @@
-/** The rate limit as the last responses describe it. Times are milliseconds of the local clock. */
+/**
+ * The state of the rate limit according to the latest responses. Times of the rate limit are milliseconds of this machine's
+ * clock.
+ */
 export interface RateLimitState {
-  /** Requests left until `resetAt`, without those in flight; undefined when the server does not report it. */
+  /** The number of requests left until `resetAt`, without requests in flight; undefined when the server does not report it. */
   readonly remaining: number | undefined;
   readonly resetAt: number;
-  /** After a 429 no request is sent before this time. */
+  /** The time before which no request is sent after a 429. */
   readonly closedUntil: number;
 }
 
@@ -11,17 +14,17 @@ export interface RateLimitState {
 export interface RateLimitHeaders {
   readonly status: number;
   readonly remaining: number | undefined;
-  /** Epoch seconds of the server's clock. */
+  /** The end of the rate limit window in epoch seconds of the server's clock. */
   readonly reset: number | undefined;
-  /** The server's clock in milliseconds. */
+  /** The server's time of the response in milliseconds. */
   readonly date: number | undefined;
-  /** Seconds to wait; only with a 429. */
+  /** Seconds to wait; present only in a 429 response. */
   readonly retryAfter: number | undefined;
 }
 
 export const noRateLimit: RateLimitState = { remaining: undefined, resetAt: 0, closedUntil: 0 };
 
-/** Milliseconds to wait before the next request. */
+/** The number of milliseconds to wait before the next request. */
 export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimitState, now: number): number {
   const spent = remaining !== undefined && remaining <= 0 && now < resetAt;
   return Math.max(0, closedUntil - now, spent ? resetAt - now : 0);
@@ -30,13 +33,13 @@ export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimi
 export function rateLimitAfterSending(state: RateLimitState, now: number): RateLimitState {
   const { remaining, resetAt } = state;
   if (remaining === undefined) return state;
-  // A new window has started. Its first response reports its size.
+  // A new rate limit window has started, whose size the first response in it reports.
   return now >= resetAt ? { ...state, remaining: undefined } : { ...state, remaining: remaining - 1 };
 }
 
 /**
- * @param inFlight requests that the server may not have counted when it wrote the headers
- * @param refusals consecutive responses with 429, including this one
+ * @param inFlight number of requests that the server may not yet have counted in the headers @param refusals number of
+ * consecutive 429 responses, including this one
  */
 export function rateLimitAfterResponse(
   state: RateLimitState,
@@ -54,7 +57,8 @@ export function rateLimitAfterResponse(
   };
   if (headers.status !== 429) return next;
   const requestedWait = headers.retryAfter === undefined ? resetAt - now : headers.retryAfter * 1000;
-  // A 429 whose wait is over at once counts as one without a time: otherwise the request would be sent in a tight loop.
+  // A 429 whose waiting time is zero is treated as one without a waiting time, because otherwise the request would be repeated
+  // without a pause.
   const wait = requestedWait > 0 ? requestedWait : Math.min(60_000, 1_000 * 2 ** (refusals - 1));
   return { ...next, closedUntil: Math.max(state.closedUntil, now + wait) };
 }

@@ -2,21 +2,24 @@ import type { Clock } from '../../platform/host.ts';
 import type { SendLane } from './send-lane.ts';
 
 export interface RequestBudget {
-  /** Requests allowed within `window` milliseconds. */
+  /** The number of requests that are allowed within `window` milliseconds. */
   readonly requests: number;
   readonly window: number;
 }
 
-/** Further attempts that the API client makes before a request counts as failed. */
+/** The number of additional attempts that the API client makes before a request counts as failed. */
 const attemptsOfFailure = 2;
 
-/** A lane with a limit of its own: in no window of time it sends more requests than the budget allows. One request at a time. */
+/**
+ * Wraps a send lane with an additional rate limit: within each time window it sends at most the number of requests in the
+ * budget. The lane sends only one request at a time.
+ */
 export function limitSendRate(lane: SendLane, clock: Clock, { requests, window }: RequestBudget): SendLane {
-  /** When the last requests were answered or sent, oldest first. */
+  /** The times at which the latest requests were sent or answered, oldest first. */
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {
     const oldest = times.at(-requests);
-    // A clock that is set back must not prolong the wait.
+    // The wait is at most one window, in case the system clock is set back.
     const wait = oldest === undefined ? 0 : Math.min(window, oldest + window - clock.now());
     if (wait > 0) await clock.sleep(wait, signal);
     await lane.waitForTurn(signal);
@@ -31,7 +34,7 @@ export function limitSendRate(lane: SendLane, clock: Clock, { requests, window }
     async request(request) {
       try {
         const response = await lane.request(request);
-        // The server counts a request when it arrives, which is later than it was sent.
+        // A server counts a request when it arrives, which is later than the time at which it was sent.
         times = [...times.slice(0, -1), clock.now()];
         if (response.status >= 500) countFailure();
         return response;

@@ -12,17 +12,17 @@ import { SendError } from '../../platform/http-sender.ts';
 import type { CreatedDropletRow } from '../ledger/ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
-/** What the end of a request means for its names. */
+/** The result of a creation request for its names. */
 export type RequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
-  /** Not processed because of the rate limit: it is sent again. */
+  /** The server did not process the request because of its rate limit, so the request is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
-  /** Not created. With `stop` every other request would fail, too. */
+  /** The server created no droplet. If `stop` is present, every other request would fail with the same error. */
   | { readonly kind: 'failed'; readonly error: string; readonly stop?: CliError }
-  /** It is not known whether it was processed. `isDone`: it was, at least in part, so it must not be sent again. */
+  /** It is not known whether the request was processed. If `isDone` is true, at least a part was, so it must not be sent again. */
   | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };
 
-/** The outcome of a request with a complete response. */
+/** Determines the outcome of a request from its complete response. */
 export function outcomeOfResponse(
   request: ApiRequest & { readonly names: readonly string[] },
   response: ApiResponse,
@@ -33,7 +33,7 @@ export function outcomeOfResponse(
     const created = parseCreatedDroplets(response.raw.bytes());
     const rows = created === undefined ? [] : matchRows(request.names, created);
     if (rows.length > 0) return { kind: 'created', rows };
-    // A server that changes names, or returns an id twice, has created droplets nevertheless.
+    // A server that changes names or returns an id twice has created droplets nevertheless, so the result is unknown.
     const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
     if (others.length === 0) return { kind: 'uncertain', error: 'could not parse the response' };
     return {
@@ -44,34 +44,42 @@ export function outcomeOfResponse(
   }
   const error = toApiError(response, request.method, request.path, loginHints);
   if (status === 429) return { kind: 'throttled', error: error.message };
-  // With 408 either the server did not receive the request completely, or a proxy stopped waiting for the server.
+  // A 408 means either that the server did not receive the request completely, or that a proxy stopped waiting for the server.
   if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'uncertain', error: error.message };
-  // The detail of a redirect only says that it was not followed.
+  // The detail of a redirect error only says that the redirect was not followed.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
   if (readProblemBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new DropletLimitError(error) };
   return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
 }
 
-/** The outcome of a request without a response. One that was not sent stops the batch: the session has ended, or the server is unreachable. */
+/**
+ * Determines the outcome of a request without a complete response. A request that was not sent stops the batch, because the
+ * session has ended or the server is unreachable.
+ */
 export function outcomeOfFailure(error: CliError): RequestOutcome {
   const sent = error.cause instanceof SendError && error.cause.sent;
   return sent ? { kind: 'uncertain', error: error.message } : { kind: 'failed', error: error.message, stop: error };
 }
 
-/** The rows of the names that the response contains. Droplets are matched by name. */
+/**
+ * Creates the rows for the names that the response contains. Droplets in the response are assigned to requested names by their
+ * name.
+ */
 function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedDropletRow[] {
   const rows: CreatedDropletRow[] = [];
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? '';
-    // Usually the order is that of the request. Of two droplets with one name the last counts.
+    // Usually the droplets in the response have the order of the requested names. If the response has two droplets with the
+    // same name, the last one is used.
     const isInPlace = droplets.length === names.length && droplets[at]?.name === name;
     const position = isInPlace ? at : droplets.findLastIndex((one) => one.name === name);
     const id = droplets[position]?.id;
-    // Actions have no names: they are matched by position, if there is one for each droplet.
+    // Actions have no names, so they are assigned by position, if the response has one action for each droplet.
     const action_id = actionIds.length === droplets.length ? actionIds[position] : undefined;
     if (id !== undefined) rows.push({ name, id, action_id });
   }
-  // An id that two names share belongs to one of them at most; a lookup finds out to which.
+  // If two names have the same droplet id, neither row is returned: the id belongs to at most one of them, which a lookup
+  // determines.
   return rows.filter(({ id }, at) => rows.every((other, position) => position === at || other.id !== id));
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../platform/host.ts';
 
-/** Detects late responses with one timer for all requests in entry, because all have the same limit. */
+/** Detects late responses with one timer for all requests in flight, because all requests have the same time limit. */
 export interface ResponseDeadline {
-  /** The response of a request that is sent now; undefined when it is late, or is no longer awaited. */
+  /** Returns the response to a request that is sent now; undefined when it is late or the run no longer waits for it. */
   withinLimit<T>(response: Promise<T>): Promise<T | undefined>;
   close(): void;
 }
@@ -12,12 +12,9 @@ interface PendingResponse {
   readonly resolve: (late: undefined) => void;
 }
 
-/**
- * @param limit milliseconds after which a response is late
- * @param ended aborted: responses are no longer awaited
- */
+/** @param limit milliseconds after which a response is late @param ended aborted when the run no longer waits for responses */
 export function createResponseDeadline(clock: Clock, limit: number, ended: AbortSignal): ResponseDeadline {
-  // In the order of their deadlines.
+  // Pending responses in the order of their deadlines.
   const pending = new Set<PendingResponse>();
   const closing = new AbortController();
   let isWatching = false;

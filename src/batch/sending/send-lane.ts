@@ -16,13 +16,13 @@ export interface SendLane {
   readonly baseOrigin: string;
   readonly loginHints: LoginHints;
   /**
-   * Call before each request, and wait for the promise; undefined when a request is allowed now. Rejects when the wait would
-   * be too long, or the signal aborts it.
+   * Called before each request; returns undefined when a request is allowed now, otherwise a promise that the caller waits for.
+   * The promise rejects when the wait would be too long or the signal is aborted.
    */
   waitForTurn(signal: AbortSignal): Promise<void> | undefined;
-  /** Sends a request after `waitForTurn`. */
+  /** Sends a request; the caller must have called `waitForTurn` before. */
   request(request: ApiRequest): Promise<ApiResponse>;
-  /** The last Date header in ISO 8601. */
+  /** The latest Date header of the server in ISO 8601. */
   readonly serverTime: () => string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface SendLaneOptions {
   readonly clock: Clock;
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxPause: number;
-  /** Called before a wait of more than 1 s. @param ms milliseconds */
+  /** Called before a wait for the rate limit of more than 1 s. @param ms milliseconds */
   readonly onPause: (ms: number) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createSendLane({ api, loginHints, clock, maxPause, onPause }: Se
     return undefined;
   };
   const waitAndTake = async (wait: number, signal: AbortSignal): Promise<void> => {
-    // Repeated 429 responses count together: all waits must stay within the limit.
+    // The waits of consecutive 429 responses are added up: their sum must stay within the limit.
     const waited = refusedSince === undefined ? 0 : clock.now() - refusedSince;
     if (wait + waited > maxPause) throw rateLimitError(wait, waited, maxPause);
     if (wait > 1_000) await onPause(wait);
@@ -75,7 +75,7 @@ export function createSendLane({ api, loginHints, clock, maxPause, onPause }: Se
         inFlight -= 1;
       }
       const now = clock.now();
-      // Requests in flight at the same time are refused together, which counts as one refusal.
+      // If the server refuses several simultaneous requests, this counts as one refusal.
       refusals = response.status === 429 ? Math.max(refusals, before + 1) : 0;
       const { status, retryAfter, limit, date: serverDate } = response;
       const headers = { status, retryAfter, remaining: limit?.remaining, reset: limit?.reset, date: serverDate };
@@ -89,10 +89,10 @@ export function createSendLane({ api, loginHints, clock, maxPause, onPause }: Se
   };
 }
 
-/** @param wait milliseconds until the next request @param waited milliseconds since the server refuses all requests */
+/** @param wait milliseconds until the next request @param waited milliseconds for which the server has refused all requests */
 function rateLimitError(wait: number, waited: number, maxPause: number): CliError {
   const refused = waited < 60_000 ? '' : ` has refused all requests for ${formatWaitingTime(waited)} and`;
-  // A time beyond a week is more likely an error of the server.
+  // A waiting time of more than a week is probably an error of the server.
   const next = wait > week ? 'no request for more than 7 days' : `the next request in ${formatWaitingTime(wait)}`;
   return new CliError('rate_limited', 'the rate limit is reached', {
     detail: `the server${refused} accepts ${next}; --max-wait is ${formatWaitingTime(maxPause)}`,

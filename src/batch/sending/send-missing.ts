@@ -14,7 +14,7 @@ import { describeSkippedDifferences } from '../report/skipped-row.ts';
 import type { BatchTimings } from './batch-timings.ts';
 import { addRemainingDropletCount, DropletLimitError } from './droplet-limit.ts';
 
-/** What `createBatch` and the lookups before it need. */
+/** The dependencies of `createBatch` and of the lookups before it. */
 type SendDeps = Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'> & Pick<BatchOptions, 'lane' | 'ended' | 'loginHints'>;
 
 export interface SendMissingOptions extends Pick<BatchOptions, 'batchSize' | 'concurrency' | 'timeout' | 'userData'> {
@@ -23,11 +23,14 @@ export interface SendMissingOptions extends Pick<BatchOptions, 'batchSize' | 'co
 
 export interface SendResult {
   readonly stopped: CliError | undefined;
-  /** When to look for droplets that were sent twice; undefined when there can be none, or nothing tells them apart. */
+  /**
+   * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
+   * recognized.
+   */
   readonly lastLookupAt: number | undefined;
 }
 
-/** Records which names are in use, adopts what earlier runs created, and creates the rest. */
+/** Records which names are in use, adopts droplets that earlier runs created, and creates the missing ones. */
 export async function sendMissing(
   { io, awaiting }: SilenceNotice,
   reporter: BatchReporter,
@@ -63,15 +66,16 @@ export async function sendMissing(
 
 interface SentTwice {
   readonly isResumed: boolean;
-  /** When this run sent names again that it had sent before. */
+  /** The time at which this run sent names for a second time; undefined if it did not. */
   readonly sentAgainAt: number | undefined;
   readonly now: number;
   readonly timings: BatchTimings;
 }
 
 /**
- * When droplets can be found that an earlier run sent and this one sent again, or that this run sent twice because the server
- * carried the first request out later than the lookups. A late server gets as long as a kernel that sends late.
+ * The time of the last search for duplicates. A droplet exists twice if this run repeated a request of an earlier run, or its
+ * own request, and the server carried out the first request after the lookups. For a slow server the search waits as long as
+ * for a kernel that sends a request late.
  */
 function lastLookupTime(
   { batch }: BatchState,
@@ -104,7 +108,7 @@ function taggedBatch(
   });
 }
 
-/** Explains rows of names that this ledger never sent. */
+/** Explains the rows of names that no request of this ledger created. */
 async function reportAdopted(
   { output }: Pick<CommandIo, 'output'>,
   reporter: BatchReporter,
@@ -116,13 +120,13 @@ async function reportAdopted(
   await reporter.settled(names);
 }
 
-/** Names that an earlier run sent without a result. */
+/** Names that an earlier run sent and whose result is not known. */
 function sentNames(state: BatchState): number {
   const sent = state.uncertainGroups().filter(({ sentAt }) => sentAt !== undefined);
   return sent.reduce((sum, { names }) => sum + names.length, 0);
 }
 
-/** The lookups that follow show no progress for up to a minute. */
+/** The notice is printed because the following lookups show no progress for up to a minute. */
 async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: BatchState): Promise<void> {
   const names = sentNames(state);
   if (names === 0) return;
@@ -130,7 +134,7 @@ async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: Bat
   await output.note(`Looking up ${count} that an earlier run may have sent; this takes up to 3 min.`);
 }
 
-/** With `--if-exists fail` no existing droplet may have one of the names. */
+/** With `--if-exists fail`, no existing droplet may have one of the names of the batch. */
 async function requireNamesAvailable(ledger: Ledger): Promise<void> {
   const { batch, baseline } = ledger.state;
   const taken = Object.entries(baseline()?.existing ?? {});

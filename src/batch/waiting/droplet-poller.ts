@@ -5,11 +5,11 @@ import { isRecord, type JsonRecord, parseJson } from '../../json.ts';
 import { type DropletPage, dropletPageSize, fetchDropletPage } from '../lookup/scan-droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
-/** Reads the droplets of a batch again and again, with few requests. */
+/** Reads the droplets of a batch repeatedly with few requests. */
 export interface DropletPoller {
   /**
-   * Calls `onDroplet` for each droplet with one of the ids. Resolves with the ids that the server did not return; a list can
-   * lag, so a droplet with such an id may exist.
+   * Calls `onDroplet` for each droplet with one of the ids. Resolves with the ids that the server did not return; because a
+   * list can be outdated, a droplet with such an id may exist.
    */
   poll(
     ids: readonly number[],
@@ -19,26 +19,32 @@ export interface DropletPoller {
 }
 
 interface ReadPage extends DropletPage {
-  /** Droplets on the page that were awaited. */
+  /** The number of droplets on the page for which the batch waits. */
   readonly seen: number;
 }
 
-/** So few droplets are read by id before it is known at which end of the list they are. */
+/** At most this number of droplets is read by id before it is known at which end of the list new droplets are. */
 const fewDroplets = 2;
-/** The page at the end of a list may have only a few of the droplets that the next one has. */
+/**
+ * The number of droplets assumed before the first page is read, because a page at the end of a list may have fewer of the
+ * droplets than the next one.
+ */
 const likelyMany = Number.POSITIVE_INFINITY;
 
 /**
- * Reads droplets by id, or on the pages of a list where these are fewer. New droplets are at one end of the list: both ends are
- * tried, and pages are read from there until all droplets were seen.
- * @param tag all droplets of the batch have it
+ * Reads droplets by id, or page by page from a list if that needs fewer requests. New droplets are at one end of the list: both
+ * ends are tried, and pages are read from the end with the droplets until all were seen. @param tag a tag that all droplets of
+ * the batch have
  */
 export function createDropletPoller(lane: SendLane, tag: string | undefined): DropletPoller {
-  // A server that ignores the filter returns more droplets, which does no harm.
+  // A server that ignores the filter returns additional droplets, which are skipped.
   let filter = tag === undefined ? '' : `tag_name=${encodeURIComponent(tag)}&`;
-  /** Requests of the last poll that read pages. Fewer droplets are read by id. */
+  /**
+   * The number of page requests in the last poll that read pages. If fewer droplets than this number of pages are left, the
+   * droplets are read by id.
+   */
   let pageCost = 1;
-  /** Number of the last page, when the droplets were at the end of the list. */
+  /** The number of the last page, if the droplets were found at the end of the list. */
   let lastPage: number | undefined;
   const pathOf = (page: number): string => `/v2/droplets?${filter}page=${page}&per_page=${dropletPageSize}`;
 
@@ -57,12 +63,16 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
         }
         return { ...page, seen };
       };
-      /** Resolves with false when reads by id are fewer. @param seenBefore awaited droplets on the page before */
+      /**
+       * Resolves with false when reading by id needs fewer requests. @param seenBefore number of droplets of the batch on the
+       * page before
+       */
       const readNumbered = async (numbers: readonly number[], seenBefore: number): Promise<boolean> => {
         let seen = seenBefore;
         for (const [at, number] of numbers.entries()) {
           if (unseen.size === 0) return true;
-          // A page with two awaited droplets is worth more than a read by id, and the next one is likely to be like it.
+          // A page with two droplets of the batch saves requests compared with reading by id, and the next page probably has as
+          // many.
           if (seen < 2 && unseen.size <= numbers.length - at) return false;
           ({ seen } = await readPage(pathOf(number)));
         }
@@ -76,7 +86,7 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
         }
         return true;
       };
-      /** Resolves with false when the droplets that were not seen are to be read by id. */
+      /** Resolves with false when the remaining droplets are to be read by id. */
       const readPages = async (): Promise<boolean> => {
         if (lastPage !== undefined) return readNumbered(range(lastPage, 1), likelyMany);
         const first = await readPage(pathOf(1));
@@ -110,7 +120,7 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
   };
 }
 
-/** Undefined when pages have no numbers, or the server does not return how many droplets there are. */
+/** Returns undefined when the link to the next page has no page number, or the server does not return the total. */
 function numberOfPages({ next, total, droplets }: DropletPage): number | undefined {
   const number = new URL(next ?? '', 'http://localhost').searchParams.get('page');
   return number !== '2' || total === undefined || droplets.length === 0
@@ -118,13 +128,13 @@ function numberOfPages({ next, total, droplets }: DropletPage): number | undefin
     : Math.ceil(total / droplets.length);
 }
 
-/** Whole numbers from `first` to `last`, upwards or downwards. */
+/** Generates the whole numbers from `first` to `last`, ascending or descending. */
 function range(first: number, last: number): readonly number[] {
   const step = first <= last ? 1 : -1;
   return Array.from({ length: Math.abs(last - first) + 1 }, (_, at) => first + at * step);
 }
 
-/** One droplet or action; undefined when it does not exist. */
+/** Reads one droplet or action; returns undefined when it does not exist. */
 export async function readDropletOrAction(
   lane: SendLane,
   path: string,

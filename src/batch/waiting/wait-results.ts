@@ -1,9 +1,9 @@
 import type { BatchCounts, BatchResultRow } from '../ledger/batch-state.ts';
 
-/** What `--wait` found out about created droplets, by droplet id. The ledger keeps them as created. */
+/** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
 export interface WaitResults {
   readonly addresses: Map<number, string>;
-  /** Why a droplet cannot become active: it was deleted, or its create action failed. */
+  /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
   readonly failures: Map<number, string>;
 }
 
@@ -11,7 +11,7 @@ export function createWaitResults(): WaitResults {
   return { addresses: new Map(), failures: new Map() };
 }
 
-/** The row with the address of its droplet; `failed` when the droplet cannot become active. */
+/** Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active. */
 export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: WaitResults): BatchResultRow {
   if (row.status !== 'created') return row;
   const error = failures.get(row.id);

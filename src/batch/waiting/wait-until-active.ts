@@ -19,17 +19,20 @@ export interface WaitUntilActiveOptions {
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly results: WaitResults;
-  /** Called after each poll. @param ended names that are active, or will not be */
+  /** Called after each poll for the state of the droplets. @param ended names of droplets that are active or cannot become active */
   readonly onPoll: (active: number, total: number, ended: readonly string[]) => Promise<void>;
 }
 
-/** A wait sends at most so many requests a minute, however many droplets it awaits: a tenth of what the public API allows. */
+/**
+ * The number of requests per minute that a wait sends at most, however many droplets it waits for: a tenth of the limit of the
+ * public API.
+ */
 const requestsPerWindow = 25;
-/** Droplets that are read by id in one poll because the lists lacked them. */
+/** The maximum number of droplets that one poll reads by id because the lists did not contain them. */
 const maxConfirmations = 25;
-/** Consecutive polls that may fail, or that may lack a droplet, before the wait ends. */
+/** The number of consecutive polls that may fail, or may lack a droplet, before the wait ends. */
 const maxMisses = 5;
-/** Polls after which the create action of a droplet that is not active is read, one at each poll. */
+/** The number of polls after which create actions of droplets that are not active are read, one action in each poll. */
 const pollsUntilActions = 3;
 
 interface WaitingDroplet {
@@ -39,8 +42,9 @@ interface WaitingDroplet {
 }
 
 /**
- * Waits until no droplet of the batch has the status `new`. The more requests a poll needs, the longer is the time to the next
- * one. Adds addresses and failures to the results. Throws `timeout` (exit 5) when droplets are not active in time.
+ * Waits until no droplet of the batch has the status `new`. The more requests a poll needs, the longer is the interval before
+ * the next one. Adds IP addresses and failures to `results`. Throws `timeout` (exit code 5) when droplets are not active within
+ * the time limit.
  */
 export async function waitUntilActive(state: BatchState, options: WaitUntilActiveOptions): Promise<void> {
   const { clock, results, timings } = options;
@@ -81,13 +85,13 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
       one.misses += 1;
       if (one.misses < maxMisses || confirmations === maxConfirmations) continue;
       confirmations += 1;
-      // A list can lag; the droplet itself decides.
+      // A list can be outdated, so the droplet is read by its id.
       const raw = await readDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
       if (raw !== undefined) applyDroplet(id, raw);
       else if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
       else end(id, `droplet ${id} was deleted`);
     }
-    // One at each poll: the order changes, so that every droplet has its turn.
+    // One create action is read in each poll; the droplet is moved to the end, so that each one is checked in turn.
     const [next] = waiting;
     if (next === undefined || number < pollsUntilActions) return;
     const [id, one] = next;

@@ -1,7 +1,7 @@
 import { isExactNumber } from '../../exact.ts';
 import type { Cell } from '../columns.ts';
 
-/** Encodes one record with its CRLF (RFC 4180 section 2). An absent value is an empty field. */
+/** Encodes one record with its CRLF (RFC 4180 section 2). An absent value is encoded as an empty CSV field. */
 export type CsvRecordEncoder = (cells: readonly Cell[]) => string;
 
 export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
@@ -10,7 +10,8 @@ export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
     stringify([cells.map((cell) => (isExactNumber(cell) ? String(cell) : (cell ?? '')))], {
       record_delimiter: 'windows',
       cast: { boolean: String },
-      // A single CR or LF needs quotes too. A record of one empty field without quotes would be an empty line.
+      // A CSV field with a single CR or LF must also be quoted. Without quotes, a CSV record of one empty field would be an
+      // empty line.
       quoted_match: cells.length === 1 ? /[\r\n]|^$/ : /[\r\n]/,
     });
 }

@@ -1,12 +1,15 @@
 import { stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
-/** JSON with two spaces of indentation and a newline. Escapes characters that control a terminal, which keeps the data the same. */
+/**
+ * Formats data as JSON with an indentation of two spaces and a final newline. Characters that control a terminal are written as
+ * JSON escapes, which does not change the data.
+ */
 export function jsonDocument(data: unknown): string {
   return `${escapeUnprintable(stringifyExact(data, 2) ?? 'null')}\n`;
 }
 
-/** The text between the brackets of a JSON array with at least one element. */
+/** Returns the text between the brackets of a JSON array with at least one element. */
 export function jsonElements(many: readonly unknown[]): string {
   return escapeUnprintable((stringifyExact(many, 2) ?? '').slice('[\n'.length, -'\n]'.length));
 }

@@ -2,18 +2,21 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { createTextMeasurerForTexts, type TextMeasurer } from '../text-width.ts';
 
 export interface TextTable {
-  /** Absent for a table without column names. */
+  /** The column names; absent for a table without a header. */
   readonly header?: readonly string[] | undefined;
   readonly rows: readonly (readonly string[])[];
-  /** Width of the terminal in characters; undefined when the output is not a terminal, and nothing is cut. */
+  /** The width of the terminal in characters; undefined when the output is not a terminal, so that nothing is cut. */
   readonly width?: number | undefined;
-  /** By column: undefined stays, the greatest number is left out first where the table is too wide. */
+  /**
+   * The priority of each column: in a table that is too wide, the column with the greatest number is omitted first, and a
+   * column without a number never.
+   */
   readonly priorities?: readonly (number | undefined)[];
-  /** Styles a cell after it was measured and cut. @param row undefined: the header */
+  /** Adds colour to a cell after it was measured and cut. @param row the row; undefined for the header */
   readonly style?: (text: string, column: number, row: number | undefined) => string;
 }
 
-/** Columns two spaces apart, aligned by display width; a newline after each row. */
+/** Formats columns that are two spaces apart and aligned by display width, with a newline after each row. */
 export async function formatTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
@@ -35,7 +38,7 @@ export async function formatTable({ header, rows, width, priorities = [], style 
     .join('');
 }
 
-/** The columns that are printed: those of least importance are left out whole until the rest fits. */
+/** The columns to print: the least important ones are omitted completely until the rest fits the terminal. */
 function columnsThatFit(
   widths: readonly number[],
   priorities: readonly (number | undefined)[],
@@ -51,10 +54,10 @@ function columnsThatFit(
   }
 }
 
-// A longer cell is a mistake or an attack.
+// The maximum length of a cell: longer text is a mistake or an attack, so it is cut.
 const maxCellLength = 10_000;
 const gap = '  ';
-/** On a narrow terminal only columns wider than this shrink. */
+/** On a narrow terminal, only columns wider than this number of characters are shortened. */
 const minShrinkWidth = 24;
 
 function formatRow(

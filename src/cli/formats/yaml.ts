@@ -1,9 +1,9 @@
 import { isExactNumber, parseExact, stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
-/** A YAML 1.2 document of the data. */
+/** Formats the data as a YAML 1.2 document. */
 export async function yamlDocument(data: unknown): Promise<string> {
-  // The package is CommonJS: in the bundle it only has a default export.
+  // The yaml package is a CommonJS module, so in the bundle it has only a default export.
   const { Document, Scalar, visit } = (await import('yaml')).default;
   const exact = {
     tag: 'tag:yaml.org,2002:float',
@@ -15,7 +15,7 @@ export async function yamlDocument(data: unknown): Promise<string> {
   const document = new Document(toJsonValue(data), { aliasDuplicateObjects: false, customTags: [exact] });
   visit(document, {
     Scalar(_, node) {
-      // Only a double-quoted scalar can contain escapes.
+      // In YAML, only a double-quoted scalar can contain escape sequences.
       if (typeof node.value === 'string' && (node.value.includes('\n') || escapeUnprintable(node.value) !== node.value))
         node.type = Scalar.QUOTE_DOUBLE;
     },
@@ -23,10 +23,13 @@ export async function yamlDocument(data: unknown): Promise<string> {
   return escapeUnprintable(document.toString(oneLineScalars));
 }
 
-/** A line of a text never stands alone: in the log of a continuous integration, `::error` at the beginning of one is a command. */
+/**
+ * YAML block scalars are not used, because their lines begin with the text itself, and `::error` at the start of a line is a
+ * command in the log of some CI systems.
+ */
 const oneLineScalars = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
 
-// Secrets and dates define `toJSON`, which YAML has to respect too.
+// Secrets and dates define `toJSON`, which the YAML output must use too.
 function toJsonValue(data: unknown): unknown {
   const text = stringifyExact(data);
   return text === undefined ? null : parseExact(text);

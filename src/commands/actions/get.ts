@@ -22,7 +22,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
     {
       name: 'wait-timeout',
       valueName: 'DURATION',
-      description: 'With --wait: the longest wait; after it the exit code is 5 (default: 15m)',
+      description: 'With --wait: the longest wait, after which the exit code is 5 (default: 15m)',
     },
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
@@ -46,7 +46,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
       throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
     const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
     throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
-      detail: action === undefined ? 'it could not be read' : `its status is ${action.status}`,
+      detail: action === undefined ? 'the action could not be read' : `the status of the action is ${action.status}`,
       hint: `wait again with \`${again.join(' ')}\``,
       exitCode: 5,
     });
@@ -55,7 +55,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
 
 function describeResource({ raw }: Action): string | undefined {
   const [type, id] = [stringField(raw, 'resource_type'), exactNumberField(raw, 'resource_id')];
-  return type === undefined || id === undefined ? undefined : `its resource is ${type} ${id}`;
+  return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 
 function requireActionId(text: string): number {
@@ -66,10 +66,10 @@ function requireActionId(text: string): number {
   );
 }
 
-/** Consecutive polls that may fail before the wait ends. */
+/** The number of consecutive polls that may fail before the wait for the action ends. */
 const maxFailures = 5;
 
-/** The action when it has ended, or as it was last read before the timeout. */
+/** Returns the action when it has ended, or as it was last read before the time limit. */
 async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
   const { clock, env, signals } = context.host;
   const { progress } = createBatchIo(context);

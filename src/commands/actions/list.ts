@@ -1,4 +1,5 @@
-import { type Action, listActions } from '../../api/actions.ts';
+import { type Action, fetchAction, listActions } from '../../api/actions.ts';
+import type { Api } from '../../api/client.ts';
 import type { Cell, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { printableInput } from '../../cli/printable-input.ts';
@@ -9,8 +10,9 @@ import { usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
+import { watchOptions } from '../watch-list.ts';
 
-/** The columns of an action. */
+/** The columns of a table of actions. */
 export const actionView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
@@ -40,9 +42,11 @@ export const actionsListCommand: CommandSpec<Context> = {
     { name: 'region', valueName: 'R', description: 'only actions in this region' },
     { name: 'after', valueName: 'TIME', description: 'only actions started after this time (ISO 8601, UTC)' },
     { name: 'before', valueName: 'TIME', description: 'only actions started before this time (ISO 8601, UTC)' },
+    ...watchOptions,
   ],
   examples: [
     { text: 'List the actions in progress', command: 'cloudctl actions list --status in-progress' },
+    { text: 'Follow them until Ctrl-C', command: 'cloudctl actions list --status in-progress --watch' },
     {
       text: 'List the actions of one day as JSON',
       command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
@@ -58,9 +62,15 @@ export const actionsListCommand: CommandSpec<Context> = {
       resource: 'actions',
       filters: filterOptions,
       list: (api, options) => listActions(api, { ...options, pageSize, matches }),
+      reread: rereadAction,
     });
   },
 };
+
+/** What became of an action that no longer matches the filter: most often it has ended. */
+async function rereadAction(api: Api, { id }: JsonRecord): Promise<JsonRecord | undefined> {
+  return typeof id === 'number' ? (await fetchAction(api, id, {})).raw : undefined;
+}
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
@@ -91,7 +101,8 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   if (text === undefined) return undefined;
   const [, day = '', clock = '00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(text) ?? [];
-  // Times without a zone are UTC, as in the list itself. Date.parse would read them in this machine's zone.
+  // Times without a time zone are interpreted as UTC, as in the list of actions. Without the added `Z`, Date.parse would use
+  // the time zone of this machine.
   const time = isCalendarDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
     throw usageError(
@@ -101,7 +112,7 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   return time;
 }
 
-/** Refuses 30 February, which Date.parse reads as 2 March. */
+/** Refuses a date such as 30 February, which Date.parse reads as 2 March. */
 function isCalendarDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -15,7 +15,10 @@ export interface LoginSettings {
   readonly client: OAuthClient;
 }
 
-/** Resolves the settings of a login. In a terminal missing values are prompted for; otherwise they are a usage error that names them. */
+/**
+ * Resolves the settings of a login. In a terminal the user is prompted for missing values; otherwise missing values are a usage
+ * error that names them.
+ */
 export async function completeLoginSettings(context: Context, typed: SettingOverrides): Promise<LoginSettings> {
   const first = await readLoginSettings(context, context.settings(typed));
   if (first.complete !== undefined) return first.complete;
@@ -43,7 +46,7 @@ async function readLoginSettings(context: Context, settings: ProfileSettings): P
   );
   if (binding === undefined || keys.length > 0) return { complete: undefined, missing: keys };
   const client = await context.client(settings, binding);
-  // Standard servers accept a public client with PKCE; the service requires the secret (spec.md §4.2).
+  // Standard servers accept a public client with PKCE, but the service of spec.md requires the client secret (§4.2).
   const needsSecret = values.flow !== 'implicit' && client.tokenParams === 'query' && client.clientSecret === undefined;
   return needsSecret
     ? { complete: undefined, missing: ['client secret'] }

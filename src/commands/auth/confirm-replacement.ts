@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { sessionState } from '../../session/session-report.ts';
 import type { StoredSession } from '../../session/stored-session.ts';
 
-/** In a terminal a usable session is replaced only after a question; a script is not asked. */
+/** In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. */
 export async function confirmReplacement(
   context: Context,
   settings: ProfileSettings,

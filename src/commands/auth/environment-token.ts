@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { personalAccountContext } from '../../identity.ts';
 import { loginHints } from '../../session/session-binding.ts';
 
-/** The output of `auth status` with CLOUDCTL_ACCESS_TOKEN; contains no token. */
+/** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN, which contains no token. */
 interface EnvironmentTokenReport {
   readonly source: 'CLOUDCTL_ACCESS_TOKEN';
   readonly base_url: string;
@@ -14,7 +14,7 @@ interface EnvironmentTokenReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** A refused token is an error. */
+  /** A refused access token is an error. */
   readonly state: 'valid';
   readonly renewable: false;
 }
@@ -32,7 +32,7 @@ const view: ListView<EnvironmentTokenReport> = {
   ],
 };
 
-/** Checks the token of the environment at the resource API, which also names its account. */
+/** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
 export async function reportEnvironmentToken(context: Context, settings: ProfileSettings): Promise<void> {
   const api = await context.api(settings);
   const account = await readTokenAccount(api, loginHints(settings, context.host.folders.config));

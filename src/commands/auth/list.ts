@@ -36,7 +36,7 @@ export const authListCommand: CommandSpec<Context> = {
     const current = context.settings().profileName;
     const rows: ProfileRow[] = [];
     for (const name of config.profiles.keys()) rows.push(await profileRow(context, name, name === current));
-    // A session may exist for a profile that only environment variables define.
+    // A session may also exist for a profile that is defined only by environment variables.
     if (!config.profiles.has(current) && (await profileState(context, context.settings())) !== 'logged_out') {
       rows.push(await profileRow(context, current, true));
     }

@@ -7,7 +7,7 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
 
-/** What a login shows to the person and reads from the person. */
+/** Messages and prompts of a login in the terminal. */
 export type LoginDialog = Pick<
   LoginDeps,
   'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste'
@@ -16,7 +16,7 @@ export type LoginDialog = Pick<
 export interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
-  /** The time limit as typed: `5m`. */
+  /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
 

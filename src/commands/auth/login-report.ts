@@ -28,7 +28,7 @@ export async function saveTypedOptions(
   });
 }
 
-/** Reports the login: account, scope and credential store on stderr; the session on stdout unless the format is `table`. */
+/** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
 export async function reportLogin(context: Context, settings: ProfileSettings, result: LoginResult): Promise<void> {
   const { output } = context;
   const store = context.store(settings);

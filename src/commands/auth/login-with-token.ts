@@ -19,7 +19,7 @@ import { missingSettingsError } from './complete-login-settings.ts';
 import { confirmReplacement } from './confirm-replacement.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
 
-/** `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API accepted it. */
+/** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
 export async function loginWithToken(context: Context, args: ParsedArgs, typed: SettingOverrides): Promise<ExitCode> {
   refuseBrowserOptions(args);
   const settings = context.settings(typed);
@@ -36,7 +36,7 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
   const { host } = context;
   const { profileName } = settings;
   const { authOrigin, clientId } = binding;
-  // Known from the account file, which the login replaces.
+  // The account file is read before the login replaces it.
   const isSpec = isSpecServer(host.folders, profileName, authOrigin);
   const result = await storeGivenToken(
     {
@@ -62,7 +62,7 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
   return 0;
 }
 
-/** Options of a login in the browser would have no effect. */
+/** With `--with-token`, options of a login in the browser would have no effect, so they are refused. */
 function refuseBrowserOptions(args: ParsedArgs): void {
   const names = ['flow', 'prompt', 'account-hint', 'no-browser', 'paste', 'login-timeout', 'accept-scope'];
   const typed = names.find((name) => args.has(name));
@@ -94,11 +94,11 @@ async function readAccessToken({ host, prompts }: Context): Promise<Secret> {
   if (isTokenText(written.trim())) return new Secret(written.trim());
   throw usageError(
     `the access token on standard input ${notVisible}`,
-    'redirect a file that holds the token alone: `cloudctl auth login --with-token < token.txt`',
+    'redirect a file that contains only the token: `cloudctl auth login --with-token < token.txt`',
   );
 }
 
-/** A token and the white space around it; more is another file. */
+/** The maximum size of a token with the white space around it; longer input is not a token file. */
 const maxInputLength = 70_000;
 
 async function readAccountOf(

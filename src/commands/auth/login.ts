@@ -93,7 +93,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       return 0;
     }
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
-    // The flow of the profile itself, because an option has to be typed again.
+    // The flow that the profile sets; a suggested command must name any other flow as an option.
     const profileFlow = context.settings().values.flow;
     const parts = {
       ...context,
@@ -122,7 +122,7 @@ export const authLoginCommand: CommandSpec<Context> = {
 const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
 
-/** In a CI job no person can sign in, so the login would wait until its time limit. */
+/** In a CI job no person can sign in, so the login would wait until its time limit expires. */
 function refuseWithoutPerson({ host }: Context, args: ParsedArgs): void {
   const { env, stdin, stderr } = host;
   if (!isCi(env) || stdin.isTTY === true || stderr.isTTY) return;
@@ -133,7 +133,7 @@ function refuseWithoutPerson({ host }: Context, args: ParsedArgs): void {
   );
 }
 
-/** Refuses contradicting options before a page is opened. */
+/** Refuses options that contradict each other before a page is opened. */
 function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
   const { flow, scope } = settings.values;
   const hint = args.value('account-hint');
@@ -151,7 +151,7 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
     throw usageError(
       'cannot use --team with the implicit flow',
       'remove `--team`, or use `--flow code`',
-      'its response names no account',
+      'the response of the implicit flow names no account',
     );
   if (flow === 'implicit' && args.value('prompt') !== undefined)
     throw usageError('cannot use --prompt with the implicit flow', 'remove `--prompt`');
@@ -161,7 +161,7 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
     throw usageError('--account-hint is not 6 hexadecimal digits', 'pass the first 6 characters of the account UUID');
 }
 
-/** Without `--scope` the scope of the session is kept: logging in again must not take rights away, or add some. */
+/** Without `--scope` a new login requests the scope of the existing session, so that it neither removes permissions nor adds any. */
 async function chooseScope(
   { prompts }: Context,
   args: ParsedArgs,

@@ -25,7 +25,7 @@ export const authLogoutCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const current = context.settings();
     if (args.has('all') && context.globals.value('profile') !== undefined)
-      throw usageError('cannot use --all with --profile', 'remove one of them');
+      throw usageError('cannot use --all with --profile', 'remove one of the two options');
     if (args.has('all')) await logoutAllProfiles(context, current, args.has('local'));
     else await logoutCurrentProfile(context, current, args.has('local'));
     return 0 satisfies ExitCode;
@@ -35,13 +35,16 @@ export const authLogoutCommand: CommandSpec<Context> = {
 async function logoutCurrentProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<void> {
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
-  // An unknown profile without a session is a mistake; a session whose profile was removed can still be ended.
+  // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && sessionBindingOf(settings) === undefined)
     requireKnownProfile(settings, context.config());
   await context.output.note(logoutText(outcome, settings.profileName));
 }
 
-/** Logs out of every profile, and of the one that only environment variables define. A failure does not stop the others. */
+/**
+ * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
+ * profile does not prevent the logout of the others.
+ */
 async function logoutAllProfiles(context: Context, current: ProfileSettings, local: boolean): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
@@ -81,7 +84,10 @@ export async function logoutProfile(
   );
 }
 
-/** The client at the server that issued the session, which may differ from the profile's. The query form sends no client credentials. */
+/**
+ * The OAuth client at the server that issued the session, which may differ from the server of the profile. The revocation
+ * request in query form sends no client credentials.
+ */
 async function revocationClient(
   context: Context,
   settings: ProfileSettings,
@@ -105,7 +111,8 @@ async function probeTokenAcceptance(context: Context, record: CredentialRecord):
   try {
     const answer = await api.request({ method: 'GET', path });
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    // Some servers respond to a revoked token with 403. Every scope may read this path, so 403 concerns the token.
+    // Some servers respond with 403 to a request with a revoked token. Every scope may read this path, so a 403 means that the
+    // token is refused.
     return answer.status === 403 || isTokenRefused(answer, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof CliError && error.code === 'token_refused') return 'refused';

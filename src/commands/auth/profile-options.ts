@@ -2,7 +2,7 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { ProfileKey } from '../../config/profile.ts';
 import type { SettingOverrides } from '../../config/settings.ts';
 
-/** Options of the server and the credential store that `auth setup` and `auth login` share. */
+/** Options for the server and the credential store, which `auth setup` and `auth login` share. */
 export const authServerOptions: readonly OptionSpec[] = [
   {
     name: 'token-params',
@@ -20,11 +20,11 @@ export const authServerOptions: readonly OptionSpec[] = [
   },
 ];
 
-/** The options of a command that override values of the profile, as typed. */
+/** The options of a command that override settings of the profile, as the user typed them. */
 export function settingOverrides(args: ParsedArgs, declared: readonly OptionSpec[]): SettingOverrides {
   const entries = declared.flatMap(({ name, valueName: value, multiple: many }) => {
     const key = profileKeyByOption[name];
-    // `--no-pkce` is the only flag among them, and means false.
+    // `--no-pkce` is the only flag among these options, and sets the value false.
     const text =
       value === undefined ? (args.has(name) ? 'false' : undefined) : optionText(args, name, many !== undefined);
     return key === undefined || text === undefined ? [] : [[key, { option: `--${name}`, text }] as const];

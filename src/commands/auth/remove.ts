@@ -47,18 +47,18 @@ export const authRemoveCommand: CommandSpec<Context> = {
   },
 };
 
-/** A script is not asked. */
+/** A script removes the profile without confirmation. */
 async function confirmRemoval({ prompts }: Context, name: string): Promise<boolean> {
   if (!prompts.interactive) return true;
   return prompts.confirm({ message: `End the session of profile ${name} and remove the profile?` });
 }
 
-/** Deletes what both stores have of the profile: it may have used the other one before. */
+/** Deletes the items of the profile in both credential stores, because the profile may have used the other store before. */
 async function removeSecrets(context: Context, settings: ProfileSettings, local: boolean): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
-  // Without the account no keychain was ever used.
+  // Without a keychain account id, no keychain was ever used.
   const mayHaveOther = other === 'file' || existingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   removeSessionFiles(paths);
@@ -76,7 +76,7 @@ async function removeFromStore(context: Context, settings: ProfileSettings, loca
   return outcome;
 }
 
-/** A store that the profile does not use may be unavailable. */
+/** The credential store that the profile does not use may be unavailable. */
 async function removeFromOtherStore(
   context: Context,
   settings: ProfileSettings,

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 
-/** Prompts for the missing values of a profile; with `asking` also for those it has, which are shown as defaults. */
+/** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */
 export async function askProfileValues(
   context: Context,
   settings: ProfileSettings,
@@ -36,7 +36,7 @@ export async function askProfileValues(
   return { ...values, scope: await askScope(context, values.scope, typed, asking), flow: values.flow ?? 'code' };
 }
 
-/** In the order of the prompts. */
+/** Settings in the order of the prompts. */
 const profileQuestions: readonly {
   readonly key: ProfileKey;
   readonly name: string;
@@ -61,7 +61,7 @@ const profileQuestions: readonly {
   },
 ];
 
-/** Whether the value comes from config.json, not from an option or variable of this run. */
+/** Whether the value comes from config.json and not from an option or variable of this run. */
 function isFromConfigFile(context: Context, typed: SettingOverrides, key: ProfileKey): boolean {
   const { variable } = profileKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
@@ -80,7 +80,7 @@ async function askScope(
   typed: SettingOverrides,
   asking: boolean,
 ): Promise<string> {
-  // A scope of another kind of server was set on purpose, and is not among the two choices here.
+  // A scope of another kind of server was set on purpose, so the prompt with its two choices is skipped.
   const stays = known !== undefined && !(asking && isKnownScope(known) && isFromConfigFile(context, typed, 'scope'));
   if (stays) return known;
   if (!context.prompts.interactive) return 'read';

@@ -54,15 +54,15 @@ export const authSetupCommand: CommandSpec<Context> = {
 export interface SetupInput {
   readonly typed: SettingOverrides;
   readonly secret?: Secret | undefined;
-  /** Prompts for values that the profile already has, too, so that they can be changed. */
+  /** Whether to prompt also for values that the profile already has, so that the user can change them. */
   readonly again?: boolean;
 }
 
-/** Prompts for missing values, stores the client secret, then writes the profile. */
+/** Prompts for missing values, stores the client secret, then writes the profile to config.json. */
 export async function runSetup(context: Context, input: SetupInput): Promise<void> {
   const settings = context.settings(input.typed);
   try {
-    // Checked before the prompts, so that answers are not typed in vain.
+    // The credential store is checked before the prompts, so that the user does not type answers for nothing.
     if (context.prompts.interactive)
       requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profile);
     await completeProfile(context, settings, input);
@@ -73,7 +73,7 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
   }
 }
 
-/** The same error with a hint at --credential-store: `config set` cannot change a profile that does not exist yet. */
+/** The same error with a hint to use --credential-store, because `config set` cannot change a profile that does not exist yet. */
 function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
@@ -97,7 +97,7 @@ async function completeProfile(
   }
   const path = await context.changeConfig((config) => {
     const name = settings.profileName;
-    // --output applies to this run only; `config set` changes the default.
+    // The option --output applies to this run only; `config set` changes the default.
     const { output: _ofThisRun, ...lasting } = values;
     const output = config.profiles.get(name)?.output;
     const profile = { ...lasting, ...(output === undefined ? {} : { output }) };
@@ -109,14 +109,14 @@ async function completeProfile(
     values.flow === 'implicit'
       ? '; the implicit flow needs no client secret'
       : `; the client secret is stored in the ${storeName}`;
-  // A login that asked for the settings names the store itself, and goes on.
+  // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
     ...(again ? [`To log in, run ${profileCommand(settings.profile, 'auth login')}.`] : []),
   ]);
 }
 
-/** The client secret to write; undefined when the stored one is kept. */
+/** The client secret to store; undefined when the stored one is kept. */
 async function askClientSecret(
   context: Context,
   settings: ProfileSettings,

@@ -17,7 +17,7 @@ import { statusView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<Context> = {
   description:
-    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN the resource API is asked for the account of that token.',
+    'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API.',
   options: [
     {
       name: 'check',
@@ -26,7 +26,7 @@ export const authStatusCommand: CommandSpec<Context> = {
   ],
   examples: [
     { text: 'Show the account', command: 'cloudctl auth status' },
-    { text: 'The same under another name', command: 'cloudctl auth whoami' },
+    { text: 'Show the account with the alias whoami', command: 'cloudctl auth whoami' },
     {
       text: 'Test in a script whether the session is valid',
       command: 'cloudctl auth status --check --quiet >/dev/null',
@@ -62,7 +62,7 @@ export const authStatusCommand: CommandSpec<Context> = {
       );
     if (state === 'in_doubt')
       await context.output.note(
-        'The last refresh was interrupted; the server may have processed it. The next command checks.',
+        'The last refresh was interrupted; the server may have processed it. The next command checks whether it did.',
       );
     if (record.isGivenToken === true && state !== 'needs_login')
       await context.output.note(

@@ -13,7 +13,7 @@ export const profileKeyArgument = {
 
 export const configGetCommand: CommandSpec<Context> = {
   description:
-    'Prints the value in use: option before environment variable before profile. Exits with 1 if it is not set.',
+    'Prints the value in use: an option takes precedence over an environment variable, and a variable over the profile. Exits with 1 if the setting has no value.',
   arguments: [profileKeyArgument],
   examples: [{ text: 'Print the origin of the API', command: 'cloudctl config get base_url' }],
   run: async (context, args) => {

@@ -10,7 +10,7 @@ import { profileKeyArgument, requireProfileKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<Context> = {
   description:
-    'Checks the value and writes it to config.json. Creates the profile only if it is the current one; use `cloudctl auth setup` to create others.',
+    'Checks the value and writes it to config.json. Creates the profile only if it is the current profile; use `cloudctl auth setup` to create other profiles.',
   arguments: [
     profileKeyArgument,
     { name: 'VALUE', description: 'value; separate several callback URLs with commas', required: true },

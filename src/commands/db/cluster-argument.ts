@@ -7,12 +7,12 @@ export const clusterArgument: ArgumentSpec = {
   required: true,
 };
 
-/** The cluster of the command line, in lower case. Throws `usage` for text that is not a UUID. */
+/** The UUID of the cluster on the command line, in lower case. Throws `usage` for an argument that is not a UUID. */
 export function readClusterUuid(args: ParsedArgs): string {
   const [typed = ''] = args.positionals;
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
   throw usageError(
     'CLUSTER_UUID is not a UUID',
-    'list the clusters with `cloudctl db list`, or copy it from the control panel',
+    'list the clusters with `cloudctl db list`, or copy the UUID from the control panel',
   );
 }

@@ -75,13 +75,13 @@ export const dbCutoverCommand: CommandSpec<Context> = {
     await output.list(lines, view);
     const open = firstUnfinishedLine(lines);
     if (open === undefined) {
-      await output.note('Every line is done. Next, switch the application to the target.');
+      await output.note('Every step is done. Next, switch the application to the target.');
       return 0;
     }
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
-      `the cut-over is not finished: ${left} of ${lines.length} lines are left`,
+      `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
         hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxTextLength),
@@ -109,7 +109,7 @@ function nextStep({ id, state }: CutoverChecklistLine, commands: NextCommands): 
   }
 }
 
-/** Commands that can be pasted, without passwords. */
+/** Shell commands that can be pasted and contain no passwords. */
 function commandsOf(
   context: Context,
   args: ParsedArgs,

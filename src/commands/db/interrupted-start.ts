@@ -10,7 +10,7 @@ import { type ResolvedMigrationStart, resolveSentMigrationStart } from '../../wa
 import { findSentMigrationStarts } from '../../watch/sent-start.ts';
 import type { RecordedStart } from '../../watch/watch-record.ts';
 
-/** Finds out, and says, what became of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
+/** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
 export async function resolveInterruptedStart(
   context: Context,
   api: Api,
@@ -25,8 +25,8 @@ export async function resolveInterruptedStart(
 }
 
 /**
- * Fetches the migration that was recorded. Rejects when the profile is one of another service or another account: its
- * cluster of that UUID would be another one.
+ * Reads the recorded migration from the service. Rejects when the profile belongs to another service or account than the
+ * record, because the same UUID would identify another cluster there.
  */
 export function createRecordedStatusFetcher(
   context: Context,
@@ -40,14 +40,17 @@ export function createRecordedStatusFetcher(
   };
 }
 
-/** The same for a source. A service that cannot be asked does not prevent the watch, which needs only the source. */
+/**
+ * Determines and prints the result of an interrupted migration request for a source. If the service cannot be reached, the
+ * watch continues, because it needs only the source.
+ */
 export async function resolveInterruptedStarts(context: Context, source: DbSource): Promise<void> {
   const starts = findSentMigrationStarts(context.host.folders.state, sourceNameOf(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();
       if (settings.values.base_url !== baseOrigin)
-        throw new CliError('usage', `the profile is not one of ${baseOrigin}`);
+        throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
       await resolveInterruptedStart(context, await context.api(settings), cluster);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

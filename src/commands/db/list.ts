@@ -1,12 +1,24 @@
 import { listClusters } from '../../api/clusters.ts';
+import { type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { findPanelPages } from '../../config/panel-pages.ts';
 import type { Context } from '../../context.ts';
-import { stringField } from '../../json.ts';
+import { type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
+
+const clusterView: ListView<JsonRecord> = {
+  columns: [
+    { name: 'ID', value: (row) => stringField(row, 'id') },
+    { name: 'Name', value: (row) => stringField(row, 'name') },
+    { name: 'Engine', value: (row) => stringField(row, 'engine') },
+    { name: 'Version', value: (row) => stringField(row, 'version') },
+    { name: 'Status', value: (row) => stringField(row, 'status') },
+  ],
+};
 
 export const dbListCommand: CommandSpec<Context> = {
   description:
-    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define this list. A server without it is an error; the UUID of a cluster is then in the control panel.',
+    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
   examples: [
     { text: 'The UUID of every cluster', command: 'cloudctl db list --format ID,Name' },
@@ -15,19 +27,13 @@ export const dbListCommand: CommandSpec<Context> = {
       command: `cloudctl db list --query "[?name=='orders'].id | [0]" -o json`,
     },
   ],
-  run: (context, args) =>
-    printList(context, args, {
-      view: {
-        columns: [
-          { name: 'ID', value: (row) => stringField(row, 'id') },
-          { name: 'Name', value: (row) => stringField(row, 'name') },
-          { name: 'Engine', value: (row) => stringField(row, 'engine') },
-          { name: 'Version', value: (row) => stringField(row, 'version') },
-          { name: 'Status', value: (row) => stringField(row, 'status') },
-        ],
-      },
+  run: async (context, args) => {
+    const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
+    return printList(context, args, {
+      view: pages === undefined ? clusterView : linkColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
       filters: [],
       list: listClusters,
-    }),
+    });
+  },
 };

@@ -122,7 +122,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
       },
       requestOf(source, args),
     ).catch(async (error: unknown) => {
-      // With -o json standard error has the error alone.
+      // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
       if (isText && wasMigrationSent(error)) await output.note(migrationRules(source.engine));
       throw error;
@@ -131,7 +131,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
   },
 };
 
-/** Prints the migration that runs, the rules for its time, and the next command; with --watch follows it. */
+/** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
 async function finish(
   context: Context,
   args: ParsedArgs,
@@ -145,7 +145,7 @@ async function finish(
   const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
   await output.object<Migrated>(result, view);
   await output.note([
-    `The service accepted the migration. It runs until it is stopped, until ${deadline} at the latest.`,
+    `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
     ...migrationRules(source.engine),
   ]);
   if (args.has('watch')) {
@@ -155,11 +155,11 @@ async function finish(
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
-  await output.note(`Next, follow it until the target has caught up: ${next}`, maxTextLength);
+  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxTextLength);
   return 0;
 }
 
-/** The migration that an interrupted run started must be of the source that this run names. */
+/** A migration that an interrupted run started must have the same source as this run. */
 function requireSameStartSource(
   context: Context,
   { start, migration }: ResolvedMigrationStart,
@@ -169,7 +169,7 @@ function requireSameStartSource(
   const command = (words: string): string => profileCommand(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
-    hint: `see it with ${command('db status')}; stop it with ${command('db stop')}`,
+    hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
   });
 }
 
@@ -178,14 +178,14 @@ function openFindingIds(report: PreflightReport): readonly string[] {
   return [...new Set(open.map(({ id }) => id))];
 }
 
-/** Options of the watch have no effect without it. */
+/** Options of `db watch` have no effect without --watch, so they are refused. */
 function requireWatchFlag(args: ParsedArgs): void {
   if (args.has('watch')) return;
   const unused = watchOptionSpecs.find(({ name }) => args.values(name).length > 0);
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
-/** Checked before the preflight, which takes long: a session without write scope could not start the migration. */
+/** The scope is checked before the preflight, which takes long, because a session without write scope cannot start a migration. */
 async function requireWrite(context: Context): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
@@ -211,7 +211,10 @@ async function showPreflight(
   );
 }
 
-/** The request has no method (spec.md §4.5): the service starts a continuous migration, so the user runs a dump by hand. */
+/**
+ * The request contains no method (spec.md §4.5), and the service always starts a continuous migration, so the user runs a dump
+ * manually.
+ */
 function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
   return usageError(
     `cannot start a ${method}: the service only starts continuous migrations`,
@@ -225,7 +228,7 @@ async function confirm(context: Context, { source }: DbSource, cluster: string, 
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${actor}?`;
   if (await context.prompts.confirm({ message })) return;
   throw new CliError('cancelled', 'the migration was not started', {
-    hint: 'run the command again to start it; nothing was sent to the service',
+    hint: 'run the command again to start the migration; nothing was sent to the service',
   });
 }
 

@@ -1,6 +1,6 @@
 import type { DbSource } from '../../db-source/read-source.ts';
 
-/** The rules of spec.md §4.6 for the time of a migration and after it, one line each. */
+/** The rules of spec.md §4.6 that apply during a migration and after it, one line each. */
 export function migrationRules(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'
@@ -13,6 +13,6 @@ export function migrationRules(engine: DbSource['engine']): readonly string[] {
   return [
     'While a migration runs:',
     ...rules.map((rule) => `  ${rule}`),
-    'After it, restore the firewall rules and trusted sources that were opened for it.',
+    'After the migration, restore the firewall rules and trusted sources that were opened for it.',
   ];
 }

@@ -4,7 +4,7 @@ import { CliError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
 
-/** Columns of a migration; each is empty when the service does not tell it. */
+/** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => cellOf(row.id) },
@@ -23,14 +23,14 @@ export function noMigrationError(cluster: string): CliError {
   });
 }
 
-/** The state of a migration, one line, and its databases below. */
+/** Formats the status of a migration as one line, followed by one line for each database. */
 export function migrationLines(raw: JsonRecord): readonly string[] {
   const reason = stringField(raw, 'reason');
   const status = stringField(raw, 'status') ?? 'unknown';
   return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...databaseLines(raw)];
 }
 
-/** One line for each database, as far as the service tells about them. */
+/** Formats one line for each database, with the values that the service sends. */
 export function databaseLines(raw: JsonRecord): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases : [];
   return databases.filter(isRecord).map((database) => {

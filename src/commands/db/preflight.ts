@@ -46,7 +46,7 @@ export const dbPreflightCommand: CommandSpec<Context> = {
   },
 };
 
-/** Prints the report: as text where the output format is table, as one row per finding in csv and ndjson. */
+/** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: Context,
   { report, changes }: PreflightOutcome,
@@ -61,7 +61,7 @@ async function showReport(
     );
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
-    await output.text(textReport(report, styles, { changes, fixFile, nextCommand }));
+    await output.report(textReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (

@@ -76,8 +76,8 @@ export const dbRehearseCommand: CommandSpec<Context> = {
     if (!prompts.interactive && !globals.has('yes')) {
       throw usageError(
         'the rehearsal is not confirmed',
-        'confirm it with `--yes`',
-        'it creates objects on source and target, and there is no terminal for a prompt',
+        'confirm the rehearsal with `--yes`',
+        'a rehearsal creates objects on source and target, and there is no terminal for a prompt',
       );
     }
     const source = await readDbSource(context, args);
@@ -107,7 +107,10 @@ export const dbRehearseCommand: CommandSpec<Context> = {
       if (signal === undefined) throw toRehearsalError(error, source, target);
       const leftovers = rehearsal?.leftovers() ?? [];
       throw new CliError('cancelled', 'the rehearsal was interrupted', {
-        detail: leftovers.length === 0 ? 'everything it created is removed' : leftovers.map(leftoverLine).join('\n'),
+        detail:
+          leftovers.length === 0
+            ? 'everything that the rehearsal created was removed'
+            : leftovers.map(leftoverLine).join('\n'),
         ...(leftovers.length === 0 ? {} : { hint: removeLeftoversHint }),
         exitCode: interruptedError(signal).exitCode,
         cause: error,
@@ -119,9 +122,12 @@ export const dbRehearseCommand: CommandSpec<Context> = {
   },
 };
 
-const removeLeftoversHint = 'run the same command again to remove what is left';
+const removeLeftoversHint = 'run the same command again to remove the remaining objects';
 
-/** A server that closed a connection or refused a statement is not a bug of this program. */
+/**
+ * A server that closes a connection or refuses a statement is not a bug of this program, so the error is reported without the
+ * code `internal`.
+ */
 function toRehearsalError(error: unknown, { source }: DbSource, target: RehearsalTarget): unknown {
   const serverErrors = [ConnectError, QueryError, CommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
@@ -155,7 +161,9 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
 async function confirm({ prompts, output }: Context, plan: readonly string[]): Promise<void> {
   await output.show(plan);
   if (await prompts.confirm({ message: 'Start the rehearsal?' })) return;
-  throw new CliError('cancelled', 'the rehearsal was not started', { hint: 'run the command again to start it' });
+  throw new CliError('cancelled', 'the rehearsal was not started', {
+    hint: 'run the command again to start the rehearsal',
+  });
 }
 
 interface ReportedRun extends RehearseArgs {

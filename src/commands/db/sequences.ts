@@ -17,7 +17,7 @@ import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceScript {
   readonly database: string;
-  /** Why the database could not be queried; then there are no statements. */
+  /** The reason why the database could not be queried; the list of statements is then empty. */
   readonly failure?: string;
 }
 
@@ -35,7 +35,7 @@ const view: ListView<Row> = {
 
 export const dbSequencesCommand: CommandSpec<Context> = {
   description:
-    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. It only reads from the source.',
+    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.',
   options: sourceOptionSpecs,
   examples: [
     {
@@ -71,7 +71,7 @@ export const dbSequencesCommand: CommandSpec<Context> = {
     if (unused.length > 0) await output.warn(unusedWarning(unused));
     const failed = scripts.filter(({ failure }) => failure !== undefined);
     if (output.format === 'table' && context.globals.values('format').length === 0)
-      await output.text(sequencesScript(scripts));
+      await output.report(sequencesScript(scripts));
     else await output.list(scripts.flatMap(rowsOf), view);
     if (failed.length === 0) return 0;
     throw new CliError(
@@ -85,19 +85,22 @@ export const dbSequencesCommand: CommandSpec<Context> = {
   },
 };
 
-/** Before PostgreSQL 18 only a SELECT returns the value of such a sequence, and one by this tool could run code of others. */
+/**
+ * Before PostgreSQL 18, only a SELECT from the sequence itself returns the value of an unused sequence; cloudctl does not send
+ * this SELECT, because it could run code of other users.
+ */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
   const listed = firstListedObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${pluralize(unused.length, 'sequence')} not used yet: the target begins with the start value. If setval or RESTART changed it, set it by hand; its owner can look with: ${listed.join('; ')}.${unlistedNote(unused)}`;
+  return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${unlistedNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
   return statements.map((statement) => ({ database, statement }));
 }
 
-/** A psql script: `\\connect` switches between the databases. */
+/** Formats a psql script that switches between databases with `\\connect`. */
 function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)

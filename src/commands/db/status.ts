@@ -19,7 +19,7 @@ import { databaseLines, migrationLines, migrationView, noMigrationError } from '
 
 export const dbStatusCommand: CommandSpec<Context> = {
   description:
-    'Shows the latest migration into a cluster, as the service reports it. It needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
+    'Shows the latest migration into a cluster, as the service reports it. The command needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
   arguments: [clusterArgument],
   options: [
     { name: 'watch', description: 'Follow the migration until it has ended' },
@@ -28,7 +28,7 @@ export const dbStatusCommand: CommandSpec<Context> = {
   examples: [
     { text: 'Show the migration into a cluster', command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
     {
-      text: 'Follow it until it has ended',
+      text: 'Follow the migration until it has ended',
       command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a --watch',
     },
   ],
@@ -51,10 +51,10 @@ export const dbStatusCommand: CommandSpec<Context> = {
   },
 };
 
-/** Consecutive polls that may fail before the watch ends. */
+/** The number of consecutive polls that may fail before the watch ends. */
 const maxFailures = 5;
 
-/** Prints each state until the migration has ended, and what it was at the end. */
+/** Prints each state of the migration until it has ended, and its final state. */
 async function follow(
   context: Context,
   api: Api,
@@ -92,15 +92,15 @@ async function follow(
   });
   if (!isFailedMigrationStatus(last.status)) return 0;
   throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
-    detail: sanitizeLine(stringField(last.raw, 'reason') ?? 'the service tells no reason'),
-    hint: 'check the source with `cloudctl db preflight`, then start it again with `cloudctl db migrate`',
+    detail: sanitizeLine(stringField(last.raw, 'reason') ?? 'the service gave no reason'),
+    hint: 'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',
   });
 }
 
 function replacedError(cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
   return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
     detail: `${describeMigration(last)}; then ${describeMigration(next)}`,
-    hint: `follow it with \`cloudctl db status ${cluster} --watch\``,
+    hint: `follow the other migration with \`cloudctl db status ${cluster} --watch\``,
   });
 }
 

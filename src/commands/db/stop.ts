@@ -13,11 +13,11 @@ import { migrationView, noMigrationError } from './migration-view.ts';
 
 export const dbStopCommand: CommandSpec<Context> = {
   description:
-    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. A migration that has ended is not an error. A service that does not stop migrations through its API is an error; stop it in the control panel then.',
+    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. A migration that has ended is not an error. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
   examples: [
     { text: 'Stop the migration into a cluster', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
-    { text: 'Stop it in a script', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes' },
+    { text: 'Stop a migration in a script', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a --yes' },
   ],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
@@ -43,9 +43,11 @@ export const dbStopCommand: CommandSpec<Context> = {
       return 0;
     }
     const actor = describeActor(context, settings, identity);
-    const message = `Stop ${describeMigration(migration)}, into cluster ${cluster} as ${actor}? It cannot be continued.`;
+    const message = `Stop ${describeMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
     if (!(await prompts.confirm({ message })))
-      throw new CliError('cancelled', 'the migration was not stopped', { hint: 'run the command again to stop it' });
+      throw new CliError('cancelled', 'the migration was not stopped', {
+        hint: 'run the command again to stop the migration',
+      });
     const hints: LoginHints = loginHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
     await output.object(stopped.raw, migrationView);

@@ -5,7 +5,7 @@ import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/
 import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
 import { createRecordedStatusFetcher, resolveInterruptedStarts } from './interrupted-start.ts';
 
-/** The options of `db watch` that `db migrate --watch` has, too. */
+/** The options that `db watch` and `db migrate --watch` share. */
 export const watchOptionSpecs: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 2s)' },
   { name: 'until-idle', description: 'End with exit code 0 when the target has caught up with the source' },

@@ -123,7 +123,8 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     const { resumed: path, created } = readLedgerChoice(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readUserData(context, args);
-    // Modules for requests are loaded before the names: the heap that a million names need would otherwise stay larger.
+    // Modules for requests are loaded before the names are read, because the heap that a million names need would otherwise
+    // stay larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(dryRunView);
     else if (isPlan) output.checkColumns(batchPlanView);
@@ -158,7 +159,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
         return 0;
       }
       const api = await context.api(settings);
-      // With --wait the droplets of a finished batch are read, which another account does not see.
+      // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
       const current = isContinued

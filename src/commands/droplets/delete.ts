@@ -86,7 +86,7 @@ function readSelection(args: ParsedArgs): readonly [texts: readonly string[], ta
   if (tag !== undefined && texts.length > 0)
     throw usageError(
       'cannot use --tag with DROPLET',
-      `list both with \`cloudctl droplets list 'web-*' --tag web\`, and pass the ids`,
+      `list the droplets with \`cloudctl droplets list 'web-*' --tag web\`, and pass their ids`,
     );
   if (tag === undefined && texts.length === 0)
     throw usageError('DROPLET is missing', 'pass ids, names or patterns, or `--tag TAG`');
@@ -109,7 +109,7 @@ function requirePattern(text: string): void {
   } catch {
     throw usageError(
       `DROPLET is not a valid shell pattern: "${printableInput(text)}"`,
-      "write it as in `cloudctl droplets delete 'web-*'`",
+      "write the pattern as in `cloudctl droplets delete 'web-*'`",
     );
   }
 }
@@ -121,7 +121,7 @@ async function selectDroplets(
   reader: DropletReader,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
-    // A server without the tag filter returns all droplets.
+    // A server that does not support the tag filter returns all droplets.
     return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
@@ -129,7 +129,7 @@ async function selectDroplets(
   const wanted = new Set(exact);
   const isMatch = ({ name }: Droplet): boolean => matchers.some((matches) => matches(name));
   const isWanted = ({ id, name }: Droplet): boolean => wanted.has(name) || wanted.has(String(id));
-  // A pattern needs the whole list, which has the other droplets, too.
+  // A pattern needs the whole list of droplets, which also contains the droplets with exact ids and names.
   const all =
     matchers.length === 0
       ? undefined

@@ -5,7 +5,7 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitPause } from '../rate-limit-pause.ts';
-import { dropletView } from './list.ts';
+import { dropletView, linkedDropletView } from './list.ts';
 
 export const dropletsGetCommand: CommandSpec<Context> = {
   description:
@@ -35,7 +35,7 @@ export const dropletsGetCommand: CommandSpec<Context> = {
           : `no droplet has the name "${printableInput(text)}"`,
         { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
       );
-    await context.output.object(droplet.raw, dropletView);
+    await context.output.object(droplet.raw, linkedDropletView(context));
     return 0;
   },
 };

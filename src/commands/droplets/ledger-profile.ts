@@ -4,18 +4,18 @@ import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import { reauthenticateCommand } from '../../session/stored-session.ts';
 
-/** How to continue a batch that another account or team started. */
+/** The hint that explains how to continue a batch that another account or team started. */
 export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
-  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started it';
+  if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
   const ended = {
     scope: 'read write',
     ...(account === undefined ? {} : { accountUuid: account }),
     ...(team === undefined ? {} : { team }),
   };
-  return `log in as the account that started it: ${reauthenticateCommand(profile, ended, [])}`;
+  return `log in as the account that started the batch: ${reauthenticateCommand(profile, ended, [])}`;
 }
 
-/** With another server the lookups would find no droplet of the batch, and all would be created again. */
+/** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
 export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)

@@ -1,15 +1,18 @@
-import { type Droplet, type DropletFilter, listDroplets, publicAddress } from '../../api/droplets.ts';
+import type { Api } from '../../api/client.ts';
+import { type Droplet, type DropletFilter, decodeDroplet, listDroplets, publicAddress } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasTag } from '../../batch/lookup/droplet-tags.ts';
-import type { Cell, ListView } from '../../cli/columns.ts';
+import { type Cell, type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { findPanelPages } from '../../config/panel-pages.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
 import { limitOption, printList } from '../print-list.ts';
+import { watchOptions } from '../watch-list.ts';
 
-/** The column names are those of `doctl`. */
+/** The table of droplets has the column names of `doctl`. */
 export const dropletView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => exactNumberField(row, 'id') },
@@ -27,17 +30,25 @@ export const dropletView: ListView<JsonRecord> = {
   ],
 };
 
+/** With links to the control panel, where its address is known. */
+export function linkedDropletView(context: Context): ListView<JsonRecord> {
+  const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
+  return pages === undefined ? dropletView : linkColumn(dropletView, 'ID', pages.droplet);
+}
+
 export const dropletsListCommand: CommandSpec<Context> = {
   description:
-    'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it.',
+    'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it. With --watch, a droplet that is gone is printed with the status `deleted`.',
   arguments: [{ name: 'GLOB', description: 'Shell pattern for names, for example "web-*"' }],
   options: [
     { name: 'region', valueName: 'R', description: 'Only droplets in this region' },
     { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
     limitOption,
+    ...watchOptions,
   ],
   examples: [
     { text: 'List the web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
+    { text: 'Follow the droplets until Ctrl-C', command: 'cloudctl droplets list --watch' },
     { text: 'Print only ids and addresses', command: 'cloudctl droplets list --format ID,PublicIPv4 --no-header' },
     {
       text: 'Print the names of droplets that are not active',
@@ -55,14 +66,31 @@ export const dropletsListCommand: CommandSpec<Context> = {
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
     return printList(context, args, {
-      view: dropletView,
+      view: linkedDropletView(context),
       resource: 'droplets',
       filters: ['region', 'tag'],
       list: (api, options) =>
         listDroplets(api, serverFilter(glob, tag), { ...options, matches: isFiltered ? matches : undefined }),
+      reread: isFiltered ? rereadDroplet : async (_, row) => deletedDroplet(row),
     });
   },
 };
+
+/** What became of a droplet that is not in the list any more: it was deleted, or no longer matches. */
+async function rereadDroplet(api: Api, row: JsonRecord): Promise<JsonRecord> {
+  try {
+    const json = await api.json({ method: 'GET', path: `/v2/droplets/${encodeURIComponent(String(row.id))}` });
+    return isRecord(json) ? (decodeDroplet(json.droplet)?.raw ?? row) : row;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'not_found') throw error;
+    return deletedDroplet(row);
+  }
+}
+
+/** The API has no status for it: a deleted droplet is not found. */
+function deletedDroplet(row: JsonRecord): JsonRecord {
+  return { ...row, status: 'deleted' };
+}
 
 /** The public API does not combine the two filters. */
 function serverFilter(glob: string | undefined, tag: string | undefined): DropletFilter {
@@ -70,17 +98,20 @@ function serverFilter(glob: string | undefined, tag: string | undefined): Drople
   return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };
 }
 
-/** A server without the tag filter returns all droplets, and a script may delete what is listed. */
+/**
+ * The tags are compared again, because a server that does not support the tag filter returns all droplets, and a script may
+ * delete the listed droplets.
+ */
 function mayHaveTag(row: JsonRecord, wanted: string): boolean {
   return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
-  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove it to list all droplets');
+  if (glob.trim() === '') throw usageError('GLOB is empty', 'remove GLOB to list all droplets');
   try {
     return createGlobMatcher(glob);
   } catch {
-    throw usageError('GLOB is not a valid shell pattern', "write it as in `cloudctl droplets list 'web-*'`");
+    throw usageError('GLOB is not a valid shell pattern', "write the pattern as in `cloudctl droplets list 'web-*'`");
   }
 }
 
@@ -88,7 +119,7 @@ function slugOf(value: unknown): string | undefined {
   return isRecord(value) ? stringField(value, 'slug') : undefined;
 }
 
-/** Distribution and name, or the slug without them. */
+/** Distribution and name of the image, or its slug if both are missing. */
 function imageOf(value: unknown): Cell {
   if (!isRecord(value)) return undefined;
   const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);

@@ -18,7 +18,7 @@ import { type IdentityLookupWait, readIdentityIfAvailable } from '../../context/
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
-/** A new batch as the arguments describe it. */
+/** Creates the batch that the arguments describe. */
 export async function buildBatch(
   context: Context,
   args: ParsedArgs,
@@ -37,7 +37,7 @@ export async function buildBatch(
   if (identified === undefined)
     throw usageError(
       '--set tags is not a list of strings',
-      'write it as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
+      'write the tags as in `--set tags=\'["web"]\'`; --mark and --batch-id add tags',
     );
   return {
     event: 'batch',
@@ -66,7 +66,7 @@ export async function createBatchLedger(
 ): Promise<Ledger> {
   const settings = context.settings();
   const batch = await buildBatch(context, args, settings, userData);
-  // A profile without a usable API is an error before a ledger exists.
+  // A profile without a valid base_url is an error before the ledger is created.
   const identity = await readIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;

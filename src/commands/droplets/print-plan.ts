@@ -17,7 +17,7 @@ export interface PrintPlanOptions {
   readonly maxWait: number;
 }
 
-/** Prints what `droplets create` would do with each name. Only reads. */
+/** Prints what `droplets create` would do for each name. Only reads. */
 export async function printPlan(
   context: Context,
   state: BatchState,

@@ -2,7 +2,7 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 
-/** The options of commands that send many requests. */
+/** Options that are shared by commands that send many requests. */
 export const sendOptionSpecs: readonly OptionSpec[] = [
   { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
   {

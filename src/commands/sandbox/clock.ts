@@ -11,7 +11,7 @@ interface ClockReading {
 
 export const sandboxClockCommand: CommandSpec<Context> = {
   description:
-    'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. It only moves forward.',
+    'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. The virtual clock only moves forward.',
   arguments: [
     { name: 'STEP', description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)' },
   ],

@@ -3,16 +3,19 @@ import { nonEmptyVariable } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
 
-/** A database cluster of the sandbox and the real server that migrations into it fill. */
+/** A database cluster of the sandbox, with the real server into which migrations copy data. */
 export interface ClusterServer {
   readonly name: string;
-  /** May contain a password. */
+  /** The URL of the server, which may contain a password. */
   readonly url: string;
 }
 
 const variablePrefix = 'CLOUDCTL_CLUSTER_';
 
-/** The servers of `--cluster NAME=URL` and of variables such as `CLOUDCTL_CLUSTER_PG`, which means `pg`. The option has precedence. */
+/**
+ * Reads the database servers from `--cluster NAME=URL` and from variables such as `CLOUDCTL_CLUSTER_PG`, which sets the cluster
+ * `pg`. For the same cluster name, the option takes precedence over the variable.
+ */
 export function readClusterServers(args: ParsedArgs, env: Environment): readonly ClusterServer[] {
   const typed = args.values('cluster').map(parseClusterOption);
   const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
@@ -26,7 +29,7 @@ export function readClusterServers(args: ParsedArgs, env: Environment): readonly
   return [...typed, ...environment.filter(({ name }) => typed.every((one) => one.name !== name))];
 }
 
-/** The warning about a password in `--cluster`; undefined when there is none. */
+/** The warning about a password in `--cluster`; undefined when no URL has a password. */
 export function exposedPasswordWarning(args: ParsedArgs): string | undefined {
   const [first] = args.values('cluster').filter((text) => /:\/\/[^/@]*:[^/]+@/.test(text));
   if (first === undefined) return undefined;

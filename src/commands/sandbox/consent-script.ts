@@ -2,7 +2,7 @@ import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
 
-/** Sets how a running sandbox answers its consent page, also after a reset: `approve EMAIL [TEAM]`, `deny` or `ask`. */
+/** Sets how the consent page of a running sandbox responds, also after a reset: `approve EMAIL [TEAM]`, `deny` or `ask`. */
 export async function setConsentScript(
   send: HttpSender,
   { admin_url, admin_token }: { readonly admin_url: string; readonly admin_token: string },
@@ -11,7 +11,7 @@ export async function setConsentScript(
   const [mode = '', user, ...args] = script.trim().split(/\s+/);
   const team = args.join(' ');
   const body = { mode, lasting: true, ...(user === undefined ? {} : { user }), ...(team === '' ? {} : { team }) };
-  // The token of this sandbox: the environment may hold the token of another one.
+  // The admin token of this sandbox is used, because the environment may contain the token of another one.
   const admin = createSandboxAdminApi(send, admin_url, admin_token);
   try {
     await admin.call('POST', '/consent', body);

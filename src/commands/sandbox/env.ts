@@ -6,7 +6,7 @@ import { CliError } from '../../errors.ts';
 
 export const sandboxEnvCommand: CommandSpec<Context> = {
   description:
-    'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. They contain its client secret and admin token, which no other server accepts.',
+    'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. The lines contain the client secret and the admin token of the sandbox, which no other server accepts.',
   options: [
     {
       name: 'admin-url',
@@ -18,7 +18,7 @@ export const sandboxEnvCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const place = await readConnection(context, args.value('admin-url'));
     if (place === undefined)
-      throw new CliError('not_found', 'no sandbox is running', { hint: 'start one: `cloudctl sandbox start`' });
+      throw new CliError('not_found', 'no sandbox is running', { hint: 'start a sandbox: `cloudctl sandbox start`' });
     const variables = [
       ['PROFILE', 'sandbox'],
       ['AUTH_URL', place.auth_url],

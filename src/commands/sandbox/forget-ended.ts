@@ -4,10 +4,13 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { withRequestDeadline } from '../../platform/with-request-deadline.ts';
 
-/** Time limit in milliseconds; a sandbox on this machine responds sooner. */
+/** Time limit of a request in milliseconds; a sandbox on this machine responds faster. */
 const responseLimitMs = 2000;
 
-/** Removes the records of sandboxes that no longer run (after `kill -9`), so that the last record is a running one. */
+/**
+ * Removes the records of sandboxes that no longer run (for example after `kill -9`), so that the last record is that of a
+ * running sandbox.
+ */
 export async function forgetEndedSandboxes(context: Context): Promise<void> {
   const { state } = context.host.folders;
   const send = withRequestDeadline(await context.send(), responseLimitMs);

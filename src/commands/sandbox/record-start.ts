@@ -11,8 +11,8 @@ import { readStoredSession } from '../../session/stored-session.ts';
 type SandboxReady = SandboxServers['ready'];
 
 /**
- * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a machine without a home
- * folder, or with one that cannot be written, is not an error; false then.
+ * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a missing or read-only home
+ * folder is not an error; the result is then false.
  */
 export function recordSandboxOrWarn({ host, output }: Context, ready: SandboxReady, isOptional: boolean): boolean {
   try {
@@ -27,14 +27,18 @@ export function recordSandboxOrWarn({ host, output }: Context, ready: SandboxRea
   }
 }
 
-/** Writes the profile `sandbox` with the file store, which needs no keychain, and removes a session of an earlier sandbox. */
+/**
+ * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
+ * sandbox.
+ */
 export async function writeSandboxProfile(context: Context, ready: SandboxReady): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,
     base_url: ready.base_url,
     client_id: ready.client_id,
-    // A callback URL of another machine can be registered, but a login of this program cannot receive it.
+    // The sandbox can register a callback URL of another machine, but a login of this program cannot receive the redirect to
+    // it.
     ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
     scope: 'read write',

@@ -31,14 +31,14 @@ export const sandboxRestoreCommand: CommandSpec<Context> = {
   },
 };
 
-/** A snapshot of another sandbox brings its own applications: `sandbox env` must print theirs. */
+/** A snapshot of another sandbox contains other applications, whose credentials `sandbox env` must print. */
 async function recordRestoredSandbox(context: Context, ready: unknown): Promise<void> {
   const { state } = context.host.folders;
   const [place, now] = [readLastSandbox(state), decodeSandboxConnection(ready)];
   if (now === undefined || place?.admin_token !== now.admin_token || place.client_id === now.client_id) return;
   recordSandbox(state, now);
   await context.output.note(
-    'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints them.',
+    'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints the new values.',
   );
 }
 
@@ -61,7 +61,7 @@ function decodeSnapshot(file: string, text: string): object {
   return json.value;
 }
 
-/** The sandbox responds with 422 to a snapshot that it cannot restore. */
+/** The sandbox responds with status 422 to a snapshot that it cannot restore. */
 function isSnapshotRejected(error: unknown): error is CliError {
   return error instanceof CliError && error.status === 422;
 }

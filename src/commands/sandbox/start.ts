@@ -104,7 +104,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       return 0;
     } finally {
       deaf();
-      // First, because the open ports would keep the process running if a later step failed.
+      // The sandbox is closed first, because its open ports would keep the process running if a later step failed.
       await sandbox.close();
       if (isRecorded) {
         forgetSandbox(host.folders.state, ready);
@@ -172,7 +172,7 @@ function startError(error: unknown, state: string | undefined): unknown {
         hint:
           state === undefined
             ? 'pass other ports with `--port` and `--api-port`, or remove the options to use free ports'
-            : 'stop the program that uses the port, or pass others with `--port` and `--api-port`; 0 is any free port',
+            : 'stop the program that uses the port, or pass other ports with `--port` and `--api-port`; 0 is any free port',
       },
     );
   }
@@ -188,7 +188,7 @@ function stateError({ reason, message, detail, hint }: StateFolderError): CliErr
 
 function unsavedStateError(failure: Error, state: string | undefined): CliError {
   return new CliError('internal', `could not save the state of the sandbox: ${failure.message}`, {
-    detail: `the responses until now are saved in ${state}; the sandbox has stopped`,
+    detail: `all changes before the failed write are saved in ${state}; the sandbox has stopped`,
     hint: 'free disk space and start the sandbox again',
     cause: failure,
   });

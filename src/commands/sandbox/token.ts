@@ -5,7 +5,7 @@ import { isRecord, type JsonRecord, numberField, stringField } from '../../json.
 
 export const sandboxTokenCommand: CommandSpec<Context> = {
   description:
-    'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. Counts as the approval of that user.',
+    'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. The command counts as an approval by that user.',
   options: [
     { name: 'user', valueName: 'EMAIL', description: 'user of the grant' },
     { name: 'scope', valueName: 'SCOPE', description: 'scope of the grant: read or "read write" (default: read)' },
@@ -31,7 +31,7 @@ export const sandboxTokenCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const user = args.value('user');
     if (user === undefined)
-      throw usageError('missing option --user', 'pass a user; `cloudctl sandbox start` prints them');
+      throw usageError('missing option --user', 'pass a user; `cloudctl sandbox start` prints the users');
     const admin = await context.sandbox(args.value('admin-url'));
     const [scope, team, clientId] = ['scope', 'team', 'client-id'].map((name) => args.value(name));
     const grant = await admin.call('POST', '/tokens', {

@@ -15,7 +15,9 @@ export interface RowCopyOptions {
   readonly name: string;
 }
 
-/** Copies the rows of one database in a single snapshot. Rejects when a table cannot be read or written. */
+/**
+ * Copies the rows of one database from a single snapshot of the source. Rejects if a table cannot be read or written.
+ */
 export async function copyDatabaseRows(
   { source, target, deps, signal, name }: RowCopyOptions,
   progress: DatabaseProgress,
@@ -52,7 +54,10 @@ interface TableToCopy {
   readonly columns: string;
 }
 
-/** Partitioned tables hold no rows themselves; generated columns are computed by the target. */
+/**
+ * Partitioned tables are left out, because they contain no rows themselves, and generated columns, because the target
+ * computes them.
+ */
 async function listTablesToCopy(session: PinnedSession): Promise<readonly TableToCopy[]> {
   const version = Number(await querySingleValue(session, 'SHOW server_version_num'));
   const rows = await queryLastRows(
@@ -77,13 +82,13 @@ async function listTablesToCopy(session: PinnedSession): Promise<readonly TableT
 }
 
 /**
- * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order. A role
- * that may not set session_replication_role copies with them enabled.
- * @returns the statements that enable the triggers again
+ * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order.
+ * A role that may not set session_replication_role copies with triggers and foreign keys enabled.
  */
 async function disableTriggers(session: PinnedSession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
-  // ALWAYS and REPLICA triggers fire in this mode as well; the rows that they wrote are copied with their own tables.
+  // ALWAYS and REPLICA triggers are disabled too, because they fire with session_replication_role = replica; the rows
+  // that they wrote on the source are copied with their tables.
   const triggers = await queryLastRows(
     session,
     `SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS off,

@@ -6,8 +6,8 @@ import { engineErrorCode, redactedReason } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 
 /**
- * Creates the roles of the source on the target, so that grants can refer to them. They get random passwords and no SUPERUSER.
- * Roles that the target had before are not changed, and get no member.
+ * Creates the roles of the source on the target, so that grants can refer to them. The roles get random passwords and
+ * no SUPERUSER. Roles that existed on the target before are not changed, and get no members.
  * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
@@ -20,7 +20,8 @@ export async function copyRoles(
     try {
       await target.query(statement);
     } catch (error) {
-      // duplicate_object; unique_violation when another session creates the role at the same time.
+      // SQLSTATEs of an existing role: duplicate_object, or unique_violation if another session creates the role at the
+      // same time.
       if (!['42710', '23505'].includes(engineErrorCode(error) ?? ''))
         warnings.push(`could not create ${what}: ${redactedReason(error)}`);
     }
@@ -35,7 +36,7 @@ export async function copyRoles(
   for (const row of await queryLastRows(source, membersQuery)) {
     const { role, member } = row;
     if (role == null || member == null || members.has(membershipKey(row))) continue;
-    // A role of that name may have more rights on the target than on the source.
+    // No member is added to an existing role, because it may have more rights on the target than on the source.
     if (existing.has(role)) {
       warnings.push(`${member} is not made a member of ${role}: the target had that role before`);
       continue;
@@ -64,7 +65,8 @@ function createRole(role: PostgresqlRow, password: string, version: number): str
   return [
     `CREATE ROLE ${quoteIdentifier(role.rolname ?? '')} NOSUPERUSER`,
     has('rolinherit', 'INHERIT'),
-    // Before PostgreSQL 16 such a role can make itself a member of pg_execute_server_program.
+    // CREATEROLE is not copied to servers before PostgreSQL 16, where such a role can make itself a member of
+    // pg_execute_server_program.
     version < 160_000 ? 'NOCREATEROLE' : has('rolcreaterole', 'CREATEROLE'),
     has('rolcreatedb', 'CREATEDB'),
     has('rolcanlogin', 'LOGIN'),

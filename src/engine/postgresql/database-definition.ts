@@ -17,7 +17,7 @@ export interface DatabaseDefinition {
   readonly rules: string | null;
 }
 
-/** All databases of the source except templates and ignored ones. */
+/** All databases of the source except templates and those to ignore. */
 export async function listSourceDatabases(
   session: PinnedSession,
   ignored: readonly string[],
@@ -34,7 +34,7 @@ export async function listSourceDatabases(
   return rows.map((row) => parseDefinition(row, encodings)).filter(({ name }) => !ignored.includes(name));
 }
 
-/** Column names depend on the release: daticulocale in 15 and 16, datlocale from 17 on. */
+/** Column names of pg_database depend on the release: daticulocale in 15 and 16, datlocale from 17 on. */
 function parseDefinition(
   row: PostgresqlRow,
   encodings: ReadonlyMap<string | null | undefined, string>,
@@ -53,7 +53,7 @@ function parseDefinition(
 
 /**
  * Creates the database on the target if it does not exist.
- * @param session in any other database of the target
+ * @param session a session in any other database of the target
  * @returns warnings about properties that differ from the source
  */
 export async function createTargetDatabase(
@@ -93,12 +93,15 @@ function localeClause({ collate, ctype, provider, locale, rules }: DatabaseDefin
   return `${clause} LOCALE_PROVIDER icu ICU_LOCALE ${quoteLiteral(locale)}${rulesClause}`;
 }
 
-/** From PostgreSQL 15 on, template0 of the target may have another provider, which the new database would inherit. */
+/**
+ * The locale provider is given explicitly from PostgreSQL 15 on, because template0 of the target may have another
+ * provider, which the new database would inherit.
+ */
 function libcProviderClause(release: number): string {
   return release >= 15 ? ' LOCALE_PROVIDER libc' : '';
 }
 
-/** Names of at most four user tables in this database, without tables of extensions. */
+/** Names of at most four tables of users in the target database, without tables of extensions. */
 export async function listUserTables(session: PinnedSession): Promise<readonly string[]> {
   const rows = await queryLastRows(
     session,

@@ -7,7 +7,9 @@ import type { EngineDependencies } from '../migration-job.ts';
 import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
 import { applySettingsQuery } from '../session-settings.ts';
 
-/** Milliseconds; longer than a migration may last. Timers of Node hold at most 24 days. */
+/**
+ * A timeout in milliseconds that is longer than a migration may last. Timers of Node.js can wait for at most 24 days.
+ */
 export const migrationStatementTimeout = 15 * 86_400_000;
 
 export interface EngineSessionOptions {
@@ -16,7 +18,7 @@ export interface EngineSessionOptions {
   readonly name: string;
 }
 
-/** Opens a session with fixed settings: timeouts and formats set for the role or the database do not apply. */
+/** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
 export async function openEngineSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
@@ -62,7 +64,7 @@ export async function queryLastRows(
   return (await session.query(text, limit)).at(-1) ?? [];
 }
 
-/** The first column of the first row; undefined: there is no row, or it is null. */
+/** The value in the first column of the first row; undefined if there is no row, or if it is null. */
 export async function querySingleValue(
   session: PinnedSession,
   text: string,
@@ -86,7 +88,7 @@ const sessionSettings = {
   bytea_output: 'hex',
 };
 
-/** A session that outlives outages. */
+/** A session that is opened again after an outage of the server. */
 export function openReconnectingSession(
   endpoint: PostgresqlSource,
   deps: EngineDependencies,
@@ -100,7 +102,10 @@ export function openReconnectingSession(
   });
 }
 
-/** The network, a server that restarts (57P0.) or is full (53...), a session that was ended. */
+/**
+ * Errors after which a new session may succeed: of the network, of a server that restarts (57P0.) or has no free
+ * resources (53...), and of a session that was ended.
+ */
 function isTransientError(error: unknown): boolean {
   if (error instanceof ConnectError) return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
   return error instanceof QueryError && (error.lost || /^(57P0|53|08)/.test(error.code));

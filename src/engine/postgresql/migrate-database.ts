@@ -15,7 +15,10 @@ import { releaseMigrationTarget, removeReplicationObjects } from './remove-repli
 import { replicateDatabase } from './replicate-database.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
-/** Migrates one database and removes its replication objects. Never rejects: the outcome is in `progress`. */
+/**
+ * Migrates one database, and then removes its replication objects. Never rejects: the outcome of the migration is in
+ * `progress`.
+ */
 export async function migrateDatabase(
   run: PostgresMigrationContext,
   database: DatabaseDefinition,
@@ -76,7 +79,7 @@ async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source:
   return (await withEngineSession(source, deps, options, listUserTables)).length > 0;
 }
 
-/** Chooses the dump only when the source refuses replication with insufficient_privilege (42501). */
+/** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
   { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
@@ -103,7 +106,7 @@ async function startReplication(
   return 'continuous';
 }
 
-/** Copies what replication does not transfer, after all changes have arrived. */
+/** Copies the data that replication does not transfer, after all changes have been replicated. */
 async function finalizeDatabase(
   { deps }: PostgresMigrationContext,
   { source, target }: PostgresJournalEntry,
@@ -123,7 +126,7 @@ async function finalizeDatabase(
   }
 }
 
-/** Removes what a migration of one database created, each kind once, and then its entry in the journal. */
+/** Removes the objects that the migration of one database created, and then its entry in the journal. */
 function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
   let pending: PostgresJournalEntry | undefined;
   let left: readonly LeftoverObject[] = [];
@@ -139,7 +142,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
       deps.journal.recordIntent(entry);
       pending = entry;
     },
-    /** Objects of replication may exist from now on. */
+    /** From this point on, replication objects may exist. */
     expectReplication() {
       isReplicating = true;
     },

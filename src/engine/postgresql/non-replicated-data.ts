@@ -68,7 +68,9 @@ async function setSequences(source: PinnedSession, target: PinnedSession): Promi
   return [...warnings, ...unusedSequencesWarning(unused)];
 }
 
-/** Their state cannot be read without running code of others (sequence-state.ts), so they keep the start value. */
+/**
+ * Sequences whose state cannot be read without running code of other users (sequence-state.ts) keep the start value.
+ */
 function unusedSequencesWarning(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const listed = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
@@ -77,7 +79,10 @@ function unusedSequencesWarning(names: readonly string[]): readonly string[] {
   ];
 }
 
-/** A view may read another one that is not populated yet, which is an error: failed views are tried again after the others. */
+/**
+ * A materialized view may read another one that is not populated yet, which is an error, so failed views are refreshed
+ * again after the others.
+ */
 async function refreshViews(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   let pending = (await listRelations(source, { where: "c.relkind = 'm' AND c.relispopulated" })).map(namesOf);
   for (;;) {
@@ -110,7 +115,7 @@ async function copyLargeObjects(source: PinnedSession, target: PinnedSession): P
   return warnings;
 }
 
-/** Bytes of a large object per statement. */
+/** Maximum bytes of a large object that one statement copies. */
 const chunkBytes = 262_144;
 
 async function copyLargeObject(source: PinnedSession, target: PinnedSession, oid: number): Promise<void> {

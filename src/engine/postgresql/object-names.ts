@@ -1,6 +1,6 @@
 /**
- * Name of all objects of one migration in one database. Slot names allow lower-case letters, digits and underscores, 63
- * characters.
+ * The name that all objects of one migration have in one database. Slot names allow lower-case letters, digits and
+ * underscores, 63 characters.
  */
 export function replicationObjectName(migration: string, database: string): string {
   return `${objectNamePrefix}${migration
@@ -12,8 +12,8 @@ export function replicationObjectName(migration: string, database: string): stri
 const objectNamePrefix = 'cloudctl_';
 
 /**
- * application_name of sessions that remove objects. It differs from object names, so these sessions do not terminate
- * themselves.
+ * application_name of sessions that remove objects. The application_name differs from object names, so that sessions
+ * which remove objects do not terminate themselves.
  */
 export const removalApplicationName = 'cloudctl-migration-removal';
 

@@ -9,8 +9,8 @@ import { engineApplicationName } from './object-names.ts';
 import { createTargetOwner, readFormerTargetState } from './target-owner.ts';
 
 /**
- * Creates the database if it does not exist. Throws when it has tables.
- * @returns its present owner, for a target that is written to by a role of its own
+ * Creates the target database if it does not exist. Throws if the database has tables.
+ * @returns the present owner of the database, if a role of the migration will own it
  */
 export async function prepareTargetDatabase(
   { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
@@ -33,7 +33,10 @@ export async function prepareTargetDatabase(
   });
 }
 
-/** The login that writes to the target: a role that owns the database, or without a superuser the role that was given. */
+/**
+ * The login that writes to the target: a new role that owns the database, or, without a superuser, the role that was
+ * given.
+ */
 export async function prepareTargetLogin(
   { deps, stop }: PostgresMigrationContext,
   entry: PostgresJournalEntry,
@@ -45,7 +48,7 @@ export async function prepareTargetLogin(
   );
 }
 
-/** @returns statements for a superuser, to be run when nothing else of the migration is left to do */
+/** @returns statements that a superuser must run after all other steps of the migration */
 export async function copyDatabaseSchema(
   { job, deps, stop }: PostgresMigrationContext,
   { name, source, target, former }: PostgresJournalEntry,
@@ -63,7 +66,7 @@ export async function copyDatabaseSchema(
   return copied.lastStatements ?? [];
 }
 
-/** Event triggers would fire for statements of the migration, so they come after everything else. */
+/** Event triggers are created last, because they would fire for statements of the migration. */
 export async function createLateObjects(
   { deps }: PostgresMigrationContext,
   { target }: PostgresJournalEntry,

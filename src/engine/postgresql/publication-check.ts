@@ -6,9 +6,9 @@ import { engineApplicationName } from './object-names.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /**
- * Returns a function for every poll of a database that tells whether its publication is missing. Most calls repeat the last
- * answer: each look needs a session in that database of the source. PostgreSQL 18 goes on without the publication and replicates
- * nothing, so a slot that is in use proves nothing.
+ * Returns a function that every poll of a database calls to find out whether the publication is missing. Most calls
+ * return the previous result, because each query needs a session in that database of the source. A slot in use does not
+ * prove that the publication exists: without the publication PostgreSQL 18 continues, but replicates nothing.
  */
 export function createPublicationCheck(
   { name, source }: PostgresJournalEntry,

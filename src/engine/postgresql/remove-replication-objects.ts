@@ -10,8 +10,8 @@ import { dropGuardStatements } from './subscription-guard.ts';
 import { releaseTargetOwner } from './target-owner.ts';
 
 /**
- * Removes the subscription, the slots and the publication of one database, in whatever state they are. Rows stay. Retries until
- * `removalTimeout` has passed.
+ * Removes the subscription, the slots and the publication of one database, whatever their state. Rows stay. Retries the
+ * removal until `removalTimeout` has passed.
  * @returns the objects that could not be removed
  */
 export async function removeReplicationObjects(
@@ -68,8 +68,8 @@ export async function removeReplicationObjects(
 }
 
 /**
- * Ends the login of the role that wrote to the target, and gives the database back to its owner.
- * @returns the role, when it could not be done
+ * Revokes the login of the role that wrote to the target, and restores the owner of the database.
+ * @returns the role if one of these steps failed
  */
 export async function releaseMigrationTarget(
   entry: PostgresJournalEntry,
@@ -88,7 +88,7 @@ export async function releaseMigrationTarget(
       },
     );
   let error = await releaseIn(entry.target.dbname);
-  // A role belongs to the server: it can be there without the database.
+  // The role is removed even if the database does not exist, because a role belongs to the server.
   if (error === undefined && isMissing) error = await releaseIn('postgres');
   if (error === undefined) return [];
   const { name, target } = entry;
@@ -106,16 +106,19 @@ interface RemovalContext {
 type RemovalStep = (session: PinnedSession) => Promise<void>;
 
 /**
- * Owner of the table synchronization slots to remove: the oid of a subscription; `any` of the target while the target cannot be
- * queried.
+ * The subscription whose table synchronization slots are removed: its oid, or `any` for all subscriptions of the target
+ * if the target cannot be queried.
  */
 interface TableSyncSlots {
   owner: string | 'any' | 'none';
-  /** False: every table was replicated, so the workers have dropped them. */
+  /** False if every table was replicated, because the table synchronization workers have then dropped their slots. */
   mayExist: boolean;
 }
 
-/** Resolves with undefined when done, else with the last error. A database that does not exist (3D000) holds no objects. */
+/**
+ * Resolves with undefined after a success, else with the last error. A database that does not exist (3D000) contains no
+ * objects, so nothing is left to remove.
+ */
 async function retryUntilTimeout(
   { entry, deps, signal }: RemovalContext,
   side: LeftoverObject['side'],
@@ -123,7 +126,7 @@ async function retryUntilTimeout(
 ): Promise<unknown> {
   for (let attempt = 0; ; attempt++) {
     try {
-      // The first attempt has a time limit of its own, even when an earlier step has used up the shared one.
+      // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
       const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
       await withEngineSession(entry[side], deps, { name: removalApplicationName, signal: ownSlot }, step);
       return undefined;
@@ -139,7 +142,7 @@ async function retryUntilTimeout(
   }
 }
 
-/** Retrying does not help: insufficient_privilege or invalid_authorization_specification. */
+/** SQLSTATEs after which no retry can succeed: insufficient_privilege and invalid_authorization_specification. */
 const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
@@ -159,7 +162,8 @@ async function removeSubscription(
   if (found === undefined) return removeGuard(session, entry);
   syncSlots.owner = found.oid ?? 'none';
   syncSlots.mayExist = found.copying === 't';
-  // Without the subscription the next process could not find out the names of its slots.
+  // The oid of the subscription is recorded before the subscription is dropped, because the next process needs it to
+  // find the names of the slots.
   if (found.oid != null) deps.journal.recordIntent({ ...entry, subscriptionOid: found.oid });
   const quoted = quoteIdentifier(found.subname ?? entry.name);
   await session.query(`ALTER SUBSCRIPTION ${quoted} DISABLE`);
@@ -168,7 +172,7 @@ async function removeSubscription(
   await removeGuard(session, entry);
 }
 
-/** A target without a superuser has none. */
+/** A target without a superuser has no event trigger that guards the subscription. */
 async function removeGuard(session: PinnedSession, { name, former }: PostgresJournalEntry): Promise<void> {
   if (former === undefined) return;
   for (const statement of dropGuardStatements(name)) await session.query(statement);
@@ -197,12 +201,13 @@ async function removeSlots(
 function syncSlotCondition({ targetSystem }: PostgresJournalEntry, { owner }: TableSyncSlots): string {
   if (owner === 'none') return 'false';
   const pattern = `^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${targetSystem}$`;
-  // While the target cannot be queried, an active slot may belong to another subscription.
+  // While the target cannot be queried, an active slot is kept, because it may belong to another subscription.
   return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
 async function removePublication(session: PinnedSession, entry: PostgresJournalEntry): Promise<void> {
-  // A read-only server rejects DROP PUBLICATION IF EXISTS even when the publication does not exist.
+  // DROP PUBLICATION IF EXISTS is not sent to a read-only server, which rejects it even if the publication does not
+  // exist.
   const found = await querySingleValue(
     session,
     `SELECT 1 FROM pg_publication WHERE pubname = ${quoteLiteral(entry.name)}`,
@@ -211,8 +216,8 @@ async function removePublication(session: PinnedSession, entry: PostgresJournalE
 }
 
 /**
- * A statement continues after its client has died, and could create the slot after this removal. Throws while such a session is
- * still running.
+ * Sessions of the migration are ended first: a statement continues after its client has died, and could create the slot
+ * after this removal. Throws while a session of the migration is still running.
  */
 async function terminateSessions(session: PinnedSession, name: string): Promise<void> {
   const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;

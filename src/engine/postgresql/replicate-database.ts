@@ -18,11 +18,11 @@ export interface ReplicationOptions {
   readonly targetVersion: number;
   readonly poller: SourcePoller;
   readonly deps: EngineDependencies;
-  /** Ends replication and aborts a running query. */
+  /** Ends the replication and aborts a running query. */
   readonly signal: AbortSignal;
 }
 
-/** Polls source and target of one database until the signal is aborted. Rejects when replication cannot continue. */
+/** Polls source and target of one database until the signal is aborted. Rejects if the replication cannot continue. */
 export async function replicateDatabase(
   { entry, targetVersion, poller, deps, signal }: ReplicationOptions,
   progress: DatabaseProgress,
@@ -78,7 +78,7 @@ type RecordPoll = (
   status: TargetReplicationStatus,
 ) => void;
 
-/** Records the result of each poll, and since when nothing is left to replicate. */
+/** Records the result of each poll, and the time since which nothing is left to replicate. */
 function createPollRecorder({ now, limits }: EngineDependencies, progress: DatabaseProgress): RecordPoll {
   let position: string | undefined;
   let latest: SourceReplicationStatus | undefined;
@@ -97,14 +97,15 @@ function createPollRecorder({ now, limits }: EngineDependencies, progress: Datab
       progress.idlePolls = 0;
     } else if (source !== latest) {
       progress.idleSince ??= now();
-      // The virtual clock may jump. Changes written before the jump show up only in the poll after the next one.
+      // The virtual clock of the sandbox may jump. Changes that were written before a jump of the clock are visible
+      // only in the second poll after it.
       progress.idlePolls = now() - progress.idleSince >= limits.idleTime ? progress.idlePolls + 1 : 0;
     }
     latest = source;
   };
 }
 
-/** Shows a warning while workers fail or stay away, and removes it afterwards. */
+/** Shows a warning while replication workers fail or are missing, and removes the warning afterwards. */
 function createFailureWarning(
   { warnings }: DatabaseProgress,
   memory: number,
@@ -118,7 +119,7 @@ function createFailureWarning(
       failedAt = performance.now();
     }
     failures = status.failures;
-    // A worker that fails is connected for milliseconds only, every few seconds.
+    // A failing replication worker is connected only for milliseconds, every few seconds.
     inactivePolls = active ? 0 : inactivePolls + 1;
     const isRecent = failedAt !== undefined && performance.now() - failedAt < memory;
     const at = warnings.indexOf(note);
@@ -130,7 +131,7 @@ function createFailureWarning(
 
 const maxInactivePolls = 10;
 
-/** True after two polls past the idle time that found nothing to replicate. */
+/** True after two polls after the idle time in which nothing was left to replicate. */
 export function isReplicationIdle({ idlePolls }: Pick<DatabaseProgress, 'idlePolls'>): boolean {
   return idlePolls >= 2;
 }

@@ -13,7 +13,7 @@ export async function createPublicationAndSlot(session: PinnedSession, name: str
     `CREATE PUBLICATION ${quoteIdentifier(name)} FOR ALL TABLES WITH (publish = '${operations}')`,
     migrationStatementTimeout,
   );
-  // Slot creation waits for all transactions that are open on the server.
+  // Creating a replication slot waits for all transactions that are open on the server.
   await session.query(
     `SELECT pg_create_logical_replication_slot(${quoteLiteral(name)}, 'pgoutput')`,
     migrationStatementTimeout,
@@ -21,9 +21,10 @@ export async function createPublicationAndSlot(session: PinnedSession, name: str
 }
 
 /**
- * Starts the initial copy. The slot exists already: within one server, CREATE SUBSCRIPTION with create_slot would wait for
- * itself.
- * @param owner the role that it belongs to, when a superuser creates it: its workers run code of the source
+ * Creates the subscription, which starts the initial copy. The slot must exist already: within one server, CREATE
+ * SUBSCRIPTION with create_slot would wait for itself.
+ * @param owner the role that will own the subscription, if a superuser creates it, because its workers run code of the
+ * source
  */
 export async function createSubscription(
   session: PinnedSession,
@@ -32,7 +33,8 @@ export async function createSubscription(
   owner: string | undefined,
 ): Promise<void> {
   const version = await assertEnoughWorkers(session);
-  // The statement holds the password, and the server may log statements. Only a superuser may change this.
+  // Statement logging is turned off, because CREATE SUBSCRIPTION contains the password. Only a superuser may change the
+  // settings of statement logging, so an error is ignored.
   await session
     .query("SET log_statement = 'none'; SET log_min_duration_statement = -1; SET log_min_error_statement = 'panic'")
     .catch(() => {});
@@ -47,14 +49,17 @@ export async function createSubscription(
   await session.query(text, migrationStatementTimeout);
 }
 
-/** With password_required = false the owner may not change the connection, and the source need not ask for a password. */
+/**
+ * With password_required = false the owner of the subscription may not change its connection, and the source need not
+ * request a password.
+ */
 function disabledOptions(version: number): string {
   return `, enabled = false${version >= 160_000 ? ', password_required = false, run_as_owner = false' : ''}`;
 }
 
 /**
- * Before PostgreSQL 16 only a superuser can become the owner. The role is one inside this transaction alone, so no other session
- * ever sees it as a superuser.
+ * Before PostgreSQL 16 only a superuser can become the owner of a subscription. The role is a superuser only inside
+ * this transaction, so no other session sees it as a superuser.
  */
 function ownerStatements(subscription: string, role: string, version: number): string {
   const quoted = quoteIdentifier(role);
@@ -64,9 +69,10 @@ function ownerStatements(subscription: string, role: string, version: number): s
 }
 
 /**
- * Without a free worker a subscription waits without an error: each needs an apply worker and at least one worker for the
- * initial copy. Without a replication origin the copy fails again and again and leaves a slot on the source each time.
- * @returns server_version_num
+ * Without a free worker a subscription waits without an error: each subscription needs an apply worker and at least one
+ * worker for the initial copy. Checks for free replication origins: without one the copy fails repeatedly, and leaves a
+ * slot on the source each time.
+ * @returns server_version_num of the target
  */
 async function assertEnoughWorkers(session: PinnedSession): Promise<number> {
   const [row] = await queryLastRows(

@@ -3,12 +3,12 @@ import { quoteLiteral } from '../../postgresql/quote.ts';
 import { MigrationError } from '../migration-error.ts';
 import type { TableProgress, TableSyncState } from '../migration-state.ts';
 
-/** Replication state of one database, read from the target. */
+/** The replication state of one database, read from the target. */
 export interface TargetReplicationStatus {
   readonly tables: readonly TableProgress[];
-  /** Changes only when a transaction was applied. */
+  /** A value that changes only when a transaction was applied. */
   readonly position: string;
-  /** Errors of the workers so far; undefined before PostgreSQL 15, which does not count them. */
+  /** Number of errors of the replication workers so far; undefined before PostgreSQL 15, which does not count them. */
   readonly failures: number | undefined;
 }
 
@@ -48,19 +48,19 @@ function parseSyncState(text: string | null | undefined): TableSyncState {
   return syncStates.find((stage) => stage === text) ?? 'i';
 }
 
-/** Replication state of all databases, read from the source: slots by name. */
+/** The replication state of all databases, read from the source: replication slots by name. */
 export interface SourceReplicationStatus {
-  /** End of the WAL, to be passed to the next poll. */
+  /** End of the WAL of the source, to be passed to the next poll. */
   readonly endLsn: string;
   readonly slots: ReadonlyMap<string, SlotReplicationStatus>;
 }
 
 export interface SlotReplicationStatus {
   readonly lagBytes: number;
-  /** The target has confirmed everything up to the `endLsn` of the previous poll. */
+  /** Whether the target has confirmed everything up to the `endLsn` of the previous poll. */
   readonly caughtUp: boolean;
   readonly lost: boolean;
-  /** The target is connected. */
+  /** Whether the target is connected to the replication slot. */
   readonly active: boolean;
 }
 

@@ -12,7 +12,10 @@ import { isReplicationIdle } from './replicate-database.ts';
 import { readServerIdentity, requireCompatibleServers, type ServerIdentity } from './server-identity.ts';
 import { createSourcePoller } from './source-poller.ts';
 
-/** Migrates all databases of the source. Rejects when none could start; the outcome of each is in `migrationProgress`. */
+/**
+ * Migrates all databases of the source. Rejects if no database could start; the outcome of each database is in
+ * `migrationProgress`.
+ */
 export async function runPostgresMigration(
   job: PostgresMigrationJob,
   deps: EngineDependencies,
@@ -71,8 +74,8 @@ async function prepareMigration(
 }
 
 /**
- * A managed cluster cannot be migrated to another one (spec.md §4.6), whatever name the request has for it. A managed server that
- * does not respond is not the source, which does.
+ * A managed cluster cannot be migrated to another managed cluster (spec.md §4.6), whatever host name the request uses
+ * for it. A managed server that does not respond cannot be the source, because the source responds.
  */
 async function refuseManagedSource(
   source: ServerIdentity,
@@ -88,7 +91,10 @@ async function refuseManagedSource(
   }
 }
 
-/** Ends the migration when all running databases are idle. Failed and dumped databases do not count. */
+/**
+ * Ends the migration when no running database has anything left to replicate. Failed databases and databases migrated
+ * with a dump do not count.
+ */
 async function stopWhenIdle(
   migrationProgress: MigrationProgress,
   deps: EngineDependencies,

@@ -1,8 +1,9 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 
 /**
- * What PostgreSQL stores for a password (`pg_authid.rolpassword`). A statement with it tells a log nothing, and the setting
- * password_encryption of the server does not matter. https://www.rfc-editor.org/rfc/rfc5803
+ * The value that PostgreSQL stores for a password (`pg_authid.rolpassword`). A statement with the SCRAM verifier does
+ * not reveal the password in a log, and does not depend on the setting password_encryption of the server.
+ * https://www.rfc-editor.org/rfc/rfc5803
  * @param password ASCII only, which needs no SASLprep
  */
 export function scramVerifier(password: string, salt: Uint8Array): string {
@@ -13,5 +14,8 @@ export function scramVerifier(password: string, salt: Uint8Array): string {
   return `SCRAM-SHA-256$${iterations}:${Buffer.from(salt).toString('base64')}$${parts.join(':')}`;
 }
 
-/** The default of PostgreSQL; the password is random, so more would not protect it better. */
+/**
+ * The default number of SCRAM iterations of PostgreSQL; more would not protect the password better, because it is
+ * random.
+ */
 const iterations = 4096;

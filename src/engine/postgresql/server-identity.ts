@@ -6,10 +6,10 @@ import { queryLastRows } from './engine-session.ts';
 export interface ServerIdentity {
   /** `server_version_num`, for example 170005. */
   readonly version: number;
-  /** System identifier of pg_control. Copies of a data directory share it. */
+  /** System identifier of the server, from pg_control. Copies of a data directory have the same system identifier. */
   readonly system: string;
   readonly startedAt: string;
-  /** The session belongs to a superuser. */
+  /** Whether the session belongs to a superuser. */
   readonly isSuperuser: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function readServerIdentity(session: PinnedSession): Promise<Server
 
 type ComparedIdentity = Omit<ServerIdentity, 'isSuperuser'>;
 
-/** Compares source and target by spec.md §4.6. Throws a MigrationError. */
+/** Checks whether source and target are the same server, which spec.md §4.6 forbids. Throws a MigrationError. */
 export function requireCompatibleServers(source: ComparedIdentity, target: ComparedIdentity): void {
   if (source.system === target.system && source.startedAt === target.startedAt) {
     throw new MigrationError('source and target are the same server');

@@ -4,13 +4,13 @@ import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { readSourceStatus, type SourceReplicationStatus } from './replication-status.ts';
 
-/** Reads the slots of all databases of the source in one query. */
+/** Reads the replication slots of all databases of the source in one query. */
 export interface SourcePoller {
-  /** Adds a slot to the query. */
+  /** Adds a replication slot to the query. */
   addSlot(name: string): void;
-  /** A status that is at most half a poll interval old; undefined during an outage. */
+  /** The status of the slot, at most half a poll interval old; undefined during an outage of the source. */
   poll(): Promise<SourceReplicationStatus | undefined>;
-  /** The error of the present outage. */
+  /** The error of the present outage of the source. */
   outage(): unknown;
   close(): Promise<void>;
 }
@@ -40,7 +40,8 @@ export function createSourcePoller(
       if (latest === undefined || !isFresh) {
         polledAt = performance.now();
         polledNames = new Set(names);
-        // Polls run one after another: they share a session, and each compares with the one before.
+        // Polls run one after another, because they share a session, and because each is compared with the previous
+        // one.
         latest = (latest ?? Promise.resolve()).then(poll, poll);
       }
       return latest;

@@ -18,7 +18,7 @@ export function subscriptionConninfo(source: PostgresqlSource, version: number):
     ...(password === '' ? [] : [['password', password] as const]),
     ['sslmode', source.ssl],
     ...(requireAuth === undefined ? [] : [['require_auth', requireAuth] as const]),
-    // Without a limit, a source that does not answer would block DROP SUBSCRIPTION.
+    // connect_timeout is set, because a source that does not respond would otherwise block DROP SUBSCRIPTION.
     ['connect_timeout', '10'],
   ];
   return options.map(([name, value]) => `${name}=${quoteValue(value)}`).join(' ');

@@ -1,10 +1,11 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 
 /**
- * Before PostgreSQL 16 the owner of a subscription, as which code of the source runs, can change its connection. The target would
- * connect to itself as the user of its operating system, which host rules often trust. Only an event trigger can prevent that; it
- * belongs to the superuser, as does its schema, so the owner cannot remove it.
- * @param name of the subscription
+ * Before PostgreSQL 16 the owner of a subscription can change its connection, and code of the source runs as this
+ * owner. With a changed connection the target could connect to itself as its operating system user, which pg_hba.conf
+ * often trusts. Only an event trigger can prevent such a change; the trigger and its schema belong to the superuser, so
+ * the owner of the subscription cannot remove them.
+ * @param name name of the subscription
  */
 export function createGuardStatements(name: string): string {
   const quoted = quoteIdentifier(name);
@@ -20,7 +21,7 @@ export function createGuardStatements(name: string): string {
     ALTER EVENT TRIGGER ${quoted} ENABLE ALWAYS;`;
 }
 
-/** Each succeeds when the object does not exist. */
+/** Each statement succeeds even if its object does not exist. */
 export function dropGuardStatements(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [

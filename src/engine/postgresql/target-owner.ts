@@ -10,7 +10,7 @@ import { engineApplicationName } from './object-names.ts';
 import { scramVerifier } from './scram-verifier.ts';
 import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 
-/** What the target database is before it belongs to the role of the migration. */
+/** The state of the target database before the role of the migration becomes its owner. */
 export async function readFormerTargetState(session: PinnedSession): Promise<FormerTargetState> {
   const [row] = await queryLastRows(
     session,
@@ -36,8 +36,9 @@ async function readDatabaseSettings(session: PinnedSession, dbname: string): Pro
 }
 
 /**
- * Creates the role that owns one database of the target while it is written to. Expressions of the source run with its rights,
- * so it is no superuser, and it logs in itself: with SET ROLE they could return to the role of the session.
+ * Creates the role that owns one target database while the migration writes to it. Expressions of the source run with
+ * the privileges of this role, so the role is no superuser and logs in itself: after SET ROLE such expressions could
+ * return to the role of the session.
  * @param session of a superuser in that database
  * @param entry in the journal already
  * @returns the login of the role
@@ -51,11 +52,13 @@ export async function createTargetOwner(
 ): Promise<PostgresqlSource> {
   const role = quoteIdentifier(name);
   const password = Buffer.from(deps.random(24)).toString('base64url');
-  // BYPASSRLS: the owner copies rows of tables with FORCE ROW LEVEL SECURITY; other tables it cannot read anyway.
+  // The role has BYPASSRLS, because it must copy rows into tables with FORCE ROW LEVEL SECURITY; it has no privileges
+  // on tables of others.
   await session.query(
     `CREATE ROLE ${role} LOGIN NOSUPERUSER BYPASSRLS PASSWORD ${quoteLiteral(scramVerifier(password, deps.random(16)))}`,
   );
-  // As in replication, triggers and foreign keys do not fire while rows are copied. Only a superuser can change this.
+  // As in replication, triggers and foreign keys do not fire while rows are copied. Only a superuser can set
+  // session_replication_role for the role.
   await session.query(`ALTER ROLE ${role} SET session_replication_role = 'replica'`);
   await session.query(`ALTER DATABASE ${quoteIdentifier(target.dbname)} OWNER TO ${role}`);
   // From PostgreSQL 15 on, the schema public belongs to the owner of the database.
@@ -67,7 +70,7 @@ export async function createTargetOwner(
   return login;
 }
 
-/** Host rules of the target may admit the superuser alone. */
+/** Checks that the role can log in, because pg_hba.conf of the target may allow only the superuser. */
 async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, signal: AbortSignal): Promise<void> {
   try {
     await withEngineSession(login, deps, { name: engineApplicationName, signal }, async () => {});
@@ -80,8 +83,9 @@ async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, si
 }
 
 /**
- * Ends the login of the role and gives the database back. The role stays as the owner of what was copied: functions and views run
- * with the rights of their owner, so a superuser must not own them. A role that owns nothing is dropped.
+ * Revokes the login of the role, and restores the owner of the database. The role remains the owner of the copied
+ * objects: functions and views run with the privileges of their owner, so a superuser must not own them. A role that
+ * owns no objects is dropped.
  * @param session of a superuser in that database, or in another one when it does not exist any more
  */
 export async function releaseTargetOwner(
@@ -120,7 +124,8 @@ async function restoreFormerState(
   if (row === undefined) return;
   const database = quoteIdentifier(dbname);
   if (row.owns === 't') {
-    // The settings first: a second attempt sees from the owner that they are still to restore.
+    // The settings are restored before the owner, so that a second attempt can recognize by the owner that they are not
+    // restored yet.
     await restoreDatabaseSettings(session, dbname, former.settings);
     await session.query(`ALTER DATABASE ${database} OWNER TO ${await existingRole(session, former.owner)}`);
   }
@@ -130,7 +135,10 @@ async function restoreFormerState(
   if (former.privileges !== undefined) await restoreTargetPrivileges(session, dbname, former.privileges);
 }
 
-/** The owner of a database can set its parameters, search_path for example, for every later session. */
+/**
+ * Settings of the database are removed, because its owner can set parameters such as search_path for every later
+ * session.
+ */
 async function restoreDatabaseSettings(
   session: PinnedSession,
   dbname: string,
@@ -143,7 +151,7 @@ async function restoreDatabaseSettings(
     const [name, value] = [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)];
     const alter = `ALTER DATABASE ${database} SET ${quoteIdentifier(name)}`;
     if (!quotedLists.has(name)) return [`${alter} TO ${quoteLiteral(value)}`];
-    // A literal would be one element of the list; the parser of the server splits the value.
+    // A list must not be one literal, which would be a single element; the server parser splits the value.
     return [
       `SELECT pg_catalog.set_config(${quoteLiteral(name)}, ${quoteLiteral(value)}, true)`,
       `${alter} FROM CURRENT`,
@@ -152,7 +160,7 @@ async function restoreDatabaseSettings(
   await session.query(['BEGIN', `ALTER DATABASE ${database} RESET ALL`, ...statements, 'COMMIT'].join('; '));
 }
 
-/** The lists of quoted names that a database can set: GUC_LIST_QUOTE in guc_tables of PostgreSQL. */
+/** The settings of a database whose value is a list of quoted names: GUC_LIST_QUOTE in guc_tables of PostgreSQL. */
 const quotedLists: ReadonlySet<string> = new Set([
   'search_path',
   'temp_tablespaces',

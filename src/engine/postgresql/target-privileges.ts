@@ -3,7 +3,10 @@ import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { TargetPrivilege } from '../migration-journal.ts';
 import { queryLastRows } from './engine-session.ts';
 
-/** Privileges on a database and, for a session in it, on its schema public. Default privileges are listed like granted ones. */
+/**
+ * Reads the privileges on a database and, for a session in that database, on its schema public. Default privileges are
+ * listed like granted privileges.
+ */
 export async function readTargetPrivileges(
   session: PinnedSession,
   dbname: string,
@@ -29,8 +32,9 @@ export async function readTargetPrivileges(
 }
 
 /**
- * Grants and revokes until the privileges are those from before the migration: the owner of a database can give it to anybody.
- * Does nothing where they have not changed. A privilege that another role had granted is granted by the owner.
+ * Restores the privileges from before the migration, because the owner of a database can grant privileges to any role.
+ * Does nothing if the privileges have not changed. A privilege that another role had granted is now granted by the
+ * owner.
  * @param session of a superuser, after the former owners were restored
  */
 export async function restoreTargetPrivileges(

@@ -6,7 +6,8 @@ import type { LeftoverObject } from '../migration-state.ts';
 import { isReplicaOf, readReplicaSettings, readServerInfo, writeReplicaSettings } from './replica.ts';
 
 /**
- * Promotes the target (REPLICAOF NO ONE) and restores its settings; the keys stay. Retries until `removalTimeout` has passed.
+ * Promotes the Redis target (REPLICAOF NO ONE) and restores its settings; the keys remain. Retries a failed command
+ * until `removalTimeout` has passed.
  */
 export async function detachTarget(
   entry: RedisJournalEntry,

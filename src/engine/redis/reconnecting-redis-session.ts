@@ -5,7 +5,7 @@ import type { RedisSource } from '../../redis/source.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
 
-/** A session that outlives outages, and a server that refuses commands for a while. */
+/** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
 export function openRedisSession(
   endpoint: RedisSource,
   deps: EngineDependencies,
@@ -19,7 +19,10 @@ export function openRedisSession(
   });
 }
 
-/** Repeats a task that the server refuses because it is busy. Any other error is thrown at once: an address may be wrong. */
+/**
+ * Repeats a task while the server refuses it because the server is busy. Any other error is thrown at once, because the
+ * address may be wrong.
+ */
 export async function retryWhileBusy<T>(
   task: () => Promise<T>,
   { limits, sleep }: EngineDependencies,
@@ -45,11 +48,12 @@ function isBusy(error: unknown): boolean {
   return (error instanceof ConnectError || error instanceof CommandError) && busyCodes.has(error.code);
 }
 
-/** A stopped server accepts connections and does not respond; one that restarts closes them. */
+/** A stopped server accepts connections and does not respond; a server that restarts closes them. */
 function isLost(error: unknown): boolean {
   if (error instanceof CommandError) return error.lost;
   if (!(error instanceof ConnectError)) return false;
-  // A TLS handshake without a response has no code of its own; the first connection has shown that TLS works.
+  // A TLS error counts as an outage, because a handshake without a response has no error code of its own, and the first
+  // connection has proved that TLS works.
   return error.phase !== 'startup' || lostCodes.has(error.code);
 }
 

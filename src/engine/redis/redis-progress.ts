@@ -2,14 +2,14 @@ import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseProgress, type OutagePhase, recordDatabaseOutage } from '../migration-state.ts';
 import type { RedisReplicationStatus } from './redis-replication-status.ts';
 
-/** Records why nothing is transferred at the moment, for all databases of the server. */
+/** Records for all databases of the server why no data is transferred at present. */
 export function recordOutageOfDatabases({ databases }: MigrationProgress, phase: OutagePhase, reason: string): void {
-  // Before the first poll of both servers their databases are not known.
+  // The databases are not known before both servers have been polled once.
   if (databases.length === 0) databases.push({ ...createDatabaseProgress('db0'), method: 'continuous' });
   for (const progress of databases) recordDatabaseOutage(progress, phase, reason);
 }
 
-/** Records a poll of both servers. A database whose last key was deleted stays, with 0 keys. */
+/** Records a poll of both servers. A database whose last key was deleted remains in the progress, with 0 keys. */
 export function updateProgress(
   { databases }: MigrationProgress,
   { isUp, lagBytes, databases: polled }: RedisReplicationStatus,

@@ -1,16 +1,22 @@
 import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { TableProgress } from '../migration-state.ts';
 
-/** Replication state of a Redis target, from INFO of both servers. */
+/** The replication state of a Redis target, from the replies of both servers to INFO. */
 export interface RedisReplicationStatus {
   readonly isUp: boolean;
-  /** A full synchronization is running. A target whose source refuses only requests one every second. */
+  /**
+   * Whether a full synchronization is running. False for a target whose source refuses: it only requests a full
+   * synchronization every second.
+   */
   readonly isCopying: boolean;
   readonly lagBytes: number;
   /** Offsets in the replication stream of the source, in bytes: written by the source, processed by the target. */
   readonly sourceOffset: number;
   readonly targetOffset: number;
-  /** Changes with every write of a client. The offsets also advance without writes, because of pings. */
+  /**
+   * A value that changes with every write of a client. The replication offsets also advance without writes, because of
+   * pings.
+   */
   readonly writeMarker: string;
   readonly databases: readonly RedisDatabaseProgress[];
 }
@@ -45,7 +51,7 @@ export function readReplicationStatus(source: RedisInfo, target: RedisInfo): Red
 function databasesOf(source: RedisInfo, target: RedisInfo, isUp: boolean): readonly RedisDatabaseProgress[] {
   const counts = new Map(parseKeyspace(target).map(({ index, keys }) => [index, keys]));
   const indexes = new Set([...parseKeyspace(source).map(({ index }) => index), ...counts.keys()]);
-  // An empty source is replicated as well; its first key may appear in any database.
+  // An empty source has no databases in INFO, but is replicated as well; its first key may appear in any database.
   return (indexes.size === 0 ? [0] : [...indexes])
     .sort((a, b) => a - b)
     .map((index) => {

@@ -2,21 +2,21 @@ import type { RedisSession } from '../../redis/connection.ts';
 import { infoNumber, parseInfo, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 
-/** Settings of the target that replication changes. */
+/** Settings of the Redis target that replication changes. */
 export type ReplicaSettings = Readonly<Record<string, string>>;
 
 export async function readServerInfo(session: RedisSession): Promise<RedisInfo> {
   return parseInfo(String(await session.send(['INFO'])));
 }
 
-/** Number of databases of a server; infinity where the server does not report it. */
+/** Number of databases of a server; infinity if the server does not report it. */
 export async function readDatabaseLimit(session: RedisSession): Promise<number> {
   const reply = await session.send(['CONFIG', 'GET', 'databases']);
   const count = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
   return count > 0 ? count : Number.POSITIVE_INFINITY;
 }
 
-/** Settings that the server does not have are left out. */
+/** Reads settings, and leaves out those that the server does not have. */
 export async function readReplicaSettings(session: RedisSession): Promise<ReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
@@ -39,7 +39,7 @@ export async function writeReplicaSettings(
   }
 }
 
-/** Settings with which the target connects to the source. */
+/** The settings with which the Redis target connects to the source. */
 export function replicaSettingsFor(source: RedisSource): ReplicaSettings {
   return {
     masteruser: source.username ?? '',
@@ -52,7 +52,7 @@ export async function startReplicaOf(session: RedisSession, source: RedisSource)
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
-/** True when the server is a replica of that source. */
+/** True if the server is a replica of the given source. */
 export function isReplicaOf(info: RedisInfo, source: RedisSource): boolean {
   const host = info.get('master_host');
   return (

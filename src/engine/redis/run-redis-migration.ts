@@ -92,7 +92,10 @@ async function prepareTarget(
   });
 }
 
-/** Compares source and target by spec.md §4.6. A replica deletes all its keys first, so the target must be empty. */
+/**
+ * Checks whether source and target are the same server, which spec.md §4.6 forbids. The target must be empty, because a
+ * new replica first deletes all its keys.
+ */
 function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: number): void {
   if (source.get('run_id') !== undefined && source.get('run_id') === target.get('run_id')) {
     throw new MigrationError('source and target are the same server');
@@ -108,7 +111,8 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
     throw new MigrationError(`the target is not empty: it contains ${keyCount} keys, which a replica would delete`);
   const outOfRange = parseKeyspace(source).find(({ index }) => index >= databases);
   if (outOfRange !== undefined) {
-    // Redis exits when it loads a snapshot with a database number that is out of range.
+    // The target must have enough databases, because Redis exits when it loads a snapshot with a database number that
+    // is out of range.
     throw new MigrationError(
       `the source has keys in database ${outOfRange.index}, and the target has ${databases} (setting: databases)`,
     );
@@ -144,7 +148,10 @@ interface ReplicationContext {
   readonly stop: AbortSignal;
 }
 
-/** Resolves when the migration is stopped or, with `finishWhenIdle`, idle for `idleTime`; rejects when it cannot continue. */
+/**
+ * Resolves when the migration is stopped or, with `finishWhenIdle`, has had nothing to replicate for `idleTime`;
+ * rejects if the migration cannot continue.
+ */
 async function replicateUntilStopped({
   source,
   target,
@@ -181,11 +188,12 @@ async function replicateUntilStopped({
           throw new MigrationError(linkDown);
         }
         hasBeenUp ||= status.isUp;
-        // A link that was never up may still be connecting.
+        // A replication link that was never up may still be connecting.
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
         if (isDown) recordOutageOfDatabases(migrationProgress, 'link_down', linkDown);
-        // Pings advance the same offset as writes, so the comparison is with the previous poll.
+        // The offset of the target is compared with the offset of the source in the previous poll, because pings
+        // advance the offset like writes.
         const isQuiet =
           status.isUp &&
           previous !== undefined &&

@@ -8,8 +8,8 @@ import { type SchemaWriter, type SourceAndTargetSchema, withSchemaWriter } from 
 import { missingRequirements, targetObstacles, versionObstacles } from './target-obstacles.ts';
 
 /**
- * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction. Objects that
- * it cannot copy are reported before anything is created.
+ * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction.
+ * Objects that cannot be copied are reported before anything is created.
  */
 export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
   withSchemaSession(from, signal, (source) =>
@@ -20,7 +20,7 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
     ),
   );
 
-/** Copies a schema between two open sessions. */
+/** Copies a schema from one open session to another. */
 export async function copySchemaBetween(
   from: DatabaseEndpoint,
   { source, target }: SourceAndTargetSchema,
@@ -57,7 +57,10 @@ interface CopyPlan {
   readonly obstacles: readonly string[];
 }
 
-/** Orders the parts so that they can be created. Comments on objects that are not copied are left out. */
+/**
+ * Orders the parts of a schema so that each can be created after those it depends on. Comments on objects that are not
+ * copied are left out.
+ */
 export function planSchemaParts({
   parts,
   dependencies,
@@ -79,7 +82,10 @@ export function planSchemaParts({
   };
 }
 
-/** Extensions create their own comments. The schema public exists already, but its comment may differ. */
+/**
+ * Comments of extension members are left out, because extensions create their own comments. The schema public exists on
+ * the target already, but its comment may differ.
+ */
 function isCommentTargetCopied(id: string, containerOf: string | undefined): boolean {
   if (containerOf === undefined) return id.startsWith('pg_namespace:');
   return containerOf === id || !containerOf.startsWith('pg_extension:');

@@ -10,12 +10,12 @@ import { withSchemaWriter } from './schema-writer.ts';
 
 export interface SchemaCopierOptions {
   readonly env: Environment;
-  /** Folder with pg_dump; absent: all usual folders are searched. */
+  /** Folder that contains pg_dump; absent: all usual folders are searched. */
   readonly folder?: string | undefined;
   readonly run?: RunExternalProgram;
 }
 
-/** Uses pg_dump when a version is installed that can read the source, else the system catalogs. */
+/** Uses pg_dump if an installed version can read the source, else the system catalogs. */
 export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: SchemaCopierOptions): SchemaCopier {
   return (from, to, signal, superuser) =>
     withSchemaSession(from, signal, (source) =>
@@ -33,7 +33,7 @@ export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: Sc
     );
 }
 
-/** An unreadable folder counts as empty. */
+/** A folder that cannot be read counts as empty. */
 function listNamesOrNone(folder: string): readonly string[] {
   try {
     return listFolder(folder);

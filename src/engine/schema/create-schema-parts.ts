@@ -11,9 +11,9 @@ export interface SchemaTransaction {
 export const defaultSchemaTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMIT' };
 
 /**
- * Creates all parts in one transaction, or none.
- * @returns the part that the target rejected, with its message; undefined: all were created. Throws when the connection is
- * lost.
+ * Creates all parts of the schema in one transaction, or none.
+ * @returns the part that the target rejected, with the error message; undefined if all were created. Throws if the
+ * connection is lost.
  */
 export async function createSchemaParts(
   session: PinnedSession,
@@ -22,11 +22,15 @@ export async function createSchemaParts(
 ): Promise<string | undefined> {
   const error = await createAll(session, batchStatements(parts), transaction);
   if (error === undefined) return undefined;
-  // A batch does not report which statement failed, so the statements run again one by one, and are rolled back.
+  // A message with several statements does not report which statement failed, so after an error the statements run
+  // again one by one, and are rolled back.
   return (await findFailingPart(session, parts, transaction)) ?? error;
 }
 
-/** Characters per message: one message per statement would cost a round trip each. */
+/**
+ * Maximum characters of a message with several statements, because one message for each statement would cost a round
+ * trip each.
+ */
 const batchCharacters = 200_000;
 
 function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
@@ -42,7 +46,7 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
   return text === '' ? all : [...all, text];
 }
 
-/** Returns the error message of the server; undefined: everything was created and committed. */
+/** Returns the error message of the server; undefined if all statements were committed. */
 async function createAll(
   session: PinnedSession,
   texts: readonly string[],
@@ -72,7 +76,7 @@ async function findFailingPart(
   return undefined;
 }
 
-/** Runs a statement and returns the error message of the server after a rollback; undefined: it succeeded. */
+/** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
 export async function trySchemaStatement(session: PinnedSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, schemaStatementTimeout);

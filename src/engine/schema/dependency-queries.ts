@@ -2,8 +2,8 @@ import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { catalogNameSql } from './sql-fragments.ts';
 
 /**
- * Dependencies from pg_depend: `piece` needs `whole`. Left out are the owners of sequences, which are set later, and foreign keys
- * of partitions, which are created with those of their parents.
+ * Dependencies from pg_depend: `piece` needs `whole`. The query leaves out owners of sequences, which are set later,
+ * and foreign keys of partitions, which are created with those of their parents.
  */
 export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' || d.objid AS piece, ${catalogNameSql('d.refclassid')} || ':' || d.refobjid AS whole
   FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
@@ -12,7 +12,7 @@ export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' |
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
       AND (SELECT contype FROM pg_constraint WHERE oid = d.objid) = 'f')`;
 
-/** Catalog entries that are created together with another one: `piece` belongs to `whole`. */
+/** Catalog entries that are created together with another one: the entry `piece` is created together with `whole`. */
 export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
@@ -34,5 +34,5 @@ export const implicitCatalogEntriesQuery = `SELECT piece, whole FROM (
   UNION ALL SELECT ${catalogNameSql('classid')} || ':' || objid, 'pg_extension:' || refobjid FROM pg_depend WHERE deptype = 'e'
 ) AS p(piece, whole)`;
 
-/** From PostgreSQL 14 on, each range type has a multirange type. */
+/** Since PostgreSQL 14, each range type has a multirange type. */
 export const multirangesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;

@@ -8,11 +8,11 @@ import { userSchemaCondition } from './sql-fragments.ts';
 export interface SourceExtension {
   readonly name: string;
   readonly schema: string;
-  /** The schema must be created before the extension. */
+  /** Whether the schema of the extension must be created before the extension. */
   readonly hasUserSchema: boolean;
 }
 
-/** In the order of creation, so that required extensions come first. */
+/** Extensions are returned in the order of creation, so that required extensions come first. */
 export async function readExtensions(session: PinnedSession): Promise<readonly SourceExtension[]> {
   const [rows = []] = await session.query(
     `SELECT e.extname, n.nspname, ${userSchemaCondition('n')} AND n.nspname <> 'public' AS has_user_schema
@@ -27,7 +27,7 @@ export async function readExtensions(session: PinnedSession): Promise<readonly S
   }));
 }
 
-/** Names of extensions that the target has already, or that its owner could create without a superuser. */
+/** Names of extensions that the target database has already, or that its owner could create without a superuser. */
 export async function readTrustedExtensions({ session, version }: SchemaSession): Promise<ReadonlySet<string>> {
   const trusted =
     version >= 130_000
@@ -39,12 +39,16 @@ export async function readTrustedExtensions({ session, version }: SchemaSession)
 
 export interface ExtensionOwner {
   readonly role: string;
-  /** The owner may write to tables of extensions and use their foreign-data wrappers. */
+  /**
+   * Grants the owner of the target database the right to write to tables of extensions and to use their foreign-data
+   * wrappers.
+   */
   readonly grantAccess: boolean;
 }
 
 /**
- * Creates extensions in a database without any other object: their scripts run as a superuser and could call what they find.
+ * Creates extensions in a database without any other object, because their scripts run as a superuser and could call
+ * functions of users.
  * @returns the extensions that the target rejected, each with the reason
  */
 export async function installExtensions(
@@ -76,7 +80,7 @@ export async function installExtensions(
   }
 }
 
-/** The names are of extensions of the target, in a database that has no other objects. */
+/** Only extensions that the target provides are named here, in a database that has no other objects. */
 async function grantExtensionObjects(session: PinnedSession, owner: string): Promise<void> {
   const statements = await queryColumn(
     session,

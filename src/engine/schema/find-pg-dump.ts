@@ -11,9 +11,9 @@ export interface PgDumpProgram {
 
 export interface PgDumpSearch {
   readonly env: Environment;
-  /** The only folder to search. */
+  /** The only folder in which pg_dump is searched. */
   readonly folder?: string | undefined;
-  /** File names in a folder; empty when the folder does not exist. */
+  /** The names of the files in a folder; empty if the folder does not exist. */
   readonly namesIn: (folder: string) => readonly string[];
   readonly run: RunExternalProgram;
 }
@@ -28,13 +28,13 @@ export async function findPgDumpPrograms(places: PgDumpSearch, signal: AbortSign
   return [...byMajor.values()].sort((one, other) => one.major - other.major);
 }
 
-/** `pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, `… 9.6.24`, `… 19beta1`. */
+/** Examples of the version output: `pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`, `… 9.6.24`, `… 19beta1`. */
 export function parsePgDumpMajor(text: string): number | undefined {
   const major = /^pg_dump \([^)]*\) (\d+)(?:\.|beta|rc|devel|\s|$)/.exec(text)?.[1];
   return major === undefined ? undefined : Number(major);
 }
 
-/** The oldest program that can read the server; undefined: none is new enough. */
+/** The oldest pg_dump that can read the server; undefined if none is new enough. */
 export function closestPgDump(programs: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
   return programs.find(({ major }) => major >= Math.floor(version / 10_000));
 }
@@ -79,7 +79,7 @@ async function probeVersion(
   }
 }
 
-/** Variables that a program needs to run, without PG* variables, which would change the connection. */
+/** Environment variables that pg_dump needs to run, without PG* variables, which would change the connection. */
 export function minimalEnvironment(env: Environment): Environment {
   const names = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP'];
   return {

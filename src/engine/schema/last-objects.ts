@@ -9,9 +9,12 @@ export interface LateCreatedObject {
   readonly name: string;
   readonly kind: 'event trigger' | 'publication' | 'publication of schemas';
   readonly quoted: string;
-  /** Made of quoted names and known keywords: a superuser of the target runs them, and the source can say anything. */
+  /**
+   * The statements consist of quoted names and known keywords only, because a superuser of the target runs them, and
+   * the source is not trusted.
+   */
   readonly statements: readonly string[];
-  /** What is not as on the source. */
+  /** How the copied object differs from the object on the source. */
   readonly warning?: string;
 }
 
@@ -20,7 +23,8 @@ export async function readLateCreatedObjects(source: SchemaSession): Promise<rea
   return [
     ...(await rows(publicationsQuery(source.version))).map(parsePublication),
     ...(source.version < 150_000 ? [] : (await rows(schemaPublicationsQuery)).map(parseSchemaPublication)),
-    // Last: they would fire for the statements after them, with the rights of the superuser who runs these.
+    // Event triggers are created last, because they would fire for later statements, with the privileges of the
+    // superuser who runs these statements.
     ...(await rows(eventTriggersQuery)).map(parseEventTrigger),
   ];
 }
@@ -45,7 +49,7 @@ function parseEventTrigger(row: PostgresqlRow): LateCreatedObject {
     quoted,
     statements: [
       create,
-      // Before the state: a trigger that is not enabled yet does not fire for its own comment.
+      // The comment is set before the event trigger is enabled, so that the trigger does not fire for its own comment.
       ...comment(`EVENT TRIGGER ${quoted}`, row),
       ...(state === undefined ? [] : [`ALTER EVENT TRIGGER ${quoted} ${state}`]),
     ],
@@ -53,8 +57,8 @@ function parseEventTrigger(row: PostgresqlRow): LateCreatedObject {
 }
 
 /**
- * It would fire for every later session of a superuser, with the rights of that superuser, so it is never enabled: another session
- * sees it disabled from the first moment.
+ * A login event trigger is never enabled, because it would fire for every later session of a superuser with the
+ * privileges of that superuser; other sessions only ever see it disabled.
  */
 function parseLoginTrigger(row: PostgresqlRow, create: string, state: string | undefined): LateCreatedObject {
   const quoted = quoteIdentifier(row.name ?? '');

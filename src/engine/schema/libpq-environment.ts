@@ -7,8 +7,9 @@ import type { DatabaseEndpoint } from '../schema-copier.ts';
 import { schemaApplicationName } from './schema-session.ts';
 
 /**
- * Runs a task with the connection variables of libpq. The password is a variable of the child process, which other users cannot
- * read: a file would stay when this process is killed. Only CA certificates, which are public, are in a file.
+ * Runs a task with the connection variables of libpq. The password is an environment variable of the child process,
+ * which other users cannot read; a file would remain if this process is killed. Only CA certificates, which are not
+ * secret, are written to a file.
  */
 export async function withLibpqEnvironment<T>(
   from: DatabaseEndpoint,
@@ -32,10 +33,11 @@ export async function withLibpqEnvironment<T>(
       PGAPPNAME: schemaApplicationName,
       PGGSSENCMODE: 'disable',
       PGSSLMODE: sslMode(from.ssl, what),
-      // libpq before version 16 ignores it.
+      // libpq before version 16 ignores PGREQUIREAUTH.
       ...(requireAuth === undefined ? {} : { PGREQUIREAUTH: requireAuth }),
       PGCONNECT_TIMEOUT: '30',
-      // libpq finds no .pgpass, service file or client certificate of the user.
+      // Paths of files that do not exist, so that libpq finds no .pgpass, service file or client certificate of the
+      // user.
       HOME: '/dev/null',
       ...(caFile === undefined ? {} : { PGSSLROOTCERT: caFile }),
     });
@@ -52,13 +54,16 @@ function sslMode(ssl: DatabaseEndpoint['ssl'], what: 'full' | 'chain' | undefine
 const folderPrefix = 'cloudctl-dump-';
 const caFileName = 'authority.pem';
 
-/** Earlier versions kept the password of the source in a file of that name. */
+/** Earlier versions wrote the password of the source to a file of this name. */
 const knownFileNames: readonly string[] = ['password', caFileName];
 
-/** libpq reads the files when it connects, for which it has 30 s. */
+/** libpq reads these files when it connects, within its timeout of 30 s. */
 const minimumAgeMs = 60_000;
 
-/** Removes the folders of killed runs, which may hold a password. A folder that is not exactly such a one stays. */
+/**
+ * Removes the folders that processes which were killed have left, because they may contain a password. A folder with
+ * any other content is not removed.
+ */
 function removeFoldersOfKilledRuns(): void {
   const parent = tmpdir();
   for (const name of listNames(parent)) {
@@ -78,7 +83,7 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Symbolic links are neither a file nor a folder here. */
+/** Symbolic links count as neither file nor folder. */
 function isOwnAndOld(path: string, kind: 'file' | 'folder'): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || Date.now() - found.mtimeMs < minimumAgeMs) return false;

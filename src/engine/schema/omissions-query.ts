@@ -1,6 +1,6 @@
 import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
 
-/** Returns rows with the column `note`: properties of the source that are not copied on purpose. */
+/** A query with the column `note`: properties of the source that are intentionally not copied. */
 export const omittedPropertiesQuery = `SELECT note FROM (
   SELECT format('privileges (GRANT) are not copied: %s objects have privileges', count(*)) FROM (
       SELECT c.oid FROM ${userRelations('rpvmSf')} WHERE c.relacl IS NOT NULL

@@ -8,9 +8,11 @@ export type SchemaPartOrder =
   | { readonly kind: 'circle'; readonly parts: readonly SchemaPart[] };
 
 /**
- * Sorts parts so that each follows those it depends on; ties are sorted by kind and name, so that the same schema gives the
- * same statements. A dependency that is not a part exists already: it belongs to the server or an extension.
- * @param pieces entries that are created with another one; a dependency on such an entry is one on its container
+ * Sorts the parts of a schema so that each part follows those it depends on. Independent parts are sorted by kind and
+ * name, so that the same schema gives the same statements. A dependency on an object that is not a part is satisfied
+ * already: the object belongs to the server or an extension.
+ * @param pieces catalog entries that are created with another entry; a dependency on such an entry is a dependency on
+ * the other
  */
 export function orderSchemaParts(
   parts: readonly SchemaPart[],
@@ -29,11 +31,12 @@ export function orderSchemaParts(
   return sortTopologically([...parts].sort(byKindAndName), dependencyIds);
 }
 
-/** Returns a function that finds the part which creates a catalog entry; undefined: no part does. */
+/** Returns a function that finds the part which creates a catalog entry; its result is undefined if no part does. */
 export function createOwningPartLookup(ids: ReadonlySet<string>, pieces: ReadonlyMap<string, string>) {
   return (id: string): string | undefined => {
     let at: string | undefined = id;
-    // An array of a table's row type is three steps deep. The limit guards against a corrupt catalog.
+    // The array type of the row type of a table is three steps away from the table. The number of steps is limited
+    // because of corrupt catalogs.
     for (let step = 0; step < 8 && at !== undefined; step++) {
       if (ids.has(at)) return at;
       at = pieces.get(at);
@@ -42,7 +45,10 @@ export function createOwningPartLookup(ids: ReadonlySet<string>, pieces: Readonl
   };
 }
 
-/** Kahn's algorithm: takes the first part in the list without open dependencies, until none is left. */
+/**
+ * Kahn's algorithm: repeatedly takes the first part in the list whose dependencies are all taken, until no part is
+ * left.
+ */
 function sortTopologically(
   parts: readonly SchemaPart[],
   dependencyIds: ReadonlyMap<string, ReadonlySet<string>>,
@@ -78,7 +84,7 @@ function byKindAndName(one: SchemaPart, other: SchemaPart): number {
 
 interface Heap {
   add(value: number): void;
-  /** Removes and returns the smallest value. */
+  /** Removes and returns the smallest value of the heap. */
   take(): number | undefined;
 }
 

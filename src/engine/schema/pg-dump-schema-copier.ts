@@ -17,8 +17,8 @@ export interface PgDumpDependencies {
 }
 
 /**
- * Runs the script of pg_dump in one transaction of an own session: psql is not needed, its meta-commands cannot be injected
- * through a name, and a failure leaves nothing.
+ * Runs the script of pg_dump in one transaction of its own session: psql is not needed, a name cannot inject a
+ * meta-command of psql, and after a failure nothing remains.
  */
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
@@ -68,7 +68,8 @@ const pgDumpArguments = [
   '--no-subscriptions',
   '--no-tablespaces',
   '--no-password',
-  // A role that is set for the database would read in place of the one that logged in.
+  // `--role=none` is set, because a role that is stored for the database would otherwise read instead of the role that
+  // logged in.
   '--role=none',
   '--quote-all-identifiers',
   '--encoding=UTF8',
@@ -95,10 +96,13 @@ async function readSchemaScript(
   });
 }
 
-/** Maximum length of a schema script. One protocol message holds four times as much. */
+/**
+ * The maximum number of characters of a schema script. The maximum length of a protocol message is four times the
+ * maximum length of a script.
+ */
 const maxScriptCharacters = 256 * 1024 * 1024;
 
-/** False for TLS verification with the CAs of the system, which libpq does not find. */
+/** False if TLS is verified with the CA certificates of the operating system, which libpq does not use. */
 export function canConnectByPgDump({ verify }: DatabaseEndpoint): boolean {
   return verify === undefined || verify.ca !== undefined;
 }

@@ -7,14 +7,14 @@ import { schemaPartQueries } from './schema-part-queries.ts';
 import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
 import { unsupportedObjectsQuery } from './unsupported-objects.ts';
 
-/** A schema, read from the catalogs of the source. */
+/** A schema, read from the system catalogs of the source. */
 export interface SourceSchema {
   readonly parts: readonly SchemaPart[];
   readonly dependencies: readonly SchemaPartDependency[];
   readonly containedEntries: readonly SchemaPartDependency[];
   /** Objects that cannot be copied. */
   readonly unsupported: readonly string[];
-  /** Properties that are not copied on purpose. */
+  /** Properties of objects that are intentionally not copied. */
   readonly omissions: readonly string[];
 }
 

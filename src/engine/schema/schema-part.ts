@@ -3,19 +3,22 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** One object of a schema, with the statements that create it. */
 export interface SchemaPart {
-  /** Catalog and oid, `pg_class:16384`, as in pg_depend. Parts without a catalog entry have a prefix of their own. */
+  /**
+   * Id of the part: catalog and oid as in pg_depend, for example `pg_class:16384`. Ids of parts without a catalog entry
+   * have a prefix of their own.
+   */
   readonly id: string;
   readonly kind: SchemaPartKind;
   /** For messages: `table public.orders`. */
   readonly name: string;
-  /** Ids of parts that must be created before, in addition to pg_depend. */
+  /** Ids of parts that must be created before this part, in addition to those in pg_depend. */
   readonly dependsOn: readonly string[];
-  /** What the target must provide: `role:auditor`, `extension:postgis`, `language:plpgsql`. */
+  /** What the target must provide for the part: `role:auditor`, `extension:postgis`, `language:plpgsql`. */
   readonly requirements: readonly string[];
   readonly statements: readonly string[];
 }
 
-/** In the order of creation where dependencies do not decide. */
+/** The kinds of parts, in the order of creation for parts that do not depend on each other. */
 export const schemaPartKinds = [
   'schema',
   'extension',
@@ -53,8 +56,8 @@ export interface ServerVersions {
 }
 
 /**
- * A query whose rows are parts: `id`, `name`, and as arrays `statements`, `depends_on`, `requirements` (the last two are
- * optional).
+ * A query whose rows are parts of a schema: its columns are `id`, `name`, and the arrays `statements`, `depends_on` and
+ * `requirements` (the last two are optional).
  */
 export interface PartQuery {
   readonly kind: SchemaPartKind;
@@ -72,12 +75,12 @@ export function parseSchemaPart(kind: SchemaPartKind, row: PostgresqlRow): Schem
   };
 }
 
-/** Removes quotes that a name does not need: the session sets quote_all_identifiers. */
+/** Removes quotes that a name does not need, because the session sets quote_all_identifiers. */
 export function unquoteName(name: string): string {
   return name.replace(/"([a-z_][a-z0-9_]*)"/g, '$1');
 }
 
-/** The elements of an array, without nulls. */
+/** The elements of a text array, without nulls. */
 export function parseTextArray(text: string | null | undefined): readonly string[] {
   return text == null ? [] : parseArrayText(text).filter((entry) => entry !== null);
 }

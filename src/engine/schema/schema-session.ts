@@ -3,19 +3,21 @@ import { type PinnedSession, pinSession } from '../../postgresql/pinned-session.
 import type { DatabaseEndpoint } from '../schema-copier.ts';
 import { applySettingsQuery } from '../session-settings.ts';
 
-/** Milliseconds per statement. DDL for a view over a thousand others takes minutes. */
+/**
+ * Milliseconds per statement. The timeout is long, because DDL for a view over a thousand other views takes minutes.
+ */
 export const schemaStatementTimeout = 600_000;
 
-/** application_name of these sessions and of pg_dump. */
+/** application_name of sessions that copy a schema, and of pg_dump. */
 export const schemaApplicationName = 'cloudctl-schema';
 
-/** Milliseconds for connecting, in addition to the signal of the caller. */
+/** Time limit in milliseconds for connecting, in addition to the signal of the caller. */
 const connectTimeout = 30_000;
 
 /**
- * Settings that would change how DDL is written or understood, whatever the role or the database sets. With an empty
- * search_path the server qualifies every name; with quote_all_identifiers a word that is a keyword only in a later release
- * stays a name.
+ * Fixed values for settings that change how DDL is written or parsed, which override those of the role and the
+ * database. With an empty search_path the server qualifies every name; with quote_all_identifiers a word that is a
+ * keyword only in a later release stays a name.
  */
 const sessionSettings = {
   client_encoding: 'UTF8',
@@ -65,13 +67,13 @@ export async function withSchemaSession<T>(
   }
 }
 
-/** The column `value` of the first row. */
+/** The value in the column `value` of the first row. */
 export async function queryValueColumn(session: PinnedSession, text: string): Promise<string | null | undefined> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows[0]?.value;
 }
 
-/** One column of all rows, without nulls. */
+/** The values of one column in all rows, without nulls. */
 export async function queryColumn(session: PinnedSession, text: string, name: string): Promise<readonly string[]> {
   const [rows = []] = await session.query(text, schemaStatementTimeout);
   return rows.flatMap((row) => row[name] ?? []);

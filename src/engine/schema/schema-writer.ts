@@ -7,21 +7,24 @@ import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
 import { superuserObjectsQuery } from './superuser-objects.ts';
 
-/** How the objects of a schema are created on the target. */
+/** The ways in which objects of a schema are created on the target. */
 export interface SchemaWriter {
   readonly session: SchemaSession['session'];
   readonly transaction: SchemaTransaction;
-  /** Objects that may not be created. */
+  /** Names of the objects that may not be created. */
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
   readonly lastStatements: readonly string[];
-  /** Creates what must be there before any other object. Resolves with what the target rejected. */
+  /**
+   * Creates the objects that must exist before all others, such as extensions. Resolves with the objects that the
+   * target rejected.
+   */
   createFirst(): Promise<readonly string[]>;
   /** Statements, with all names quoted, for objects that are created in another way, or not at all. */
   isLeftOut(statement: string): boolean;
 }
 
-/** Everything is created by the login of the target. */
+/** A writer with which the login of the target creates all objects. */
 export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
   return {
     session,
@@ -36,11 +39,11 @@ export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
 
 export interface SourceAndTargetSchema {
   readonly source: SchemaSession;
-  /** The login that owns the database. */
+  /** The login that owns the target database. */
   readonly target: SchemaSession;
 }
 
-/** Copies with a superuser at hand, who creates extensions first, and other objects only if that is allowed. */
+/** A writer with a superuser session, which creates extensions first, and other objects only if that is allowed. */
 export function withSchemaWriter(
   { source, target }: SourceAndTargetSchema,
   superuser: SuperuserAccess | undefined,
@@ -78,7 +81,10 @@ export function withSchemaWriter(
   });
 }
 
-/** The owner is a superuser inside the transaction alone, so that it owns what is created, and no other session sees it as one. */
+/**
+ * The owner of the database is a superuser only inside this transaction: it then owns the created objects, and no other
+ * session sees it as a superuser.
+ */
 function superuserTransaction(owner: string): SchemaTransaction {
   const role = quoteIdentifier(owner);
   return {

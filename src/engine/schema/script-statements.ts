@@ -1,6 +1,7 @@
 /**
- * Removes statements from a script of pg_dump. Only correctness depends on it: the script runs with the rights of a role that is
- * no superuser, whatever a name or a body in it pretends.
+ * Removes certain statements from a script of pg_dump. Only correctness depends on this function, not security: the
+ * script runs with the privileges of a role that is no superuser, whatever names or function bodies in the script
+ * contain.
  * @param isLeftOut receives the statement without comments and white space before it
  */
 export function removeStatements(script: string, isLeftOut: (statement: string) => boolean): string {
@@ -14,7 +15,7 @@ const leadingComments = /^(?:\s+|--[^\n]*\n)*/;
 /** Quotes are doubled in a string, so `'a''b'` is read as two strings. */
 const token = /'[^']*'?|"[^"]*"?|--[^\n]*|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|;/g;
 
-/** Parts that end with a semicolon outside of quotes and comments; together they are the script. */
+/** Splits the script into parts that end with a semicolon outside of quotes and comments. */
 function splitStatements(script: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;

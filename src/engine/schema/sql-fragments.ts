@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 
-/** SQL condition: a user object that belongs to no extension. Arguments are not escaped. */
+/** SQL condition: a user object that belongs to no extension. Arguments of these functions are not escaped. */
 export function userObjectCondition(catalogue: string, oid: string): string {
   return `(${oid} >= ${firstNormalObjectId} AND NOT EXISTS (SELECT FROM pg_depend member
     WHERE member.classid = '${catalogue}'::regclass AND member.objid = ${oid} AND member.deptype = 'e'))`;
@@ -29,13 +29,13 @@ export function userRelations(letters: string): string {
     AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_class', 'c.oid')}`;
 }
 
-/** `"fillfactor"='70', "toast"."…"='…'`, or null for no options. */
+/** SQL expression: storage options such as `"fillfactor"='70', "toast"."…"='…'`, or null if there are none. */
 export function storageOptionsSql(options: string, prefix = ''): string {
   return `(SELECT string_agg(format('${prefix}%I=%L', option_name, option_value), ', ')
     FROM pg_options_to_table(${options}))`;
 }
 
-/** ` COLLATE "s"."c"` when the collation is not the default of the type, else an empty string. */
+/** SQL expression: ` COLLATE "s"."c"` if the collation is not the default of the type, else an empty string. */
 export function collateClause(collation: string, type: string): string {
   return `coalesce((SELECT format(' COLLATE %I.%I', cn.nspname, co.collname)
     FROM pg_collation co JOIN pg_namespace cn ON cn.oid = co.collnamespace
@@ -43,7 +43,7 @@ export function collateClause(collation: string, type: string): string {
 }
 
 /**
- * Options of CREATE SEQUENCE and of identity columns.
+ * SQL expression: the options of CREATE SEQUENCE and of identity columns.
  * @param sequence alias of pg_sequence
  */
 export function sequenceOptionsSql(sequence: string): string {

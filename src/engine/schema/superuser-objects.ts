@@ -1,8 +1,8 @@
 import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 
 /**
- * Returns rows with the column `name`: objects of the source that only a superuser can create, and without which others cannot be
- * created. Extensions, event triggers and publications are not among them.
+ * A query with the column `name`: objects of the source that only a superuser can create, and that other objects need.
+ * The result does not contain extensions, event triggers and publications.
  * @see https://www.postgresql.org/docs/current/sql-commands.html (the notes of each CREATE command)
  */
 export const superuserObjectsQuery = `SELECT DISTINCT name FROM (

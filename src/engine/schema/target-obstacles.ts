@@ -4,7 +4,7 @@ import type { SchemaPart, ServerVersions } from './schema-part.ts';
 import { queryColumn, queryValueColumn } from './schema-session.ts';
 import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 
-/** Reasons why a schema cannot be copied between these versions; empty: it can. */
+/** Reasons why a schema cannot be copied between the given PostgreSQL versions; empty if it can. */
 export function versionObstacles({ from, to }: ServerVersions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
@@ -15,10 +15,10 @@ export function versionObstacles({ from, to }: ServerVersions): readonly string[
   return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, PostgreSQL ${formatMajorVersion(to)}`];
 }
 
-/** The catalog queries work from this version on. */
+/** The oldest PostgreSQL version with which the catalog queries work. */
 const oldestReadableVersion = 120_000;
 
-/** Reasons why this target cannot hold the schema: existing objects or another encoding; empty: it can. */
+/** Reasons why the schema cannot be created on the target: existing objects, or another encoding; empty if it can. */
 export async function targetObstacles(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
   const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
   return [
@@ -29,7 +29,7 @@ export async function targetObstacles(source: PinnedSession, target: PinnedSessi
 
 const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
 
-/** Names of at most 20 user objects in this database, without extensions. */
+/** Names of at most 20 objects of users in the target database, without extensions. */
 async function listExistingObjects(session: PinnedSession): Promise<readonly string[]> {
   return await queryColumn(
     session,
@@ -47,7 +47,7 @@ async function listExistingObjects(session: PinnedSession): Promise<readonly str
   );
 }
 
-/** Requirements that the target does not meet, each with its part. */
+/** Requirements of schema parts that the target does not meet, each with its part. */
 export async function missingRequirements(
   session: PinnedSession,
   parts: readonly SchemaPart[],

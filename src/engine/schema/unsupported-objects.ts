@@ -1,7 +1,7 @@
 import type { ServerVersions } from './schema-part.ts';
 import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
 
-/** Returns rows with the column `name`: objects of the source that cannot be copied. */
+/** A query with the column `name`: objects of the source that cannot be copied. */
 export function unsupportedObjectsQuery({ from, to }: ServerVersions): string {
   const questions = [
     ...catalogsWithoutCopier.map(
@@ -60,7 +60,10 @@ function joinNamespace(column: string): string {
   return `JOIN pg_namespace n ON n.oid = ${column}`;
 }
 
-/** A superuser can create objects in system schemas, which the other queries leave out. */
+/**
+ * Objects that a superuser created in system schemas cannot be copied, because the other queries leave out system
+ * schemas.
+ */
 const systemSchemaQueries = [
   ['pg_class', 'relation', 'relname', 'relnamespace', `o.relkind IN ('r', 'v', 'm', 'S', 'p', 'f')`],
   ['pg_proc', 'function', 'proname', 'pronamespace', 'true'],
@@ -80,6 +83,9 @@ const systemSchemaQueries = [
 const detachingPartitionsQuery = `SELECT format('partition %s.%s that is being detached', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhdetachpending`;
 
-/** From PostgreSQL 17 on, partitions share the identity of their parent, so one with its own cannot be attached. */
+/**
+ * Since PostgreSQL 17, partitions share the identity columns of their parent, so a table with an identity column of its
+ * own cannot be attached.
+ */
 const partitionIdentityQuery = `SELECT format('separate identity column in partition %s.%s', n.nspname, c.relname)
   FROM ${userRelations('rp')} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' WHERE c.relispartition`;

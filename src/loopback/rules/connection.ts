@@ -2,7 +2,7 @@ import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request
 import { type LoopbackRefusal, refuseHttpMethod, refuseRequest } from '../refusal.ts';
 import type { LoginExpectations } from '../request-decision.ts';
 
-/** Only connections from this machine are accepted, whatever address is bound (RFC 8252 §8.3). */
+/** The loopback server accepts only connections from this machine, whatever address it is bound to (RFC 8252 §8.3). */
 export function checkLoopbackPeer(
   _: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -12,8 +12,9 @@ export function checkLoopbackPeer(
 }
 
 /**
- * Only this user, and root, under which port forwarders run: another user who reads the start URL from the list of processes
- * would receive the state, and could log this user in to an account of their own.
+ * The loopback server accepts requests only from the same user and from root, who runs port forwarders: another user who reads
+ * the start URL from the list of processes would receive the state parameter and could complete the login with a different
+ * account.
  */
 export function checkPeerUser(
   _: LoginExpectations<unknown>,
@@ -22,7 +23,7 @@ export function checkPeerUser(
   return isOtherUser === true ? refuseRequest('forbidden') : undefined;
 }
 
-/** GET, or POST on the relay of the implicit flow. */
+/** The method must be GET, or POST for the relay of the implicit flow. */
 export function checkMethod(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -32,7 +33,7 @@ export function checkMethod(
   return request.method === allow ? undefined : refuseHttpMethod(allow);
 }
 
-/** Exactly one Host header, with the authority of the callback URL: prevents DNS rebinding. */
+/** The request must have exactly one Host header with host and port of the callback URL, which prevents DNS rebinding. */
 export function checkHost(expected: LoginExpectations<unknown>, request: LoopbackRequest): LoopbackRefusal | undefined {
   const hosts = headerValues(request, 'host');
   return hosts.length === 1 && hosts[0] === expected.host ? undefined : refuseRequest('misdirected');

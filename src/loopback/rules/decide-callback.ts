@@ -4,8 +4,9 @@ import { refuseRequest } from '../refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
 
 /**
- * Decides about a request on the callback path. The first authorization response ends the wait, whatever its result;
- * everything else is refused. In the implicit flow a callback without parameters gets the bridge page.
+ * Decides how to respond to a request for the callback path. The first authorization response ends the wait, whatever its
+ * result; all later responses are refused. In the implicit flow, a callback request without parameters receives the bridge
+ * page.
  */
 export function decideCallback<Accepted>(
   expected: LoginExpectations<Accepted>,
@@ -22,7 +23,7 @@ export function decideCallback<Accepted>(
   return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(query), 'query');
 }
 
-/** Accepts the parameters if they are an authorization response and the login is still armed. */
+/** Accepts the parameters if they are an authorization response and no response was accepted before. */
 export function acceptAuthorizationResponse<Accepted>(
   expected: LoginExpectations<Accepted>,
   phase: LoginPhase,
@@ -36,13 +37,14 @@ export function acceptAuthorizationResponse<Accepted>(
   return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuseRequest('already_finished');
 }
 
-// Some servers send `iss` in the query and everything else in the fragment (RFC 9207 §2); the bridge page adds it to the fragment.
+// Some servers send `iss` in the query and all other parameters in the fragment (RFC 9207 §2); the bridge page adds `iss` to
+// the fragment.
 function isBare(query: string, own: string): boolean {
   const beside = own !== '' && query.startsWith(`${own}&`) ? query.slice(own.length + 1) : query;
   return query === own || /^iss=[^&]+$/.test(beside);
 }
 
-// No browser sends only some of the Sec-Fetch headers, so such a request must not end a login.
+// Every browser sends either all or none of the Sec-Fetch headers, so a request with only some of them must not end a login.
 function isNavigation(request: LoopbackRequest): boolean {
   const complete =
     headerValues(request, 'sec-fetch-mode').length > 0 && headerValues(request, 'sec-fetch-dest').length > 0;

@@ -6,13 +6,13 @@ import { refuseRequest } from '../refusal.ts';
 import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
 import { acceptAuthorizationResponse } from './decide-callback.ts';
 
-/** Decides about the relay request: the fragment of the implicit flow, with the nonce of the bridge page. */
+/** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
 export function decideRelay<Accepted>(
   expected: LoginExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,
 ): RequestDecision<Accepted> {
-  // The bridge page sends the fragment in the body; a query could end up in logs.
+  // The bridge page sends the fragment in the request body, because a query could be written to logs.
   if (rawQuery(request) !== '') {
     return refuseRequest('not_a_response');
   }
@@ -31,7 +31,7 @@ export function decideRelay<Accepted>(
 
 interface RelayMessage {
   readonly nonce: string;
-  /** The raw fragment, without `#`. */
+  /** The raw URL fragment without `#`. */
   readonly fragment: string;
 }
 

@@ -2,7 +2,7 @@ import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request
 import { type LoopbackRefusal, refuseRequest } from '../refusal.ts';
 import type { LoginExpectations } from '../request-decision.ts';
 
-/** Only a top-level navigation may request a page: an `<img>`, a frame or a no-cors fetch must not end a login. */
+/** A page may be requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login. */
 export function checkTopLevelNavigation(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -15,7 +15,10 @@ export function checkTopLevelNavigation(
   return navigates && document ? undefined : refuseRequest('forbidden');
 }
 
-/** An Origin header on the callback is that of the authorization server or null; requests of other sites are refused. */
+/**
+ * The Origin header of a callback request must be that of the authorization server or null; requests from other sites are
+ * refused.
+ */
 export function checkCallbackOrigin(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,
@@ -27,7 +30,10 @@ export function checkCallbackOrigin(
   return headerValues(request, 'origin').every(known) ? undefined : refuseRequest('forbidden');
 }
 
-/** The relay accepts only its own page: same origin in both headers, and a content type that no form can send. */
+/**
+ * The relay accepts requests only from the bridge page: Origin and Sec-Fetch-Site must be same-origin, and the content type
+ * must be one that no HTML form can send.
+ */
 export function checkRelaySender(
   expected: LoginExpectations<unknown>,
   request: LoopbackRequest,

@@ -1,7 +1,7 @@
 import type { DatabaseVerdict, PreflightReport } from '../report.ts';
 import { formatBytes } from './report-text.ts';
 
-/** Databases with the same verdict for the same reasons, in the order of the report. */
+/** A group of databases with the same verdict for the same reasons; groups have the order of the report. */
 export function groupDatabases({ databases }: PreflightReport): readonly (readonly DatabaseVerdict[])[] {
   const groups = new Map<string, DatabaseVerdict[]>();
   for (const database of databases) {
@@ -11,12 +11,12 @@ export function groupDatabases({ databases }: PreflightReport): readonly (readon
   return [...groups.values()];
 }
 
-/** The reasons that not every database has. */
+/** The ids of the findings that block some of the databases, but not all. */
 export function reasonsNotShared({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
   return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
 }
 
-/** Size, tables and keys of databases together, as far as they are known. */
+/** The size, tables and keys of several databases together, as far as they are known. */
 export function databaseFacts(databases: readonly DatabaseVerdict[]): readonly string[] {
   const sum = (numberOf: (database: DatabaseVerdict) => number | undefined): number | undefined => {
     const known = databases.flatMap((database) => numberOf(database) ?? []);
@@ -32,7 +32,7 @@ export function databaseFacts(databases: readonly DatabaseVerdict[]): readonly s
   ];
 }
 
-/** The same for the whole source, after the number of databases. */
+/** The number of databases of the source, with their size, tables and keys. */
 export function databaseTotals({ databases }: PreflightReport): readonly string[] {
   if (databases.length === 0) return [];
   return [`${databases.length} ${databases.length === 1 ? 'database' : 'databases'}`, ...databaseFacts(databases)];

@@ -2,34 +2,34 @@ import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingTitle, sortBySeverity } from './report-text.ts';
 
-/** One check with one status, in all databases where it was found. */
+/** The findings of one check that have the same status, from all databases. */
 export interface FindingGroup {
-  /** The first finding; check, status, title and blocked methods are those of all. */
+  /** The first finding; all findings of the group have its check, status, title and blocked methods. */
   readonly first: Finding;
   readonly findings: readonly Finding[];
   readonly title: string;
-  /** The databases it is about; empty: the server. */
+  /** The databases in which the findings were made; empty for a finding of the server. */
   readonly databases: readonly string[];
   readonly observations: readonly GroupedObservation[];
   readonly detail: FindingGroupText | undefined;
   readonly fixText: FindingGroupText | undefined;
 }
 
-/** What was observed in these databases. */
+/** An observed value, with the databases in which it was observed. */
 export interface GroupedObservation {
   readonly observed: string;
   readonly objects: readonly string[];
   readonly databases: readonly string[];
 }
 
-/** A text of the first finding. */
+/** A text of the first finding of a group. */
 export interface FindingGroupText {
   readonly text: string;
-  /** The database of the first finding, if the others have another text. */
+  /** The database of the first finding, set if other findings of the group have another text. */
   readonly exampleOf: string | undefined;
 }
 
-/** Findings by severity, those of several databases together. */
+/** Groups findings of several databases, and sorts the groups by severity. */
 export function groupFindings(findings: readonly Finding[]): readonly FindingGroup[] {
   const all = sortBySeverity(findings);
   return groupBy(all, (finding) => [finding.id, finding.status, finding.accepted === true, findingTitle(finding)]).map(
@@ -49,7 +49,7 @@ export function groupFindings(findings: readonly Finding[]): readonly FindingGro
   );
 }
 
-/** The findings because of which the requested method is not possible. */
+/** The groups of findings that block the requested migration method. */
 export function blockingGroups(
   { method, ok }: PreflightReport,
   groups: readonly FindingGroup[],
@@ -57,11 +57,11 @@ export function blockingGroups(
   const open = groups.filter(({ first }) => first.accepted !== true);
   const blockers = open.filter(({ first }) => first.status === 'fail' && first.blocks.includes(method));
   if (ok || blockers.length > 0) return blockers;
-  // With --strict warnings and unknown findings block.
+  // With --strict, warnings and unknown findings block the migration as well.
   return open.filter(({ first }) => first.status === 'warn' || first.status === 'unknown');
 }
 
-/** What is not migrated: one line for each check. */
+/** The data that is not migrated: one line for each check. */
 export function dataLossLines(groups: readonly FindingGroup[]): readonly string[] {
   return groups.flatMap(({ first, findings }) => {
     const lost = findings.filter(({ dataLoss }) => dataLoss !== undefined);
@@ -80,20 +80,20 @@ export function dataLossLines(groups: readonly FindingGroup[]): readonly string[
   });
 }
 
-/** `shop`, or `100 databases`; empty for the server. */
+/** The names of the databases of a finding, such as `shop`, or `100 databases`; empty for the server. */
 export function describeDatabases(names: readonly string[]): string {
   return names.length > 1 ? `${names.length} databases` : (names[0] ?? '');
 }
 
-/** At most so many of the names, and the number of the others. */
+/** Lists at most a given number of the names, and the number of the others. */
 export function listNames(names: readonly string[], most: number): string {
   return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 }
 
-/** Removes the sentences that the report has already; undefined: nothing is left. */
+/** Removes the sentences that the report has shown already; undefined if none is left. */
 export type RepetitionFilter = (text: string) => string | undefined;
 
-/** Settings with the same consequence have the same sentence, which a report states once. */
+/** Several settings have the same consequence, so their findings share a sentence that the report states only once. */
 export function createRepetitionFilter(): RepetitionFilter {
   const seen = new Set<string>();
   return (text) => {

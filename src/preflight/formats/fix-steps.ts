@@ -5,14 +5,14 @@ import { type FixSection, fixSections } from '../fix-sections.ts';
 import type { PreflightReport } from '../report.ts';
 import { blockingGroups, type FindingGroup, listNames } from './finding-groups.ts';
 
-/** What makes the requested method possible. */
+/** What the user must run so that the requested migration method becomes possible. */
 export interface FixSteps {
-  /** `1 table, 1 statement, no restart`; undefined: no script can do it. */
+  /** The number of changes, such as `1 table, 1 statement, no restart`; undefined if no script can make them. */
   readonly amount: string | undefined;
-  /** The statements in order, each with the database it runs in (undefined: any). */
+  /** The statements in the order in which they must run, each with its database (undefined if any database will do). */
   readonly statements: readonly FixStatement[];
   readonly restart: boolean;
-  /** Instructions for blockers that no statement fixes. */
+  /** Instructions for blocking findings that no statement can fix. */
   readonly manual: readonly ManualFix[];
 }
 
@@ -27,7 +27,7 @@ export interface FixStatement {
   readonly sql: string;
 }
 
-/** Counts what has to be run, from the sections of the fix script that are not optional. */
+/** Counts the steps of the sections of the fix script that are not optional. */
 export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[]): FixSteps {
   const sections = fixSections(report).filter(({ isOptional }) => !isOptional);
   const statements = sections
@@ -47,7 +47,10 @@ export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[
   };
 }
 
-/** The lines of the fixes of a finding, to be read and copied. Databases with the same lines are together. */
+/**
+ * The lines that fix a finding, formatted for reading and copying. Databases with the same lines share one group of
+ * lines.
+ */
 export function groupFixLines({ findings }: FindingGroup, engine: PreflightReport['engine']): readonly string[] {
   const mark = engine === 'redis' ? '#' : '--';
   const places = new Map<string, string[]>();
@@ -67,7 +70,7 @@ export function groupFixLines({ findings }: FindingGroup, engine: PreflightRepor
     ...lines.split('\n'),
   ]);
   const rest = all.length - shownLines;
-  return rest > 0 ? [...all.slice(0, shownLines), `${mark} and ${rest} more lines, in the fix script`] : all;
+  return rest > 0 ? [...all.slice(0, shownLines), `${mark} ${rest} more lines are in the fix script`] : all;
 }
 
 const shownLines = 40;
@@ -76,7 +79,7 @@ function oneLine(text: string): string {
   return sanitizeReportLine(text, maxTextLength);
 }
 
-/** Whether the fix has statements or lines for a script. */
+/** Whether the fix has statements or shell lines, which a script can contain. */
 function hasScript({ sql = [], review = [], shell = [] }: Fix): boolean {
   return sql.length + review.length + shell.length > 0;
 }
@@ -104,7 +107,7 @@ function amountText(sections: readonly FixSection[], statements: readonly FixSta
   return counts.filter((part) => part !== undefined).join(', ');
 }
 
-/** The table of an ALTER TABLE, as the statement names it. */
+/** The table name in an ALTER TABLE statement, quoted as in the statement. */
 function tableOf(sql: string): readonly string[] {
   const identifier = String.raw`(?:U&)?(?:"(?:[^"]|"")*"|[^\s".]+)`;
   const [, name] = new RegExp(`^ALTER TABLE (?:ONLY )?(${identifier}(?:\\.${identifier})?)`).exec(sql) ?? [];

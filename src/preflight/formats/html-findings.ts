@@ -11,7 +11,7 @@ import {
 import { groupFixLines } from './fix-steps.ts';
 import { statusLabel } from './report-text.ts';
 
-/** A finding with its values, its reason, and the statements that fix it. */
+/** Renders a finding: its values, its reason, and the statements that fix it. */
 export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine'], isNew: RepetitionFilter): string {
   const { first, title, databases, observations } = group;
   const detail = sharedHtml(group.detail, isNew);
@@ -34,7 +34,7 @@ ${statements(group, engine)}
 </section>`;
 }
 
-/** Checks that passed, were skipped or only inform: one row for each. */
+/** Renders checks that passed, were skipped or only inform as one table row each. */
 export function htmlOtherFindings(groups: readonly FindingGroup[]): string {
   const rows = groups.map(({ first, title, databases, observations }) => {
     const [one] = observations;
@@ -46,7 +46,7 @@ export function htmlOtherFindings(groups: readonly FindingGroup[]): string {
   return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
-/** The observed value beside the required one; of several databases a table. */
+/** Renders the observed value beside the required one; findings of several databases become a table. */
 function values(observations: readonly GroupedObservation[], required: string | undefined): string {
   const needed = required === undefined ? '' : `<dt>Required</dt><dd>${escapeHtml(required)}</dd>`;
   const [first] = observations;

@@ -26,7 +26,10 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** The report as one file without scripts or external resources: the verdict and what to run first, readable on paper. */
+/**
+ * Renders the report as one HTML file without scripts or external resources: first the verdict and what to run, in a
+ * layout that can be printed.
+ */
 export function htmlReport(report: PreflightReport): string {
   const title = `Preflight of ${sourceLabel(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlReportStyle).digest('base64');
@@ -53,8 +56,8 @@ export function htmlReport(report: PreflightReport): string {
 ${summary(report, groups, isNew)}
 ${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
-${scriptPart('Fix script', 'Every fix in order. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
-${scriptPart('Undo script', 'Restores the values that were observed. Run it after the migration.', renderUndoScript(report))}
+${scriptPart('Fix script', 'All fixes, in the order in which they must run. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
+${scriptPart('Undo script', 'This script restores the values that were observed before the fixes. Run it after the migration.', renderUndoScript(report))}
 ${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${htmlOtherFindings(others)}</details>`}
 </main>
 <footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${scopeNote}</p></footer>
@@ -68,7 +71,7 @@ function serverVersion({ source, engine }: PreflightReport): readonly string[] {
   return version === undefined ? [] : [`${engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`];
 }
 
-/** What blocks the method, what to run, and what else to know, side by side. */
+/** Three cards side by side: what blocks the migration method, what to run, and what else to know. */
 function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
   const { target, method } = report;
   const estimate = estimateRange(report);
@@ -139,7 +142,7 @@ function databases(report: PreflightReport): string {
 
 const shownDatabases = 12;
 
-/** The largest databases as bars, if they differ; the table lists all. */
+/** Shows the largest databases as bars, if their sizes differ; the table below lists all databases. */
 function chart(all: readonly DatabaseVerdict[]): string {
   const sized = all.flatMap(({ name, size_bytes: size }) => (size === undefined ? [] : [{ name, size }]));
   const largest = sized.sort((a, b) => b.size - a.size).slice(0, shownDatabases);

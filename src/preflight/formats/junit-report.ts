@@ -3,17 +3,21 @@ import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** JUnit XML: one suite, one case for each finding. A blocker is a failure, `unknown` an error; warnings are in the output. */
+/**
+ * JUnit XML after junit-10.xsd of the xUnit plugin of Jenkins, the most widely read schema: one suite, one case for
+ * each finding. A finding that blocks is a JUnit failure, an `unknown` finding an error; warnings are written to the
+ * output of the test case.
+ */
 export function junitReport(report: PreflightReport): string {
   const { findings } = report;
   const failures = findings.filter(isFailure).length;
   const errors = findings.filter(({ status }) => status === 'unknown').length;
   const skipped = findings.filter(({ status }) => status === 'skip').length;
-  const counts = `tests="${findings.length}" failures="${failures}" errors="${errors}" skipped="${skipped}" time="${(report.duration_ms / 1000).toFixed(3)}"`;
+  const counts = `tests="${findings.length}" failures="${failures}" errors="${errors}" time="${(report.duration_ms / 1000).toFixed(3)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="cloudctl preflight" ${counts}>`,
-    `  <testsuite name="${escapeXml(sourceLabel(report))}" timestamp="${report.started_at}" ${counts}>`,
+    `  <testsuite name="${escapeXml(sourceLabel(report))}" timestamp="${report.started_at}" ${counts} skipped="${skipped}">`,
     `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${escapeXml(verdictSentence(report))}"/></properties>`,
     ...findings.map(testcase),
     '  </testsuite>',

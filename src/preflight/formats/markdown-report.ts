@@ -25,7 +25,10 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** The report for a ticket or a wiki: verdict, what blocks, what to run, then each finding once, by severity. */
+/**
+ * Renders the report as Markdown, for a ticket or a wiki: verdict, blockers, what to run, then each finding once, by
+ * severity.
+ */
 export function markdownReport(report: PreflightReport): string {
   const groups = groupFindings(report.findings);
   const blockers = blockingGroups(report, groups);

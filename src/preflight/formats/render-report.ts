@@ -5,7 +5,7 @@ import { junitReport } from './junit-report.ts';
 import { markdownReport } from './markdown-report.ts';
 import { sarifReport } from './sarif-report.ts';
 
-type Render = (report: PreflightReport, version: string) => string;
+type Render = (report: PreflightReport, version: string, sarifUri: string | undefined) => string;
 
 /** By file extension. */
 const formats: Readonly<Record<string, Render>> = {
@@ -18,8 +18,17 @@ const formats: Readonly<Record<string, Render>> = {
 
 export const reportFileExtensions: readonly string[] = Object.keys(formats);
 
-/** The report in the format of the file's extension; undefined: there is no such format. `version`: of this program. */
-export function renderReport(file: string, report: PreflightReport, version: string): string | undefined {
+/**
+ * Renders the report in the format that the file extension selects; undefined if there is no such format.
+ * @param version of this program
+ * @param sarifUri the file that results of SARIF refer to, relative to the root of its repository
+ */
+export function renderReport(
+  file: string,
+  report: PreflightReport,
+  version: string,
+  sarifUri?: string,
+): string | undefined {
   const extension = reportFileExtensions.find((known) => file.toLowerCase().endsWith(known));
-  return extension === undefined ? undefined : formats[extension]?.(report, version);
+  return extension === undefined ? undefined : formats[extension]?.(report, version, sarifUri);
 }

@@ -2,19 +2,23 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { Finding, FindingStatus } from '../finding.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
-/** The order in which findings are shown. */
+/** The order of finding statuses in a report. */
 const severity: readonly FindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
 
-/** Findings by severity. The missing version of the target comes first, because only the user can give it. */
+/** Sorts findings by severity. The missing version of the target comes first, because only the user can give it. */
 export function sortBySeverity(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ id, status }: Finding): number =>
     id === 'version-not-newer' && status === 'unknown' ? -1 : severity.indexOf(status);
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
 
-/** The verdict, with the conditions under which it is correct: at most two, and the number of the others. */
+/**
+ * The sentence that states the verdict, and the conditions under which it is correct: at most two of them, and the
+ * number of the others.
+ */
 export function verdictSentence({ verdict, premises }: Pick<PreflightReport, 'verdict' | 'premises'>): string {
-  const rule = verdict === 'dump' || verdict === 'scan' ? ' Nothing may write to the source until it ends.' : '';
+  const rule =
+    verdict === 'dump' || verdict === 'scan' ? ' No application may write to the source until the copy ends.' : '';
   if (premises.length === 0) return `${possibleMethod[verdict]}.${rule}`;
   const named = premises.slice(0, 2).map(({ condition }) => condition);
   const others = premises.length - named.length;
@@ -36,7 +40,7 @@ const runningMethod: Readonly<Record<PreflightVerdict, string>> = {
   blocked: possibleMethod.blocked,
 };
 
-/** One line for each open premise, with what settles it. */
+/** One line for each condition that is not known to be true, with the option or command that resolves it. */
 export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
   return premises.map(({ id, condition, databases = [], settle = '', settled_by: settledBy, accepted }) => {
     const [first] = databases;
@@ -49,7 +53,7 @@ export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): r
   });
 }
 
-/** Bytes as `12.3 MB`, in powers of 1000. */
+/** Formats bytes as `12.3 MB`, in powers of 1000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
@@ -57,7 +61,7 @@ export function formatBytes(bytes: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
 }
 
-/** Seconds as `2 min`, `3 h 20 min`, `5 d 2 h`. */
+/** Formats seconds as `2 min`, `3 h 20 min`, `5 d 2 h`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
   const minutes = Math.round(seconds / 60);
@@ -74,31 +78,39 @@ export function estimateRange(report: PreflightReport): string | undefined {
   return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
-/** The databases to ignore so that the method becomes possible; undefined: there is no such list. */
+/**
+ * Names the databases to ignore so that the migration method becomes possible; undefined if ignoring databases does not
+ * help.
+ */
 export function ignoreAdviceSentence({ advice, method }: PreflightReport): string | undefined {
   if (advice === undefined) return undefined;
   return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${quoteShellArg(advice.ignore_dbs.join(','))}`;
 }
 
-/** What a report states about a finding: the headline when the check does not pass, the title when it does. */
+/** The headline of a finding when its check does not pass, and the title when the check passes. */
 export function findingTitle({ status, title, headline, premise = title }: Finding): string {
-  if (status === 'unknown') return `Not known whether ${premise}`;
+  if (status === 'unknown') return `It is not known whether ${premise}`;
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** A clause as a sentence. The name of a setting or a file at its beginning keeps its spelling. */
+export function capitalize(text: string): string {
+  return /^[a-z]+[_.]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a preflight cannot prove, for the end of a report. */
+/** The last sentence of a report: what a preflight cannot prove. */
 export const scopeNote =
   'The preflight ran on this machine: it proves that this machine can reach the source, not that the service can.';
 
 /** `db.example.com:5432/shop as mover`. */
 export function sourceLabel(report: PreflightReport): string {
-  const { host, port, dbname, username } = report.source;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `${name}:${port}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+  const { dbname, username } = report.source;
+  return `${hostAndPort(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+}
+
+/** `db.example.com:5432`, `[2001:db8::5]:5432`. */
+export function hostAndPort({ source: { host, port } }: PreflightReport): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 export function findingLocation({ database, only }: Finding): string {

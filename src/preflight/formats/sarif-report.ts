@@ -1,35 +1,94 @@
+import { createHash } from 'node:crypto';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
-import type { Finding, FindingStatus } from '../finding.ts';
+import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
+import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
+import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, verdictSentence } from './report-text.ts';
 
-/** SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): one rule for each check, one result for each finding. */
-export function sarifReport(report: PreflightReport, version: string): string {
-  const ids = [...new Set(report.findings.map(({ id }) => id))];
-  const titles = new Map(report.findings.map(({ id, title }) => [id, title]));
+/**
+ * SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html) with what code scanning requires: one rule
+ * for each check, one result for each failure or warning that is not accepted, one notification for each check without a
+ * result. Code scanning rejects a result without a file; a database is none, so `uri` names one of the repository.
+ */
+export function sarifReport(report: PreflightReport, version: string, uri: string | undefined): string {
+  const rules = [...new Map(report.findings.map((finding) => [finding.id, finding])).values()].map(ruleOf);
+  const indexes = new Map(rules.map(({ id }, index) => [id, index]));
+  const unknown = report.findings.filter(({ status }) => status === 'unknown');
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
-        tool: {
-          driver: {
-            name: 'cloudctl db preflight',
-            version,
-            rules: ids.map((id) => ({ id, shortDescription: { text: titles.get(id) ?? id } })),
+        tool: { driver: { name: 'cloudctl db preflight', semanticVersion: version, rules } },
+        automationDetails: { id: `db-preflight/${hostAndPort(report)}/` },
+        invocations: [
+          {
+            executionSuccessful: true,
+            startTimeUtc: report.started_at,
+            toolExecutionNotifications: unknown.map((finding) => ({
+              associatedRule: { id: finding.id, index: indexes.get(finding.id) },
+              level: 'warning',
+              message: messageOf(finding),
+            })),
           },
-        },
-        invocations: [{ executionSuccessful: true, startTimeUtc: report.started_at }],
+        ],
         properties: { verdict: report.verdict, words: verdictSentence(report), ok: report.ok, proven: report.proven },
-        results: report.findings.map((finding) => resultOf(finding, ids.indexOf(finding.id), sourceLabel(report))),
+        results: report.findings
+          .filter(({ status, accepted }) => accepted !== true && (status === 'fail' || status === 'warn'))
+          .map((finding) => resultOf(finding, indexes.get(finding.id), report, uri)),
       },
     ],
   };
   return `${escapeUnprintable(JSON.stringify(log, null, 2))}\n`;
 }
 
-function resultOf(finding: Finding, ruleIndex: number, source: string): object {
-  const { id, observed, required, detail, fix, status, accepted } = finding;
+/** What a check is, the same in every report; what was observed is in its results. */
+function ruleOf({ id, title, scope, spec }: Finding) {
+  const passes = `The check passes when ${title}.`;
+  const evaluated = scope === 'server' ? 'It is evaluated once.' : 'It is evaluated for each database.';
+  const section = spec === undefined ? '' : ` It is based on section ${spec} of the specification.`;
+  const results = 'Each result has the observed value, the required value and the fix.';
+  return {
+    id,
+    shortDescription: { text: capitalize(title) },
+    fullDescription: { text: `${passes} ${evaluated}` },
+    help: {
+      text: `${passes} ${evaluated}${section}\n\n${results} To accept the findings of this check, run the preflight with --accept ${id}.`,
+      markdown: `${escapeMarkdown(`${passes} ${evaluated}${section}`)}\n\n${results} To accept the findings of this check, run the preflight with ${markdownCode(`--accept ${id}`)}.`,
+    },
+    properties: { tags: ['database', 'migration'], precision: 'high' },
+  };
+}
+
+function resultOf(finding: Finding, ruleIndex: number | undefined, report: PreflightReport, uri: string | undefined) {
+  const { id, database, status } = finding;
+  const place = findingLocation(finding);
+  const identity = JSON.stringify([report.engine, hostAndPort(report), id, database ?? null]);
+  return {
+    ruleId: id,
+    ruleIndex,
+    kind: 'fail',
+    level: status === 'fail' ? 'error' : 'warning',
+    message: messageOf(finding),
+    locations: [
+      {
+        ...(uri === undefined ? {} : { physicalLocation: { artifactLocation: { uri }, region: firstCharacter } }),
+        logicalLocations: [{ name: place, fullyQualifiedName: `${sourceLabel(report)} ${place}`, kind: 'resource' }],
+      },
+    ],
+    // The only key that code scanning reads. It hashes what the finding is about, not what was observed.
+    partialFingerprints: {
+      primaryLocationLineHash: `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}:1`,
+    },
+  };
+}
+
+/** Code scanning requires all four. */
+const firstCharacter = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
+
+/** Code scanning shows the first sentence as the title. */
+function messageOf(finding: Finding): { readonly text: string } {
+  const { observed, required, detail, fix } = finding;
   const sentences = [
     `${findingTitle(finding)}.`,
     `Observed: ${observed}.`,
@@ -37,46 +96,10 @@ function resultOf(finding: Finding, ruleIndex: number, source: string): object {
     detail,
     fix === undefined ? undefined : `Fix: ${fix.text}`,
   ];
-  return {
-    ruleId: id,
-    ruleIndex,
-    kind: kinds[status],
-    level: levels[status],
-    message: { text: withoutLinks(sentences.filter((part) => part !== undefined).join(' ')) },
-    locations: [
-      {
-        logicalLocations: [
-          {
-            name: findingLocation(finding),
-            fullyQualifiedName: `${source} ${findingLocation(finding)}`,
-            kind: 'resource',
-          },
-        ],
-      },
-    ],
-    ...(accepted === true ? { suppressions: [{ kind: 'external', justification: '--accept' }] } : {}),
-  };
+  return { text: withoutLinks(sentences.filter((part) => part !== undefined).join(' ')) };
 }
 
-/** A name of the source must not become a link: brackets before a parenthesis are one, unless they are escaped (§3.11.6). */
+/** Escapes brackets in names of the source: SARIF messages treat brackets before a parenthesis as a link (§3.11.6). */
 function withoutLinks(text: string): string {
   return text.replaceAll('](', '\\](');
 }
-
-/** Only the kind `fail` may have a level other than none (§3.27.10). */
-const kinds: Readonly<Record<FindingStatus, string>> = {
-  fail: 'fail',
-  warn: 'fail',
-  info: 'informational',
-  pass: 'pass',
-  skip: 'notApplicable',
-  unknown: 'open',
-};
-const levels: Readonly<Record<FindingStatus, string>> = {
-  fail: 'error',
-  warn: 'warning',
-  info: 'none',
-  pass: 'none',
-  skip: 'none',
-  unknown: 'none',
-};

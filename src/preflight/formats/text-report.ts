@@ -27,7 +27,7 @@ import {
   verdictSentence,
 } from './report-text.ts';
 
-/** Styles of the terminal; each returns its text unchanged when colour is off. */
+/** Terminal styles; each function returns its text unchanged when colour is off. */
 export interface TextStyles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -36,23 +36,23 @@ export interface TextStyles {
 }
 
 export interface TextReportOptions {
-  /** What changed since the baseline. */
+  /** The changes since the baseline, if the preflight has a baseline. */
   readonly changes?: readonly BaselineChange[] | undefined;
-  /** The file that the fix script is written to. */
+  /** The file that the fix script was written to. */
   readonly fixFile?: string | undefined;
-  /** The command to run next when the method is possible. */
+  /** The command that the report suggests when the migration is possible. */
   readonly nextCommand?: string | undefined;
 }
 
 /**
- * The report on a terminal. The verdict, what blocks the method and what to run are its first screen (24 lines of 80
- * columns); then premises, losses, databases, and every finding once, however many databases it is in.
+ * Renders the report for a terminal. The first screen of 24 lines with 80 columns contains the verdict, the blockers
+ * and what to run. Premises, data that is not migrated, databases and all findings follow.
  */
 export function textReport(report: PreflightReport, ink: TextStyles, options: TextReportOptions = {}): string {
   const groups = groupFindings(report.findings);
   const blocking = blockingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
-  // The first screen has these titles.
+  // The titles of these findings are already on the first screen of the report.
   const titled = new Set([
     ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
     ...report.premises.map(({ id }) => id),
@@ -135,7 +135,7 @@ function manualLine(id: string, text: string | undefined): readonly string[] {
 }
 
 function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {
-  if (fixFile === undefined) return 'As a script: add --fix-sql fix.sql --undo-sql undo.sql to this command.';
+  if (fixFile === undefined) return 'To write a script, add --fix-sql fix.sql --undo-sql undo.sql to this command.';
   const file = sanitizeReportLine(quoteShellArg(fixFile));
   if (engine === 'redis') return `Review ${file}; its first lines say how to run it.`;
   return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;
@@ -152,7 +152,7 @@ function consequences(report: PreflightReport, groups: readonly FindingGroup[]):
 
 interface EntryOptions {
   readonly ink: TextStyles;
-  /** The first screen has the title. */
+  /** The title of this finding is already on the first screen of the report. */
   readonly isTitled: boolean;
   readonly isNew: RepetitionFilter;
 }
@@ -174,7 +174,7 @@ function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): rea
   ];
 }
 
-/** The value, or the first values with their databases. */
+/** The observed value, or the first few different values with their databases. */
 function observed(observations: readonly GroupedObservation[], required: string | undefined): readonly string[] {
   const [first] = observations;
   if (first === undefined) return [];
@@ -200,7 +200,7 @@ function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): str
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
 }
 
-/** What the databases do not have in common; nothing when they have the same verdict for the same reasons. */
+/** How the verdicts of the databases differ; empty when all have the same verdict for the same reasons. */
 function databases(report: PreflightReport): readonly string[] {
   const groups = groupDatabases(report);
   if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
@@ -237,7 +237,7 @@ function indented(text: string): string {
   return `  ${line(text)}`;
 }
 
-/** Names and messages of the source never begin a line of their own. */
+/** Indents names and messages of the source, so that they never begin a line of the report. */
 function line(text: string): string {
   return sanitizeReportLine(text);
 }

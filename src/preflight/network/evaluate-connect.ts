@@ -1,7 +1,7 @@
 import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from '../finding.ts';
 import type { AddressFacts, ConnectAttempt } from './network-facts.ts';
 
-/** The outcome of the TCP connections alone; the responses of the server have checks of their own. */
+/** Evaluates the TCP connections only; other checks evaluate how the server responds. */
 export function evaluateTcpConnections(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
   if (address.lookup.kind === 'failed') return skip(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);
@@ -15,7 +15,7 @@ export function evaluateTcpConnections(address: AddressFacts, every: readonly Mi
       fix: fixOf(bad[0]!, address.port),
     });
   }
-  // A missing route on this machine says nothing about the service.
+  // A route that this machine lacks may exist for the service.
   const serious = bad.filter(({ error }) => !localErrors.has(error ?? ''));
   if (serious.length === 0)
     return pass(`${address.connects.length - bad.length} of ${address.connects.length} addresses accept connections`, {
@@ -40,15 +40,15 @@ function failureText({ error = '', took }: ConnectAttempt): string {
   if (error === 'ECONNREFUSED') return 'connection refused';
   if (error === 'ETIMEDOUT') return `no response within ${Math.max(1, Math.round(took / 1000))} s`;
   if (error === 'EHOSTUNREACH') return 'no route to the host';
-  if (localErrors.has(error)) return `this machine has no route to it (${error})`;
+  if (localErrors.has(error)) return `this machine has no route to the address (${error})`;
   return error;
 }
 
 function explanationOf({ error }: ConnectAttempt): string {
   if (error === 'ECONNREFUSED')
-    return 'No process listens on that address and port, or a firewall rejects the connection.';
-  if (error === 'ETIMEDOUT') return 'A firewall drops the packets, or the machine is down.';
-  return 'There is no route to the machine.';
+    return 'No process listens on the address and port of the source, or a firewall rejects the connection.';
+  if (error === 'ETIMEDOUT') return 'A firewall drops the packets, or the machine of the source is down.';
+  return 'There is no route to the machine of the source.';
 }
 
 function fixOf({ error }: ConnectAttempt, port: number) {

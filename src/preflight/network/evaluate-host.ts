@@ -4,7 +4,7 @@ import { isRecordAbsent } from './name-resolver.ts';
 import type { AddressFacts, NameLookupResult } from './network-facts.ts';
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
-/** @param methods the methods of the engine, all of which a wrong address blocks */
+/** @param methods the migration methods of the engine, all of which a wrong source address blocks */
 export function evaluateHostParse(address: AddressFacts, methods: readonly MigrationMethod[]): CheckOutcome {
   if (address.contradictions.length === 0) return pass(`${address.host}, port ${address.port}`);
   return fail(methods, address.contradictions.join('; '), {
@@ -28,7 +28,7 @@ export function evaluatePublicAddress(
   if (seen.kind === 'failed') {
     if (isRecordAbsent(seen))
       return notReachable(methods, address.host, 'the name is known on this machine and not in DNS', options);
-    return evaluateAddresses(here, `${seen.reason}, so these are the addresses that this machine knows`);
+    return evaluateAddresses(here, `${seen.reason}; these addresses come from the resolver of this machine`);
   }
   return evaluateAddresses(seen.addresses);
 
@@ -40,8 +40,10 @@ export function evaluatePublicAddress(
     if (bad.length > 0) {
       return warn(addressList(addresses, address.host), {
         required: 'public addresses only',
-        detail: `${bad.join('; ')}. The service fails when it uses that address.`,
-        fix: { text: `Remove the record from the name, or give the public address instead of ${address.host}.` },
+        detail: `${bad.join('; ')}. The service cannot connect to the source through such an address.`,
+        fix: {
+          text: `Remove the DNS records of addresses that the service cannot reach, or give the public address instead of ${address.host}.`,
+        },
       });
     }
     return pass(addressList(addresses, address.host), note === undefined ? {} : { detail: note });
@@ -49,16 +51,16 @@ export function evaluatePublicAddress(
 }
 
 export function evaluateSplitHorizon(address: AddressFacts, options: PreflightOptions): CheckOutcome {
-  if (address.kind === 'address') return pass('an address, not a name');
+  if (address.kind === 'address') return pass('the host is an IP address, not a name');
   if (!options.isOverInternet) return skip('the service is on this network and resolves the same names');
   if (address.lookup.kind === 'failed') return skip(`this machine cannot resolve the name: ${address.lookup.reason}`);
   const here = address.lookup.addresses;
   const seen = publicDnsResult(address);
   if (seen.kind === 'failed') {
     if (!isRecordAbsent(seen)) return skip(`could not query DNS: ${seen.reason}`);
-    return warn(`here ${here.join(', ')}, no address in DNS`, differenceDetails(address));
+    return warn(`on this machine ${here.join(', ')}, no address in DNS`, differenceDetails(address));
   }
-  // A name with many addresses may resolve to different ones each time: one in common is enough.
+  // A DNS name with many addresses may resolve to different ones each time, so one address in common is enough.
   if (here.some((each) => seen.addresses.includes(each))) return pass(here.join(', '));
   return warn(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
 }
@@ -77,13 +79,13 @@ export function evaluateIpv6Only(address: AddressFacts, options: PreflightOption
   });
 }
 
-/** Every successful connection was to a loopback address. */
+/** Whether every successful connection was to a loopback address. */
 export function isConnectedOverLoopback(address: AddressFacts): boolean {
   const used = address.connects.filter(({ error }) => error === undefined);
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
-/** The IPv4 and IPv6 addresses in DNS, which is what the service resolves. */
+/** The IPv4 and IPv6 addresses in DNS, which are those that the service resolves. */
 function publicDnsResult({ dns4, dns6 }: AddressFacts): NameLookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };
@@ -97,7 +99,7 @@ function notResolved(
 ): CheckOutcome {
   const reason = address.lookup.kind === 'failed' ? address.lookup.reason : seen.reason;
   return fail(methods, `${address.host}: ${reason}`, {
-    required: 'a name with a public address',
+    required: 'a host name with a public address',
     detail: 'Neither this machine nor DNS has an address of the host, so no connection is possible.',
     fix: { text: 'Correct the host name, or give the address.' },
   });
@@ -111,7 +113,7 @@ function notReachable(
 ): CheckOutcome {
   return fail(methods, observed, {
     required: 'an address that is reachable from the public internet',
-    detail: `${why}. The service would run into a timeout.`,
+    detail: `${why}. The connection of the service to the source would time out.`,
     fix: {
       text: `Use the public name or address of the source, or put a tunnel with a public end in front of it.${options.target === undefined ? ' If the service is on this network, use --allow-private.' : ''}`,
     },
@@ -120,9 +122,9 @@ function notReachable(
 
 function differenceDetails(address: AddressFacts) {
   return {
-    required: 'the same addresses here and in public DNS',
+    required: 'the same addresses on this machine and in public DNS',
     detail:
-      'A hosts file, a VPN or an internal name server resolves the name on this machine. The report is about that address, and the service uses the other.',
+      'A hosts file, a VPN or an internal name server resolves the host name on this machine. This report is about the address that this machine uses, and the service uses the address in public DNS.',
     fix: {
       text: `Use a name that resolves to the same addresses everywhere, or an address, instead of ${address.host}.`,
     },

@@ -2,7 +2,7 @@ import { type CheckOutcome, pass, warn } from '../finding.ts';
 import { isConnectedOverLoopback } from './evaluate-host.ts';
 import type { AddressFacts, TlsFacts } from './network-facts.ts';
 
-/** Whether it is known which server answered. */
+/** Evaluates whether it is certain which server responded, from the TLS certificate. */
 export function evaluateServerIdentity(
   address: AddressFacts,
   tls: TlsFacts,

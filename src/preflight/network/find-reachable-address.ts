@@ -6,26 +6,32 @@ import { nonPublicNameReason } from './public-address.ts';
 
 export interface AddressSearchOptions {
   readonly contradictions: readonly string[];
-  /** Milliseconds for a name, and for each connection. */
+  /** Time limits in milliseconds for resolving a name, and for each connection. */
   readonly limit: number;
   readonly signal: AbortSignal;
   readonly names?: NameResolver | undefined;
 }
 
 export interface AddressSearch {
-  /** The first address that accepted a connection, IPv4 preferred; undefined: none did, or there is none. */
+  /**
+   * The first address that accepted a connection, IPv4 preferred; undefined if no address accepted one, or if there is
+   * no address.
+   */
   readonly firstReachable: Promise<string | undefined>;
-  /** All facts, after every name server and every address has responded or timed out. Never rejects. */
+  /**
+   * All address facts, complete after every name server and every address has responded or timed out. Never rejects.
+   */
   readonly facts: Promise<AddressFacts>;
 }
 
-/** Resolves the host and connects to every address once, all at the same time. */
+/** Resolves the host name and opens one connection to every address, all at the same time. */
 export function findReachableAddress(host: string, port: number, options: AddressSearchOptions): AddressSearch {
   const literal: NameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
   const names = options.names ?? systemNameResolver(options.limit);
   const resolve = (query: (host: string) => Promise<readonly string[]>) =>
     literal === undefined ? lookupWithTimeLimit(query(host), options.limit) : Promise.resolve(literal);
-  // A public name server has no such name, and an unreachable one would cost its whole timeout.
+  // Name servers are not queried for a local name: a public one does not know it, and an unreachable one would cost its
+  // whole timeout.
   const own = literal === undefined ? nonPublicNameReason(host) : undefined;
   const resolveDns = (query: (host: string) => Promise<readonly string[]>) =>
     own === undefined
@@ -49,7 +55,7 @@ export function findReachableAddress(host: string, port: number, options: Addres
   }
 }
 
-/** One TCP connection, closed as soon as it is established. */
+/** Opens one TCP connection and closes it as soon as it is established. */
 function tryConnect(address: string, port: number, options: AddressSearchOptions): Promise<ConnectAttempt> {
   const began = performance.now();
   const socket = new Socket();
@@ -71,7 +77,7 @@ function tryConnect(address: string, port: number, options: AddressSearchOptions
   });
 }
 
-/** IPv4 has a head start: the documentation of the service names it, and so does its host rule. */
+/** Prefers IPv4, because the host rule in the documentation of the service is for IPv4 (0.0.0.0/0). */
 async function firstConnected(tries: readonly Promise<ConnectAttempt>[]): Promise<string | undefined> {
   const opened = tries.map(async (each) => {
     const { address, error } = await each;

@@ -2,14 +2,17 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { systemErrorCode } from '../../platform/network-failure.ts';
 import type { NameLookupResult } from './network-facts.ts';
 
-/** Resolves names. `lookup` is this machine's resolver with its hosts file; the others query DNS itself. */
+/**
+ * Resolves names. `lookup` uses the resolver of this machine, with its hosts file; the other functions query DNS
+ * directly.
+ */
 export interface NameResolver {
   readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly resolve4: (host: string) => Promise<readonly string[]>;
   readonly resolve6: (host: string) => Promise<readonly string[]>;
 }
 
-/** @param limit milliseconds for a name server */
+/** @param limit milliseconds for a response of a name server */
 export function systemNameResolver(limit: number): NameResolver {
   const resolver = new Resolver({ timeout: limit / 2, tries: 2 });
   return {
@@ -19,7 +22,7 @@ export function systemNameResolver(limit: number): NameResolver {
   };
 }
 
-/** The result of a lookup within `limit` milliseconds, failures included. */
+/** The result of a name lookup within `limit` milliseconds; a failure is a result too. */
 export async function lookupWithTimeLimit(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<NameLookupResult>((resolve) => {
@@ -37,7 +40,7 @@ export async function lookupWithTimeLimit(asked: Promise<readonly string[]>, lim
   }
 }
 
-/** DNS responded that the name has no such record. */
+/** Error codes with which DNS reports that the name has no such record. */
 export function isRecordAbsent(answer: NameLookupResult): boolean {
   return answer.kind === 'failed' && (answer.code === 'ENOTFOUND' || answer.code === 'ENODATA');
 }

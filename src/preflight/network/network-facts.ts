@@ -1,18 +1,18 @@
-/** What is known about the source before the login: its addresses and connections. */
+/** Facts about the source that are known before the login: its addresses and connections. */
 export interface AddressFacts {
-  /** As given, without the brackets of IPv6. */
+  /** The host as the user gave it, without the brackets of IPv6. */
   readonly host: string;
   readonly port: number;
   /** `address`: an IP literal; `name`: a DNS name. */
   readonly kind: 'address' | 'name';
   /** Contradictions between a connection string in the host field and the other fields; empty when there are none. */
   readonly contradictions: readonly string[];
-  /** The result of this machine's resolver, including hosts file and VPN. */
+  /** The result of the resolver of this machine, which uses the hosts file and the name servers of a VPN. */
   readonly lookup: NameLookupResult;
-  /** The result of DNS itself; for an address literal the literal. */
+  /** The result of a DNS query; for an address literal the literal itself. */
   readonly dns4: NameLookupResult;
   readonly dns6: NameLookupResult;
-  /** One attempt for each address, in order; empty when there is no address. */
+  /** One connection attempt for each address, in order; empty when there is no address. */
   readonly connects: readonly ConnectAttempt[];
 }
 
@@ -25,27 +25,32 @@ export interface ConnectAttempt {
   readonly address: string;
   /** Milliseconds. */
   readonly took: number;
-  /** undefined: connected. Otherwise the error code of the system: ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH. */
+  /**
+   * undefined if the connection succeeded, else the error code of the operating system: ECONNREFUSED, ETIMEDOUT,
+   * EHOSTUNREACH.
+   */
   readonly error?: string;
 }
 
 export interface TlsFacts {
-  /** `not_asked`: the connection failed before TLS was requested. */
+  /** Whether the server offers TLS; `not_asked`: the connection failed before TLS was requested. */
   readonly offered: 'yes' | 'no' | 'not_asked';
   readonly version?: string;
   readonly certificate?: {
     readonly subject: string;
     readonly issuer: string;
-    /** Milliseconds since the epoch. */
+    /** End of the validity of the certificate, in milliseconds since the epoch. */
     readonly validTo: number;
     readonly selfSigned: boolean;
   };
-  /** The chain ends at an authority that is trusted without a CA file; undefined: not determined. */
+  /**
+   * Whether the certificate chain ends at an authority that is trusted without a CA file; undefined if not determined.
+   */
   readonly isPubliclyTrusted?: boolean;
-  /** The certificate proved which server answered. */
+  /** Whether the certificate was verified, which proves which server responded. */
   readonly verified?: boolean;
-  /** Why the handshake failed, although the server offered TLS. */
+  /** Why the TLS handshake failed, although the server offered TLS. */
   readonly failure?: string;
-  /** Whether the host rules accepted a connection without TLS; undefined: not tried. */
+  /** Whether pg_hba.conf accepts a connection without TLS; undefined if that was not tried. */
   readonly plaintext?: 'accepted' | 'refused';
 }

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Why the address cannot be reached from the internet: `a private address (10.0.0.0/8)`; undefined: it is public. */
+/**
+ * Why the address cannot be reached from the internet: `a private address (10.0.0.0/8)`; undefined for a public
+ * address.
+ */
 export function nonPublicAddressReason(address: string): string | undefined {
   const version = isIP(address);
   if (version === 4) return found(ranges4, address, 'ipv4');
@@ -9,12 +12,12 @@ export function nonPublicAddressReason(address: string): string | undefined {
   return version === 6 ? found(ranges6, address, 'ipv6') : undefined;
 }
 
-/** Whether only the machine itself can reach the address. */
+/** Whether the address can be reached only from the machine that has it. */
 export function isLoopbackAddress(address: string): boolean {
   return nonPublicAddressReason(address)?.startsWith('a loopback address') ?? false;
 }
 
-/** Why the name does not exist in public DNS; undefined: it may be a public name. */
+/** Why the name does not exist in public DNS; undefined if it may be a public name. */
 export function nonPublicNameReason(name: string): string | undefined {
   const bare = name.toLowerCase().replace(/\.$/, '');
   if (!bare.includes('.')) return 'a name without a dot exists on its own network only';
@@ -59,10 +62,10 @@ const ranges4: readonly Range[] = [
   ['a reserved address', '240.0.0.0', 4],
 ];
 
-/** The first and the last address, as numbers. */
+/** The first and the last address of a range, as numbers. */
 export type Ipv4Range = readonly [from: number, to: number];
 
-/** The other IPv4 addresses, in order. */
+/** All IPv4 addresses outside these ranges, in order. */
 export const publicIpv4Ranges: readonly Ipv4Range[] = gaps(
   ranges4.map(([, network, prefix]): Ipv4Range => {
     const from = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -82,7 +85,7 @@ function gaps(taken: readonly Ipv4Range[]): readonly Ipv4Range[] {
 const ranges6: readonly Range[] = [
   ['no address', '::', 128],
   ['a loopback address', '::1', 128],
-  ['a local translation address', '64:ff9b:1::', 48],
+  ['an address for local-use IPv4/IPv6 translation', '64:ff9b:1::', 48],
   ['a discarded address', '100::', 64],
   ['a documentation address', '2001:db8::', 32],
   ['a documentation address', '3fff::', 20],
@@ -102,7 +105,10 @@ function found(ranges: readonly Range[], address: string, family: 'ipv4' | 'ipv6
   return range === undefined ? undefined : `${range[0]} (${range[1]}/${range[2]})`;
 }
 
-/** The IPv4 address inside a mapped (::ffff:0:0/96), a translated (64:ff9b::/96) or a 6to4 (2002::/16) one. */
+/**
+ * The IPv4 address inside an IPv6 address: a mapped (::ffff:0:0/96), a translated (64:ff9b::/96) or a 6to4 (2002::/16)
+ * one.
+ */
 function embedded4(address: string): string | undefined {
   const groups = groupsOf(address);
   if (groups === undefined) return undefined;
@@ -115,7 +121,7 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** The eight groups of an IPv6 address. */
+/** The eight 16-bit groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] | undefined {
   if (isIP(address) !== 6) return undefined;
   const plain = address.replace(/%.*$/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {

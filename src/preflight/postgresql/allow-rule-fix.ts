@@ -7,7 +7,7 @@ import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
 import { type ServerSettings, settingOf } from './queries/settings.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** The line is placed first, because only the first matching rule applies. */
+/** The fix adds the line at the top of pg_hba.conf, because only the first matching rule applies. */
 export function allowRuleFix({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
   const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
   const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
@@ -17,7 +17,7 @@ export function allowRuleFix({ username: user, connection }: PostgresqlSourceFac
   if (managedServiceOf(settings) !== undefined) {
     const step = 'Allow the service in the firewall or the authorized networks of the instance.';
     return {
-      notSimulated: 'its rules are not in pg_hba.conf',
+      notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
       shell: [`# ${step}`],
       undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
       by: instanceAdministrator,
@@ -39,7 +39,7 @@ export function allowRuleFix({ username: user, connection }: PostgresqlSourceFac
   };
 }
 
-/** As pg_hba_file_rules returns it. */
+/** The rule as pg_hba_file_rules returns it. */
 const allowRule: HbaRule = {
   line: 1,
   type: 'host',

@@ -5,8 +5,9 @@ import { instanceAdministrator } from '../fix-sections.ts';
 import { type ServerSetting, type ServerSettings, type SettingName, settingKeysOf } from './queries/settings.ts';
 
 /**
- * The fix that changes server-wide settings, with the undo that restores the observed values. ALTER SYSTEM cannot run inside a
- * transaction block, and managed services do not allow it: for them the fix names the service's own way.
+ * The fix that changes server-wide settings with ALTER SYSTEM, and the undo that restores the observed values. ALTER
+ * SYSTEM cannot run inside a transaction block. Managed services do not allow it; for them the fix describes how the
+ * service changes settings.
  */
 export function alterSystemFix(
   settings: ServerSettings,
@@ -32,7 +33,7 @@ export function alterSystemFix(
       effects: names.map(effectOf),
       by: instanceAdministrator,
       shell: [`# ${step}`],
-      undoShell: [`# In the same place, restore the values that were observed: ${observed}.`],
+      undoShell: [`# In the settings of the managed service, restore the values that were observed: ${observed}.`],
       text: `${step}${reason}`,
     };
   }
@@ -70,7 +71,10 @@ export function alterSystemFix(
   };
 }
 
-/** A hot standby whose value is lower than that of its primary stops the replay, or ends (hot_standby in the manual). */
+/**
+ * A hot standby with a lower value of the setting than its primary stops replaying WAL, or shuts down ("Hot Standby" in
+ * the PostgreSQL manual).
+ */
 const standbySettings: ReadonlySet<SettingName> = new Set([
   'max_connections',
   'max_locks_per_transaction',
@@ -79,12 +83,16 @@ const standbySettings: ReadonlySet<SettingName> = new Set([
   'max_worker_processes',
 ]);
 
-const standbysFirst = 'If the server has physical standbys, raise it there first: otherwise they stop replaying.';
+const standbysFirst =
+  'If the server has physical standbys, raise the setting on the standbys first: otherwise they stop replaying WAL.';
 
-/** Sources of a value that ALTER SYSTEM does not override. */
+/** Sources of a setting (pg_settings.source) that ALTER SYSTEM does not override. */
 const fixedSources = new Set(['command line', 'environment variable']);
 
-/** A value set by ALTER SYSTEM is set again; every other value returns when the line is removed. */
+/**
+ * The undo sets a value again that ALTER SYSTEM had set; every other value returns when its line is removed from
+ * postgresql.auto.conf.
+ */
 function undoStatement(name: string, setting: ServerSetting | undefined): string {
   const isAltered = setting?.file?.endsWith('postgresql.auto.conf') === true;
   const isHidden = setting?.source === 'configuration file' && setting.file === undefined;
@@ -94,7 +102,7 @@ function undoStatement(name: string, setting: ServerSetting | undefined): string
 
 export type ManagedService = 'rds' | 'cloudsql' | 'azure';
 
-/** The managed service, recognized by settings and roles that only it has. */
+/** The managed service that runs the server, recognized by settings and roles that only this service has. */
 export function managedServiceOf(settings: ServerSettings): ManagedService | undefined {
   const has = (...names: readonly SettingName[]) => names.some((name) => settings.has(name));
   if (has('rds.logical_replication', 'rds.extensions', 'rds_superuser')) return 'rds';

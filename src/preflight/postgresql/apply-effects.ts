@@ -14,19 +14,20 @@ import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
- * The results as the queries would return them after the statements; the same map when nothing changes. A result that is not
- * known stays so.
+ * The query results as they would be after the statements of the fixes; the same map if nothing changes. A query result
+ * that is not known remains not known.
  */
 export function applyEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
   const changed = new Map<DecodedQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
   const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
-    // Both maps hold what the decoder of this query returned, or what `how` did.
+    // The casts are safe: both maps hold what the decoder of this query, or `how`, returned.
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
     const next = how(result.value as T);
     if (next !== result.value) changed.set(query, { kind: 'known', value: next });
   };
-  // A restart activates what waits for it; ALTER SYSTEM overrides that, so it comes after.
+  // The effect of a restart is applied before ALTER SYSTEM: the restart activates pending values, and ALTER SYSTEM then
+  // replaces them.
   if (effects.some(({ kind }) => kind === 'restart')) activatePending(results, change);
   const identities = new Map<string, string>();
   for (const effect of effects) {
@@ -53,12 +54,15 @@ export function applyEffects(results: QueryResults, effects: readonly FixEffect[
         effect satisfies never;
     }
   }
-  // All at once, because there can be a hundred thousand tables.
+  // Applies all replica identities in one pass, because a database can have a hundred thousand tables.
   if (identities.size > 0) change(replicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
   return changed.size === 0 ? results : new Map([...results, ...changed]);
 }
 
-/** What is known of the source besides query results, after the statements; the same object when nothing changes. */
+/**
+ * The facts of the source besides query results, as they would be after the statements; the same object if nothing
+ * changes.
+ */
 export function applyEffectsToFacts(
   facts: PostgresqlSourceFacts,
   effects: readonly FixEffect[],
@@ -92,7 +96,7 @@ function settingNamed(settings: Iterable<readonly [string, ServerSetting]>, name
   return [...settings].find(([one]) => one === name)?.[1];
 }
 
-/** Of two numbers for one setting the script sets the larger (fix-sections.ts). */
+/** If two fixes set one setting to different numbers, the fix script sets the larger one (fix-sections.ts). */
 function withValue(setting: ServerSetting | undefined, value: string): ServerSetting {
   const isLess = setting?.source === simulatedSource && Number(value) < Number(setting.value);
   return {
@@ -164,7 +168,10 @@ function changedRole(role: MigrationRole, changes: RoleChange): MigrationRole {
   };
 }
 
-/** `keyed` of FULL and NOTHING is about a primary key, whose presence a change of the identity does not alter. */
+/**
+ * For FULL and NOTHING, `keyed` tells whether the table has a primary key, which ALTER TABLE … REPLICA IDENTITY does
+ * not change.
+ */
 function withIdentity(table: TableReplicaIdentity, identities: ReadonlyMap<string, string>): TableReplicaIdentity {
   const identity = identities.get(table.name);
   if (identity === undefined) return table;

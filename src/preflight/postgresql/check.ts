@@ -15,7 +15,7 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQuer
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;
 
-/** Declares a check of the server; the types of the values follow from its queries. */
+/** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
 export function serverCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerCheck<Q> {
@@ -23,7 +23,7 @@ export function serverCheck<Q extends PostgresqlQueries>(
   return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };
 }
 
-/** Declares a check of each database; the types of the values follow from its queries. */
+/** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
 export function databaseCheck<Q extends PostgresqlQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {

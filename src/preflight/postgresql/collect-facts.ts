@@ -33,8 +33,8 @@ import { selectDatabases } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
- * Runs the queries of the checks on the server and in every database. A database is evaluated when its queries are done, so
- * that their results need not be kept. Ends the session.
+ * Runs the queries of the checks on the server and in every database. The checks of a database are evaluated as soon as
+ * its queries are done, so that the query results can be discarded. Ends the session.
  */
 export async function collectPostgresqlFacts(
   opened: OpenedPostgresqlSource,
@@ -157,7 +157,7 @@ function queryDatabaseOptions(
   };
 }
 
-/** Each query of the checks once. */
+/** The queries of all checks, each query once. */
 function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
   const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
@@ -204,7 +204,7 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = disconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
-      // It counts among the connections that may be open at once.
+      // The session is ended first, because it counts towards the limit of simultaneous connections.
       await session.end();
       const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
       await finish(facts.dbname, access, outcome.results);
@@ -219,7 +219,10 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
   await Promise.all([queryOwnDatabase().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
 }
 
-/** The catalog shows that a connection would be refused, so none is tried. connectionLimit -2: DROP DATABASE was interrupted. */
+/**
+ * No connection is tried to a database for which the catalog shows that the server would refuse it. connectionLimit is
+ * -2 after an interrupted DROP DATABASE.
+ */
 function isClosed({ known }: CollectState, name: string): boolean {
   const found = known?.find((database) => database.name === name);
   return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);

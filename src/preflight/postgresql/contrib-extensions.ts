@@ -1,7 +1,8 @@
 /**
- * Whether a release of PostgreSQL ships an extension in its contrib modules. `trusted`: every role that may create objects in
- * the database can install it; `untrusted`: only a superuser can; `absent`: it is in contrib of another release;
- * `other`: it is in contrib of no release from 10 to 18, or the release is newer than these. Source: the control files of each release.
+ * How a PostgreSQL release provides an extension of the contrib modules. `trusted`: every role that may create objects
+ * in the database can install the extension; `untrusted`: only a superuser can; `absent`: only other releases ship it;
+ * `other`: no release from 10 to 18 ships it, or the release is newer than 18. The facts come from the extension
+ * control files of each PostgreSQL release.
  */
 export type ContribStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
@@ -13,12 +14,14 @@ export function contribStatus(name: string, major: number): ContribStatus {
   if (found === undefined || major > contribReleases.last) return 'other';
   const { since = contribReleases.first, until = contribReleases.last, trusted = false } = found;
   if (major < since || major > until) return 'absent';
-  // The keyword `trusted` of control files was added in 13.
+  // PostgreSQL 13 added the keyword `trusted` to extension control files.
   return trusted && major >= 13 ? 'trusted' : 'untrusted';
 }
 
 interface ContribExtension {
-  /** First and last release that ships it; absent: all from 10 to 18. */
+  /**
+   * The first and the last PostgreSQL release that ships the extension; absent if all releases from 10 to 18 ship it.
+   */
   readonly since?: number;
   readonly until?: number;
   readonly trusted?: true;

@@ -1,7 +1,7 @@
 import type { DatabaseSizes, TableSize } from './queries/table-sizes.ts';
 import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 
-/** Bytes per second that one worker copies over the internet: the lower and the upper end of what was measured. */
+/** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
 export const copyRates = { slow: 20e6, fast: 50e6 } as const;
 
 /** Seconds after which a migration stops by itself (specification, section 8). */
@@ -13,7 +13,7 @@ export interface CopyTimeEstimate {
   readonly high: number;
 }
 
-/** One worker copies a table, and two workers run at a time. */
+/** Estimates the time of the initial copy: one worker copies each table, and two workers run at a time. */
 export function estimateCopyTime({ bytes, largest }: Pick<InitialCopySize, 'bytes' | 'largest'>): CopyTimeEstimate {
   const secondsAt = (rate: number) => Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate));
   return { low: secondsAt(copyRates.fast), high: secondsAt(copyRates.slow) };

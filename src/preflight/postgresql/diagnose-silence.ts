@@ -13,7 +13,7 @@ import {
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { DatabaseAccess, LoginSilence } from './source-facts.ts';
 
-/** Finds out why a login did not end. Takes at most `limit` milliseconds. */
+/** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
 export async function diagnoseSilence(options: SourceConnectOptions, limit = 3000): Promise<LoginSilence> {
   const others = ['postgres', 'template1'].filter((name) => name !== options.source.dbname);
   const [answersTlsRequest, ...found] = await Promise.all([
@@ -24,7 +24,7 @@ export async function diagnoseSilence(options: SourceConnectOptions, limit = 300
   return { answersTlsRequest, locks: locks.filter((lock) => locksDatabase(lock, options.source.dbname)) };
 }
 
-/** Without a password, so that none is sent to a server that was not identified. */
+/** Connects without a password, so that no password is sent to a server that was not identified. */
 async function asksForTls({ source, signal }: SourceConnectOptions, limit: number): Promise<boolean> {
   const asked = { ...source, ssl: 'require' as const, verify: undefined, password: undefined };
   try {
@@ -33,7 +33,7 @@ async function asksForTls({ source, signal }: SourceConnectOptions, limit: numbe
     return true;
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
-    // After a TLS handshake the phase is `startup`.
+    // The connection phase is `startup` from the TLS handshake on.
     return error.phase === 'startup' || error.code === connectErrorCodes.noTls || error.code === connectErrorCodes.tls;
   }
 }
@@ -58,7 +58,7 @@ async function readCatalogLocks(
 
 const message = readOnlyTransaction([catalogLocksSql]);
 
-/** A database that did not answer, with the locks that stop its logins. */
+/** The locks that block logins to a database which did not respond. */
 export function withCatalogLocks(access: DatabaseAccess, name: string, results: QueryResults): DatabaseAccess {
   if (access.kind !== 'lost') return access;
   const locks = knownQueryValue(results, catalogLocksQuery) ?? [];

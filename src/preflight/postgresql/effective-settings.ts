@@ -5,15 +5,15 @@ import type { PostgresqlSourceFacts } from './source-facts.ts';
 /** The value that a new session of the role has in one database. */
 export interface EffectiveSetting {
   readonly database: string;
-  /** As written: `5min`, or a bare number in the setting's own unit. */
+  /** As written: The value as it was set: `5min`, or a bare number in the unit of the setting. */
   readonly value: string;
-  /** undefined: the value is the server's own. */
+  /** The ALTER ROLE or ALTER DATABASE setting that the value comes from; undefined if it is the value of the server. */
   readonly set: RoleSetting | undefined;
 }
 
 /**
- * The value of a setting in new sessions of the role, per database. ALTER ROLE … IN DATABASE overrides ALTER ROLE, which
- * overrides ALTER DATABASE, then ALTER ROLE ALL, then the configuration of the server.
+ * The value of a setting in new sessions of the role, for each database. ALTER ROLE … IN DATABASE overrides ALTER ROLE,
+ * which overrides ALTER DATABASE, which overrides ALTER ROLE ALL, which overrides the configuration of the server.
  * @param defaultValue the built-in default, used where a setting of our own session hides the server's value
  */
 export function effectiveSettings(
@@ -26,7 +26,7 @@ export function effectiveSettings(
   const own = settings.get(name);
   if (own === undefined) return [];
   const winner = (database: string) => storedSetting(name, roleSettings, database);
-  // A value that our own session has from ALTER ROLE or ALTER DATABASE hides the server's value.
+  // A value set by ALTER ROLE or ALTER DATABASE for the session of this program hides the value of the server.
   const server = winner(dbname) === undefined ? own.value : defaultValue;
   return databases.map((database) => {
     const set = winner(database);
@@ -34,7 +34,10 @@ export function effectiveSettings(
   });
 }
 
-/** The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, of databases that have one. */
+/**
+ * The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, for each database that has such a
+ * value.
+ */
 export function storedSettings(
   name: string,
   roleSettings: readonly RoleSetting[],

@@ -6,7 +6,7 @@ import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } 
 import type { AnyPostgresqlQuery } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** The finding of a check of the server; `unknown` or `skip` when a query has no value. */
+/** The finding of a check of the server: `unknown` or `skip` if a query has no value. */
 export function evaluateServerCheck(
   check: PostgresqlServerCheck,
   results: QueryResults,
@@ -21,7 +21,7 @@ export function evaluateServerCheck(
   return findingOf(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
 }
 
-/** The finding of a check in one database; `unknown` or `skip` when a query has no value. */
+/** The finding of a check in one database: `unknown` or `skip` if a query has no value. */
 export function evaluateDatabaseCheck(
   check: PostgresqlDatabaseCheck,
   results: QueryResults,
@@ -37,7 +37,7 @@ export function evaluateDatabaseCheck(
   return findingOf(check, outcome, database);
 }
 
-/** The findings of all checks of databases in one database. */
+/** The findings in one database, from all checks of the scope `database`. */
 export function evaluateDatabaseChecks(
   checks: readonly PostgresqlCheck[],
   results: QueryResults,
@@ -50,7 +50,10 @@ export function evaluateDatabaseChecks(
     .map((check) => evaluateDatabaseCheck(check, results, database, facts, options));
 }
 
-/** Why no query was sent to the database. When the connection was lost later, the results of the queries give the reason. */
+/**
+ * Why no query was sent to the database; undefined if queries were sent. For a connection that was lost later, the
+ * query results contain the reason.
+ */
 function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string): string | undefined {
   const found = access.get(database);
   if (found === undefined) return 'the deadline of the run passed before this database was queried';
@@ -62,7 +65,9 @@ function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string)
 // biome-ignore lint/suspicious/noExplicitAny: the values of the queries of any check; its `evaluate` has their types.
 type ReadValues = { readonly values: any } | { readonly outcome: CheckOutcome };
 
-/** @param database where the queries ran: permissions on catalog views are granted per database */
+/**
+ * @param database the database in which the queries ran, because permissions on catalog views are granted per database
+ */
 function readValues({ queries }: PostgresqlCheck, results: QueryResults, database: string): ReadValues {
   const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
     name,
@@ -113,7 +118,7 @@ function grantFix(grants: readonly string[], database: string): Fix {
     sql,
     undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
     database,
-    notSimulated: 'what the role then reads is not known',
-    text: 'Grant the role of the migration permission to read it, then run the preflight again.',
+    notSimulated: 'what the role can read after the GRANT is not known',
+    text: 'Grant the role of the migration the permission that is missing, then run the preflight again.',
   };
 }

@@ -12,8 +12,8 @@ import { changesCheckResults, queriesOfCheck } from './results-for-effects.ts';
 import { type PostgresqlSourceFacts, serverVersionOf } from './source-facts.ts';
 
 /**
- * Evaluates the checks as if the statements with these effects had run. Only checks whose queries return something else are
- * evaluated. @param facts what server checks are evaluated with
+ * Evaluates the checks as if the statements of the fixes with these effects had run. Only checks for which a query
+ * result changes are evaluated.
  */
 export function evaluateEffects(
   checks: readonly PostgresqlCheck[],
@@ -70,7 +70,10 @@ function isForEveryDatabase({ kind }: FixEffect): boolean {
   return kind !== 'result' && kind !== 'replica-identity';
 }
 
-/** Combinations of settings with which the server refuses to start (PostmasterMain, CheckRequiredParameterValues). */
+/**
+ * The combinations of settings with which PostgreSQL refuses to start (PostmasterMain, CheckRequiredParameterValues in
+ * its source).
+ */
 function startProblem(results: QueryResults, effects: readonly FixEffect[], version: number): string | undefined {
   const settings = knownQueryValue<ServerSettings>(results, settingsQuery);
   if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;

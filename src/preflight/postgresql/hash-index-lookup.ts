@@ -3,12 +3,12 @@ import type { PreflightOptions } from '../preflight-options.ts';
 import type { NullableHashIndexColumn } from './queries/nullable-hash-index-columns.ts';
 import type { ColumnWithoutEquality } from './queries/replica-identities.ts';
 
-/** Since 17 the target can use a hash index to find a row by REPLICA IDENTITY FULL. */
+/** With REPLICA IDENTITY FULL, PostgreSQL 17 and newer can use a hash index on the target to find a row. */
 const hashIndexLookupSince = 170_000;
 
 /**
- * Nullable columns with a hash index that the target uses to find rows: it does not find rows with NULL in them. None before
- * PostgreSQL 17.
+ * Nullable columns with a hash index that the target uses to find rows; rows with NULL in such a column are not found.
+ * Targets before PostgreSQL 17 use no hash index.
  */
 export function nullableColumnsFoundByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
@@ -19,7 +19,8 @@ export function nullableColumnsFoundByHashIndex(
 }
 
 /**
- * Columns for which REPLICA IDENTITY FULL is not enough: the target looks rows up in a hash index, which has no entry for NULL.
+ * Columns for which REPLICA IDENTITY FULL is not sufficient, because the target finds rows with a hash index, which has
+ * no entry for NULL.
  */
 export function columnsMissedByHashIndex(
   hashed: readonly NullableHashIndexColumn[],

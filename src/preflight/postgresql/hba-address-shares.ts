@@ -3,21 +3,24 @@ import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
 import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** Which rules apply to clients with an unknown public IPv4 address. */
+/** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
 export interface HbaAddressShares {
-  /** The rules that match some addresses, in order, each with its share of all public addresses. */
+  /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
   readonly byRule: readonly HbaRuleShare[];
-  /** The share of the public addresses that no rule matches. */
+  /** The share of the public addresses that no pg_hba.conf rule matches. */
   readonly unmatched: number;
 }
 
 export interface HbaRuleShare {
   readonly rule: HbaRule;
-  /** From 0 to 1. */
+  /** A number from 0 to 1: the part of the public addresses that the rule matches. */
   readonly share: number;
 }
 
-/** Applies the first matching rule to each address. Source: PostgreSQL documentation, "The pg_hba.conf File". */
+/**
+ * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
+ * File".
+ */
 export function hbaAddressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaAddressShares {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
   const parts: HbaRuleShare[] = [];
@@ -37,7 +40,10 @@ function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string
   return firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
 }
 
-/** undefined: no IPv4 address, or a host name that only the server can resolve. */
+/**
+ * The address range of a rule; undefined if the rule has no IPv4 address, or a host name that only the server can
+ * resolve.
+ */
 function rangeOf({ address, netmask }: HbaRule): Ipv4Range | undefined {
   if (address === 'all') return [0, 2 ** 32 - 1];
   const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);

@@ -1,19 +1,20 @@
 import { BlockList, isIP } from 'node:net';
 import type { HbaRule } from './queries/hba-rules.ts';
 
-/** A connecting client, as pg_hba.conf matches it. */
+/** The attributes of a connecting client that pg_hba.conf rules match. */
 export interface HbaClient {
-  /** undefined: from anywhere on the internet, by IPv4. */
+  /** The IP address of the client; undefined for a client anywhere on the internet that connects with IPv4. */
   readonly address: string | undefined;
   readonly tls: boolean;
   readonly user: string;
-  /** Roles the user is a member of by grant, itself included. */
+  /** Roles whose privileges the user has through GRANT, including the user itself. */
   readonly memberOf: readonly string[];
 }
 
 /**
- * The first matching rule, the only one that applies. A logical WAL sender is matched by its database name; the keyword
- * `replication` matches physical replication only. Source: PostgreSQL documentation, "The pg_hba.conf File".
+ * The first pg_hba.conf rule that matches the client, which is the only one that applies. pg_hba.conf matches a logical
+ * WAL sender by its database name; the keyword `replication` matches physical replication only. Source: PostgreSQL
+ * documentation, "The pg_hba.conf File".
  */
 export function firstMatchingHbaRule(
   rules: readonly HbaRule[],
@@ -30,7 +31,7 @@ export function firstMatchingHbaRule(
   );
 }
 
-/** Rules that match except for the address: the client is allowed from other addresses. */
+/** pg_hba.conf rules that match except for the address: the client is allowed only from other addresses. */
 export function hbaRulesForOtherAddresses(
   rules: readonly HbaRule[],
   caller: HbaClient,
@@ -45,12 +46,12 @@ export function hbaRulesForOtherAddresses(
   );
 }
 
-/** A host name, domain or `samenet`, which only the server can resolve. */
+/** Whether the address is a host name, a domain or `samenet`, which only the server can resolve. */
 export function hasHostName({ address }: HbaRule): boolean {
   return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
 }
 
-/** Bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined: not a mask. */
+/** Number of bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined if the text is not a netmask. */
 export function prefixLengthOf(netmask: string): number | undefined {
   const version = isIP(netmask);
   if (version === 4) return leadingOnes(netmask.split('.').map((part) => Number(part).toString(2).padStart(8, '0')));
@@ -75,7 +76,8 @@ function matchesType(type: string, tls: boolean): boolean {
     case 'hostnossl':
       return !tls;
     default:
-      // `local` is a Unix socket; `hostgssenc` requires GSSAPI encryption, which the service does not use.
+      // The rule types `local` (Unix sockets) and `hostgssenc` (GSSAPI encryption) never match, because the service
+      // uses neither.
       return false;
   }
 }
@@ -83,10 +85,11 @@ function matchesType(type: string, tls: boolean): boolean {
 function matchesAddress({ address, netmask }: HbaRule, from: string | undefined): boolean {
   if (address === 'all') return true;
   const version = isIP(address);
-  // Checked before the mask is parsed: hundreds of databases are matched with every rule, and parsing an IPv6 mask is slow.
+  // The user and database are compared before the address: hundreds of databases are matched with every rule, and
+  // parsing an IPv6 mask is slow.
   if (version !== 0 && version !== (from === undefined ? 4 : isIP(from))) return false;
   const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);
-  // All of IPv4; a narrower rule may or may not contain the address of the service.
+  // Whether the rule matches every IPv4 address; a narrower rule may or may not contain the address of the service.
   if (from === undefined) return version === 4 && prefix === 0;
   if (version === 0 || prefix === undefined) return address === 'samehost' && isLoopbackAddress(from);
   const list = new BlockList();
@@ -98,7 +101,7 @@ function isLoopbackAddress(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** The server has already replaced names with @ by the lines of the file. */
+/** pg_hba_file_rules shows names that begin with @ already replaced by the content of the file. */
 function matchesDatabase(word: string, database: string, { user, memberOf }: HbaClient): boolean {
   switch (word) {
     case 'all':
@@ -121,13 +124,16 @@ function matchesUser(word: string, { user, memberOf }: HbaClient): boolean {
   return matchesPattern(word, user);
 }
 
-/** Since 16 a word that begins with a slash is a regular expression, not anchored by default. */
+/**
+ * Since PostgreSQL 16 a name in pg_hba.conf that begins with a slash is a regular expression, which need not match the
+ * whole name.
+ */
 function matchesPattern(word: string, name: string): boolean {
   if (!word.startsWith('/')) return false;
   try {
     return new RegExp(word.slice(1), 'u').test(name);
   } catch {
-    // A regular expression that only PostgreSQL supports is treated as not matching.
+    // A regular expression that JavaScript cannot compile is treated as not matching.
     return false;
   }
 }

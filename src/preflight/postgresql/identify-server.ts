@@ -13,7 +13,10 @@ import { readOnlyMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 
-/** Reads the version and the state of the server on a new session, and detects a connection pooler in between. */
+/**
+ * Reads the version and the state of the server on a new session, and detects whether a connection pooler is in
+ * between.
+ */
 export async function identifyServer(
   session: PostgresqlSession,
   { source, timeouts, onSend }: SourceConnectOptions,
@@ -48,7 +51,7 @@ export async function identifyServer(
 
 type SendMessage = (text: PinnedMessage) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
-/** The first message, for which a pooler in transaction mode assigns a server process. */
+/** The first message of the session; a pooler in transaction mode assigns a server process to it. */
 const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
 const identityQuery = `
@@ -66,7 +69,7 @@ const shortIdentityMessage = readOnlyTransaction([
   "SELECT current_setting('server_version_num') AS v, version() AS ver",
 ]);
 
-/** Products that only implement the protocol of PostgreSQL may lack settings of the read-only message, or functions. */
+/** Products that imitate PostgreSQL may lack functions, or settings that the read-only transaction uses. */
 async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {
   try {
     return firstRow(await send(readOnlyMessage([identityQuery])));
@@ -77,7 +80,7 @@ async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefine
   }
 }
 
-/** A direct server reports the same process at login and for every statement. */
+/** Without a pooler, the same server process answers the login and every statement. */
 function poolerEvidence(
   atLogin: number | undefined,
   first: number | undefined,
@@ -92,12 +95,17 @@ function poolerEvidence(
     : `process ${first} ran the first statement, and process ${later} a later one`;
 }
 
-/** A pooler may accept the settings of the startup message and not pass them on. reset_val: what the session began with. */
+/**
+ * A pooler may accept the settings of the startup message without passing them on; reset_val shows the values that the
+ * session began with.
+ */
 function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
-  return row?.path == null || row.path === startupSettings.search_path ? undefined : 'they were not passed on';
+  return row?.path == null || row.path === startupSettings.search_path
+    ? undefined
+    : 'the settings of the startup message were not passed on';
 }
 
-/** The admin console of a pooler accepts no SELECT, but reports its product with SHOW VERSION. */
+/** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
     const row = firstRow(await send(showVersionMessage));

@@ -6,15 +6,16 @@ export interface IgnoreAdviceInput {
   readonly method: MigrationMethod;
   readonly databases: readonly string[];
   readonly findings: readonly Finding[];
-  /** Databases without tables, smallest first. */
+  /** Lists the databases without tables, smallest first. */
   readonly empty: readonly string[];
-  /** The verdict when these databases are ignored. */
+  /** The verdict if these databases are ignored. */
   readonly without: (names: readonly string[]) => { readonly verdict: PreflightVerdict; readonly possible: boolean };
 }
 
 /**
- * The shortest list of databases whose removal makes the method possible: every database that blocks it and, when replication
- * slots are short, as many empty ones as needed. undefined: no list does, or the method is possible.
+ * The shortest list of databases to ignore so that the migration method becomes possible: every database that blocks it
+ * and, if replication slots are short, as many empty ones as needed. undefined if no list helps, or if the method is
+ * possible already.
  */
 export function adviseIgnoringDatabases({
   method,
@@ -35,7 +36,8 @@ export function adviseIgnoringDatabases({
   let low = required.length === 0 ? 1 : 0;
   let high = most;
   if (high < low || !verdictWithout(high).possible) return undefined;
-  // A method that is possible without some databases is possible without more of them, so that a binary search works.
+  // A binary search works, because a method that is possible without some databases is also possible without more of
+  // them.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (verdictWithout(middle).possible) high = middle;

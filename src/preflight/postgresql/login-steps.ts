@@ -6,7 +6,10 @@ import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source
 /** A login failure blocks both methods. */
 export const continuousAndDump: readonly MigrationMethod[] = ['continuous', 'dump'];
 
-/** The checks of the login, in the order of its steps. Each error belongs to exactly one of them. */
+/**
+ * The checks of the login, in the order in which a login passes them. Each connection error belongs to exactly one of
+ * these checks.
+ */
 export type LoginStep =
   | 'tcp-connect'
   | 'tls-negotiate'
@@ -21,8 +24,9 @@ export type LoginStep =
 export type RefusedConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
- * The outcome of one step: `refused` describes an error of this step, an earlier error skips it, a later one passes it. An
- * error with an unknown code belongs to `tcp-connect`, so that every error is reported.
+ * The outcome of the check of one login step: `refused` returns the outcome of an error in this step. The check is
+ * skipped when an earlier step failed, and passes when a later step failed. A connection error with an unknown code
+ * belongs to the check `tcp-connect`, so that every error is reported.
  */
 export function evaluateLoginStep(
   facts: PostgresqlSourceFacts,
@@ -47,7 +51,7 @@ export function failedLoginOutcome(
 /** Why the fix of a failed login is not simulated. */
 export const loginFailedReason = 'without a login nothing else was checked';
 
-/** Why a login did not end, from what further connections showed; undefined: nothing was found out. */
+/** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
 export function explainSilence(why: RefusedConnection): ReturnType<typeof explainRefusal> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
@@ -70,7 +74,7 @@ export function explainSilence(why: RefusedConnection): ReturnType<typeof explai
       };
 }
 
-/** Why a reachable server rejects the session, by the SQLSTATE or system error. */
+/** Why a reachable server rejects the session, by SQLSTATE or error code of the operating system. */
 export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
   switch (code) {
     case '57P03':
@@ -90,7 +94,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       return {
         detail:
           'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
-        fix: { text: 'Check which service listens on that port, and read the server log.' },
+        fix: { text: 'Check which service listens on the port of the source, and read the server log.' },
       };
     case '57P05':
     case '25P03':
@@ -100,7 +104,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
         detail:
           'A timeout of the role, the database or the server is so short that no session can run its first query.',
         fix: {
-          text: 'Disable it for the role: ALTER ROLE … SET idle_session_timeout = 0 (likewise statement_timeout, transaction_timeout, idle_in_transaction_session_timeout). It applies to new sessions without a restart.',
+          text: 'Disable the timeout for the role: ALTER ROLE … SET idle_session_timeout = 0 (likewise statement_timeout, transaction_timeout, idle_in_transaction_session_timeout). The change applies to new sessions without a restart.',
         },
       };
     case '58P01':
@@ -115,11 +119,11 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
       return {
         detail:
           'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
-        fix: { text: 'Check which service listens on that port, and read the server log.' },
+        fix: { text: 'Check which service listens on the port of the source, and read the server log.' },
       };
     case 'P0001':
       return {
-        detail: 'The password was accepted, but a login event trigger raised this error.',
+        detail: 'The password was accepted, but a login event trigger raised an error.',
         fix: {
           text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },
@@ -165,7 +169,7 @@ const stepByCode: Readonly<Record<string, LoginStep>> = {
   '28P01': 'auth-password',
   [connectErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
-  // Permission denied for the database, and a database that accepts no connections.
+  // SQLSTATEs of a denied permission for the database, and of a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
   [connectErrorCodes.protocol]: 'not-postgres',

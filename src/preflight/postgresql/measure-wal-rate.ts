@@ -8,8 +8,8 @@ import { sizeSetting } from './setting-values.ts';
 import type { WalRate } from './source-facts.ts';
 
 /**
- * Whether a check decides by what is written now: then the preflight waits until the interval between the two readings of the
- * WAL position is over. Otherwise the second reading follows the last query.
+ * Whether a check depends on the current rate of writes: then the preflight waits until the interval between the two
+ * readings of the WAL position is over. Otherwise the second WAL position is read directly after the last query.
  */
 export function requiresWalInterval(
   results: QueryResults,
@@ -22,9 +22,8 @@ export function requiresWalInterval(
 }
 
 /**
- * Reads the WAL position a second time, `interval` milliseconds after the first reading at the earliest. undefined: the server
- * is in recovery, or the deadline of the run passed.
- * @param readAt when the first reading was made, by our clock
+ * Reads the WAL position a second time, at the earliest `interval` milliseconds after the first reading. Returns
+ * undefined if the server is in recovery, or if the deadline of the preflight passed.
  */
 export async function measureWalRate(
   first: WalPosition | undefined,
@@ -41,7 +40,7 @@ export async function measureWalRate(
   if (signal.aborted) return undefined;
   const { results } = await queryDatabase(dbname, [walPositionQuery, secondServerInstanceQuery], queryOptions);
   const second = knownQueryValue(results, walPositionQuery);
-  // Both times are from the clock of the server.
+  // Both timestamps are from the clock of the server.
   if (second === undefined) return undefined;
   const instance = knownQueryValue(results, secondServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };

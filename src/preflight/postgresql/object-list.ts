@@ -1,9 +1,9 @@
-/** The objects listed in a finding, at most 20; `unlistedNote` reports how many are omitted. */
+/** The objects that a finding lists: at most 20; `unlistedNote` reports how many are omitted. */
 export function firstListedObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }
 
-/** ` 7 more are not listed.` after a list that was cut; empty otherwise. */
+/** The note ` 7 more are not listed.` after a list that was cut; empty for a complete list. */
 export function unlistedNote(names: readonly unknown[] | number): string {
   const more = (typeof names === 'number' ? names : names.length) - listLimit;
   return more <= 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not listed.`;

@@ -16,27 +16,29 @@ import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConn
 
 export interface OpenPostgresqlSourceOptions {
   readonly signal: AbortSignal;
-  /** Default: 5 s for the address, 10 s to connect, 15 s for a statement. */
+  /** Time limits (default: 5 s for the address, 10 s to connect, 15 s for a statement). */
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
   readonly names?: NameResolver | undefined;
-  /** Shared by all sessions with this source (default: one whose responses are kept until the session ends). */
+  /** Memory limit that all sessions with this source share (default: a new limit of this session). */
   readonly memory?: ResponseMemory | undefined;
-  /** Called with every statement before it is sent. */
+  /** Called with every statement before it is sent to the source. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
 
 export interface OpenedPostgresqlSource {
-  /** Without what only the catalogs tell, such as the databases. */
+  /** Facts about the source that are known without reading the catalogs, so without its databases. */
   readonly facts: PostgresqlSourceFacts;
-  /** An open session, which the caller ends; undefined: the connection failed. */
+  /** The open session, which the caller must end; undefined if the connection failed. */
   readonly session: PostgresqlSession | undefined;
-  /** The source with the address that every further connection uses. */
+  /** The source with the IP address that every further connection uses. */
   readonly source: PostgresqlSource;
-  /** Shared by all sessions with this source. */
+  /** Memory limit that all sessions with this source share. */
   readonly memory: ResponseMemory;
 }
 
-/** Looks up the host, connects and logs in. Never throws for what the source does wrong. */
+/**
+ * Looks up the host of the source, connects and logs in. A failed connection is part of the result and does not throw.
+ */
 export async function openPostgresqlSource(
   source: PostgresqlSource,
   {
@@ -121,7 +123,10 @@ async function tryLogin({
   }
 }
 
-/** Makes the same replication connection as a subscription does. IDENTIFY_SYSTEM reads no WAL and creates no slot. */
+/**
+ * Opens the same kind of replication connection as a subscription opens. IDENTIFY_SYSTEM reads no WAL and creates no
+ * slot.
+ */
 async function connectForReplication({
   source,
   timeouts,
@@ -161,7 +166,7 @@ const instanceMessage = readOnlyTransaction([serverInstanceSql]);
 
 function refused({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
-  // The startup message is valid for every server; only a pooler rejects it as a protocol violation.
+  // Only a pooler rejects the startup message as a protocol violation, because the message is valid for every server.
   const pooler = code === '08P01' ? 'only a pooler rejects the login with a protocol violation (08P01)' : undefined;
   return { kind: 'refused', code, message, pooler };
 }

@@ -1,7 +1,7 @@
 import type { OpenTransaction } from './queries/open-transactions.ts';
 import { timeSpanText } from './units.ts';
 
-/** Seconds after which a transaction is not expected to end by itself. */
+/** Seconds after which a transaction is considered unlikely to end by itself. */
 export const maxTransactionAge = 300;
 
 export function describeTransaction({ kind, id, database, owner, state, seconds }: OpenTransaction): string {

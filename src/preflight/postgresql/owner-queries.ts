@@ -4,27 +4,33 @@ import type { NamedConstraint } from './constraint-text.ts';
 import { firstListedObjects } from './object-list.ts';
 import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
 
-/** A sentence with the queries by which the owner of the tables sees the values of columns that were not read. */
+/**
+ * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
+ * read.
+ */
 export function ownerValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
   const queries = firstListedObjects(columns).map(
     ({ table, column }) =>
       `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
   );
-  return ` Their owner can run: ${queries.join('; ')}.`;
+  return ` The owner of the tables can run: ${queries.join('; ')}.`;
 }
 
-/** A sentence with the queries that show whether rows violate the constraints, after `setting`; empty for domains only. */
+/**
+ * A sentence with the statement `setting` and the queries that show whether rows violate the constraints; empty if all
+ * constraints belong to domains.
+ */
 export function ownerQueries(constraints: readonly NamedConstraint[], setting: string): string {
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` Expressions of users are not evaluated. Their owner can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
 }
 
 /**
- * A query whether a row violates a CHECK constraint of a table, for its owner. Preflight does not run it: the expression may
- * call functions of users. undefined: a constraint of a domain, which can be
- * used in many columns, or text that cannot be pasted into psql.
+ * A query for the owner of a table: it shows whether a row violates a CHECK constraint. Preflight does not run this
+ * query, because the expression may call functions of users. undefined for a constraint of a domain, which can be used
+ * in many columns, or for text that cannot be pasted into psql.
  */
 function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
   const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
@@ -35,8 +41,8 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
 }
 
 /**
- * A sentence with the queries that count rows of more than 1 GB. octet_length reads the length that is stored with a value, not
- * the value, except for types other than bytea and text.
+ * A sentence with queries that count rows of more than 1 GB. octet_length reads only the stored length of a value of
+ * type bytea or text, but the whole value of any other type.
  */
 export function ownerLengthQueries(large: readonly TableWithLargeValues[]): string {
   const queries = firstListedObjects(large).flatMap(({ table, binaries, texts }) => {
@@ -49,5 +55,5 @@ export function ownerLengthQueries(large: readonly TableWithLargeValues[]): stri
       psqlStatement(`SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? []
     );
   });
-  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
+  return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
 }

@@ -6,8 +6,8 @@ import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 
 /**
- * What a session, or its failure, shows of TLS. When the other choice of TLS may be the fix, a second connection without a
- * password finds out whether pg_hba.conf would accept it.
+ * Determines the TLS facts from a session, or from the error of a failed login. If the other TLS setting may be the
+ * fix, a second connection without a password shows whether pg_hba.conf would accept it.
  */
 export async function probeTls(
   options: SourceConnectOptions,
@@ -27,7 +27,7 @@ export async function probeTls(
   return { offered: 'yes', ...sessionTlsFacts(result.tls), ...(verified ? { verified } : {}) };
 }
 
-/** The connection was made without TLS, as requested: does the server support it? */
+/** Finds out whether the server supports TLS, after a connection that was made without TLS as requested. */
 async function probeWithTls(options: SourceConnectOptions, refused: ConnectError | undefined): Promise<TlsFacts> {
   const attempt = await connectWithoutPassword(options, 'require');
   if (attempt.code === connectErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
@@ -35,14 +35,14 @@ async function probeWithTls(options: SourceConnectOptions, refused: ConnectError
   return { offered: 'yes', ...sessionTlsFacts(attempt.tls), ...plaintextFacts(refused, attempt.passedHostRules) };
 }
 
-/** pg_hba.conf refuses the connection without TLS and accepts it with TLS: then TLS is what it requires. */
+/** If pg_hba.conf refuses the connection without TLS and accepts it with TLS, it requires TLS. */
 function plaintextFacts(refused: ConnectError | undefined, passedWithTls: boolean): Pick<TlsFacts, 'plaintext'> {
   if (refused === undefined || refused.code !== noHostRule) return { plaintext: 'accepted' };
   return passedWithTls ? { plaintext: 'refused' } : {};
 }
 
 interface LoginAttempt {
-  /** pg_hba.conf accepted the connection, up to the request of the password or further. */
+  /** Whether pg_hba.conf accepted the connection, so that the login got at least as far as the password request. */
   readonly passedHostRules: boolean;
   readonly phase?: string;
   readonly code?: string;
@@ -50,7 +50,7 @@ interface LoginAttempt {
   readonly tls?: TlsConnectionInfo | undefined;
 }
 
-/** Connects as far as possible without a password, so that no password is sent without TLS. */
+/** Connects until the server requests the password, so that no password is sent without TLS. */
 async function connectWithoutPassword(
   { source, timeouts, signal }: SourceConnectOptions,
   ssl: 'require' | 'disable',
@@ -71,7 +71,7 @@ async function connectWithoutPassword(
   }
 }
 
-/** The failure says nothing about TLS. */
+/** The error of the connection is not related to TLS. */
 const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
   connectErrorCodes.protocol,
   connectErrorCodes.timeout,
@@ -79,7 +79,10 @@ const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
   connectErrorCodes.aborted,
 ]);
 
-/** invalid_authorization_specification: no line of pg_hba.conf matches, a line rejects, or the role lacks LOGIN. */
+/**
+ * SQLSTATE 28000, invalid_authorization_specification: no line of pg_hba.conf matches, a line rejects the client, or
+ * the role lacks LOGIN.
+ */
 const noHostRule = '28000';
 
 function sessionTlsFacts(tls: TlsConnectionInfo | undefined): Partial<TlsFacts> {

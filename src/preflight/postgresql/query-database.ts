@@ -15,13 +15,13 @@ export interface QueryDatabaseOptions {
   /** server_version_num. */
   readonly version: number;
   readonly context: PostgresqlQueryConditions;
-  /** Results of the queries of the server, which conditions of later queries may read. */
+  /** Results of the queries of the server, which may decide whether later queries are sent. */
   readonly serverResults: QueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Shared by sessions whose results are kept at the same time. */
+  /** Memory limit that all sessions share whose results are kept at the same time. */
   readonly memory?: ResponseMemory | undefined;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }
 
@@ -30,13 +30,16 @@ export interface DatabaseQueryOutcome {
   readonly results: QueryResults;
 }
 
-/** Milliseconds for all queries in one database: two statements that the server cancels after 15 s each, and a reserve. */
+/**
+ * Time limit in milliseconds for all queries in one database: two statements that the server cancels after 15 s each,
+ * and a reserve.
+ */
 export const databaseTimeout = 40_000;
 
 /**
- * Connects to one database and runs the queries. While the server restarts, or an administrator ended the session, it tries
- * again for a few seconds. A lost connection is made anew once, but not while the server recovers from a crash, which a query
- * may have caused.
+ * Connects to one database of the source and runs the queries. While the server restarts, and after an administrator
+ * ended the session, the connection is tried again for a few seconds. After a lost connection the function connects
+ * once more, but not while the server recovers from a crash, because a query may have caused the crash.
  */
 export async function queryDatabase(
   dbname: string,
@@ -76,14 +79,14 @@ export async function queryOpenSession(
   return runOnSession(session, dbname, queries, options, () => end - options.clock.now(), true);
 }
 
-/** Whether a new connection may succeed. */
+/** Error codes after which a new connection may succeed. */
 export function isTransientFailure(code: string | undefined): boolean {
   return code !== undefined && (code === connectErrorCodes.closed || transientCodes.has(code));
 }
 
 /**
- * 57P01 to 57P03: the server stops, has crashed or starts; 53300: no free connection at the moment; MEMORY: the results of
- * other databases use too much.
+ * 57P01 to 57P03: the server stops, has crashed or starts; 53300: no connection is free; MEMORY: the results of other
+ * databases use too much memory.
  */
 const transientCodes: ReadonlySet<string> = new Set([
   '57P01',
@@ -95,9 +98,9 @@ const transientCodes: ReadonlySet<string> = new Set([
 ]);
 
 export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
-  /** The code of the error that ended it. */
+  /** The code of the error that ended the connection. */
   readonly code: string | undefined;
-  /** A query was sent, so that it may be the cause of a failure. */
+  /** Whether a query was sent, so that it may be the cause of the failure. */
   readonly wasQuerySent: boolean;
 }
 
@@ -148,25 +151,26 @@ async function runOnSession(
   return { access: { kind: 'entered', direct, ...broken }, results, code: lost?.code, wasQuerySent: true };
 }
 
-/** The server process of this connection; another process than at the login means a pooler. */
+/** Reads the process id of the server process; one that differs from the process at the login means a pooler. */
 const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
-/** Milliseconds to connect, and to learn the server process. */
+/** Milliseconds to connect, and to read the process id of the server. */
 const connectTimeout = 10_000;
 
 function failedAccess(error: ConnectError | QueryError): DatabaseAccess {
   const { code, message } = error;
-  // An SQLSTATE is a refusal by the server; that the server is not running says nothing about this database.
+  // An error with an SQLSTATE is a refusal by the server; an error that the server is not running is no property of
+  // this database.
   const isRefusal = /^[0-9A-Z]{5}$/.test(code) && !transientCodes.has(code);
   return isRefusal ? { kind: 'refused', code, message } : { kind: 'lost', message: queryFailureText(error) };
 }
 
-/** Queries hold no semicolon, so that each one ends a statement. */
+/** Queries contain no semicolon, so each semicolon in the message ends one statement. */
 export function statementCount(text: string): number {
   return text.split(';').length;
 }
 
-/** Why the connection ended before every query had a result. */
+/** Why the connection ended before every query of the database had a result. */
 export function disconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return 'message' in access ? access.message : undefined;

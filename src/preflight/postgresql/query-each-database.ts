@@ -16,7 +16,7 @@ export interface QueryEachDatabaseOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly nearest: FindNearestWord;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSend?: (database: string, text: string) => void;
 }
 
@@ -25,10 +25,7 @@ export type DatabaseQueryValue<T> =
   /** Why the query has no value. */
   | { readonly database: string; readonly failure: string };
 
-/**
- * Runs one query in every database to be migrated, one after the other.
- * @throws CliError `source_unreachable` when the connection fails, `usage` for unknown databases in `ignoreDbs`
- */
+/** Runs one query in every database to be migrated, one after the other. */
 export async function queryEachDatabase<T>(
   options: QueryEachDatabaseOptions,
   query: PostgresqlQuery<T>,

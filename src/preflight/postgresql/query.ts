@@ -3,35 +3,46 @@ import type { CopyFormat, PlainTable } from '../../postgresql/table-rows.ts';
 import type { DecodedQuery } from '../query.ts';
 
 /**
- * A read-only query of the system catalogs; it names no relation of a user and evaluates no expression of one. Its SQL is one SELECT without a semicolon and without parameters: all queries to
- * one database travel in one message, and checks join their results in memory.
+ * A read-only query of the system catalogs; it names no relation of a user and evaluates no expression of one. The SQL
+ * of a query is one SELECT without a semicolon and without parameters, because all queries to one database are sent in
+ * one message. Checks join the results in memory.
  */
 export interface PostgresqlQuery<T> extends DecodedQuery<T> {
-  /** Named in reports when the query fails: `settings`, `slots`. */
+  /** The name of the queried objects, which a report shows when the query fails: `settings`, `slots`. */
   readonly id: string;
   readonly scope: 'server' | 'database';
-  /** `version` is server_version_num (150008). undefined: this version has no such object, and `absent` is the value. */
+  /**
+   * Returns the SQL for a server version (server_version_num, such as 150008); undefined if this version lacks the
+   * catalog object: the value is then `absent`.
+   */
   readonly sql: (version: number, context: PostgresqlQueryConditions) => string | undefined;
   /**
-   * The query is sent in a second message, and only when this returns true for the results of the first; otherwise `absent`
-   * is the value. A query costs a new server process one or two milliseconds, which most databases are spared.
+   * A query with this condition is sent in a second message, only if the condition returns true for the results of the
+   * first; otherwise its value is `absent`. Each such query costs the server one or two milliseconds, and for most
+   * databases it is not needed.
    */
   readonly when?: (known: ReadQueryResult, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
-  /** Completes the decoded value by what the rows of tables contain. The tables are read after all queries of the database. */
+  /**
+   * Completes the decoded value of the query with the contents of table rows. These tables are read after all queries
+   * of the database.
+   */
   readonly searchRows?: (value: T, search: SearchRows) => Promise<T>;
-  /** The value when the query is not sent. */
+  /** The value of a query that is not sent. */
   readonly absent: T;
-  /** Checks also work without the value: it is `absent` when the server denies the query or does not know the function. */
+  /** If true, the value is also `absent` when the server denies the query or does not have the function. */
   readonly mayBeHidden?: boolean;
-  /** The statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
+  /** The GRANT statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
   readonly grant: (user: string) => string;
 }
 
-/** `violate`: a row was found; `fit`: no row of the table; `unseen`: not all rows could be read. */
+/**
+ * Result of a search in a table: `violate`: a row was found; `fit`: the table has no such row; `unseen`: not all rows
+ * could be read.
+ */
 export type RowSearchResult = 'violate' | 'fit' | 'unseen';
 
-/** Searches a table for a row, which `isFound` receives as COPY writes it. */
+/** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
 export type SearchRows = (
   table: PlainTable,
   isFound: (row: Uint8Array) => boolean,
@@ -39,17 +50,17 @@ export type SearchRows = (
 ) => Promise<RowSearchResult>;
 
 export interface PostgresqlQueryConditions {
-  /** The server is a standby in recovery, where functions for the current WAL position fail. */
+  /** Whether the server is a standby in recovery, where functions for the current WAL position fail. */
   readonly inRecovery: boolean;
-  /** The role is a superuser, so that no permission is missing. */
+  /** Whether the role is a superuser, which needs no further permission. */
   readonly superuser: boolean;
 }
 
-/** Returns the value of a query of an earlier message, or of the server; undefined: there is none. */
+/** Returns the value of a query of an earlier message, or of the server; undefined if it is not known. */
 export type ReadQueryResult = <T>(query: PostgresqlQuery<T>) => T | undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
 export type AnyPostgresqlQuery = PostgresqlQuery<any>;
 
-/** The queries of a check, by the name under which `evaluate` receives their values. */
+/** The queries of a check by name; `evaluate` receives their values under the same names. */
 export type PostgresqlQueries = Readonly<Record<string, AnyPostgresqlQuery>>;

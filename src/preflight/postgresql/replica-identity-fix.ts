@@ -5,12 +5,12 @@ import type { FixEffect } from '../fix-effect.ts';
 import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
 import { pluralize } from './units.ts';
 
-/** Columns without an equality operator, by table. */
+/** Columns whose type has no equality operator, by table. */
 export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Since 18 an UPDATE of a published table fails on the source if its replica identity contains a generated column. Before,
- * the target stops, and only if the column is in the key.
+ * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
+ * column. Before 18 the target stops instead, and only if the column is in the key.
  */
 export const generatedIdentityRejectedSince = 180_000;
 
@@ -24,7 +24,7 @@ export function incomparableColumnsByTable(columns: readonly ColumnWithoutEquali
   return byTable;
 }
 
-/** Why the replica identity of a table is not usable; undefined: it is. */
+/** Why the replica identity of a table is not usable; undefined if it is usable. */
 export function replicaIdentityProblem(
   { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
   version: number,
@@ -36,7 +36,9 @@ export function replicaIdentityProblem(
   return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
 }
 
-/** A usable replica identity for a table; undefined: none without a change of its columns or keys. */
+/**
+ * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
+ */
 export function usableReplicaIdentity(
   table: TableReplicaIdentity,
   unequal: IncomparableColumns,
@@ -48,14 +50,14 @@ export function usableReplicaIdentity(
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
-/** Statements for the tables that can have a usable identity; the text names the others. */
+/** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
 export function replicaIdentityFix(
   tables: readonly TableReplicaIdentity[],
   unequal: IncomparableColumns,
   database: string,
   version: number,
 ): Fix {
-  // There can be a hundred thousand tables, so only the statements are kept.
+  // Only the statements are kept, because a database can have a hundred thousand tables.
   const sql: string[] = [];
   const undo: string[] = [];
   const effects: FixEffect[] = [];
@@ -74,7 +76,7 @@ export function replicaIdentityFix(
     }
   }
   const sentences = [
-    'A primary key is the best fix.',
+    'A primary key is the best replica identity.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
     ...(owned > 0
@@ -92,7 +94,9 @@ export function replicaIdentityFix(
   };
 }
 
-/** A superuser does not run the statement on a table of another role. */
+/**
+ * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
+ */
 export function mustRunAsTableOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
@@ -103,8 +107,9 @@ export function replicaIdentityStatement({ name }: TableReplicaIdentity, identit
 }
 
 /**
- * USING INDEX evaluates constant parts of the expressions of the index as the role that runs it, and until then an owner can
- * give the name to another index. So a superuser changes only tables of superusers; other roles run the statement as it is.
+ * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the index expressions as the role that runs
+ * it, and until then an owner can give the name of the index to another index. Therefore a superuser changes only
+ * tables of superusers with this statement; other roles run it without that condition.
  */
 function unlessUntrusted(name: string, statement: string): string {
   const table = `pg_catalog.to_regclass(${quoteLiteral(requoteQualifiedName(name))})`;
@@ -120,7 +125,10 @@ export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: 
   return { kind: 'replica-identity', table: name, identity };
 }
 
-/** A dropped or unusable index cannot be set again; without it the table has the identity NOTHING. */
+/**
+ * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
+ * identity NOTHING.
+ */
 export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
@@ -128,7 +136,7 @@ export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity
 }
 
 function costOfFull(tables: number): string {
-  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
+  return `${pluralize(tables, 'table')} without a unique index over NOT NULL columns ${tables === 1 ? 'gets' : 'get'} REPLICA IDENTITY FULL: every UPDATE and DELETE then writes the whole old row to the WAL, and the target searches for it row by row. A column added later whose type has no equality operator, such as json, stops the replication.`;
 }
 
 function manualRemedy(names: readonly string[], version: number): string {

@@ -8,9 +8,9 @@ import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { AnyPostgresqlQuery } from './query.ts';
 
 /**
- * The results of one database that its checks need when fixes are simulated, so that the others need not be kept: of checks
- * which the fixes of this database affect, and of those with a finding that depends on the server or the role. No fix of the
- * server makes a check worse that passes in a database.
+ * The query results of one database that are needed to simulate fixes: those of checks that fixes of this database
+ * affect, and of checks with a finding that depends on the server or the role. All other results are discarded, because
+ * no fix of the server makes a check worse that passes in a database.
  */
 export function resultsForEffects(
   checks: readonly PostgresqlCheck[],
@@ -46,7 +46,7 @@ export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgr
   return Object.values<AnyPostgresqlQuery>(queries);
 }
 
-/** Whether a query of the check returns something else. */
+/** Whether the fixes change the result of a query of the check. */
 export function changesCheckResults(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
   return before !== after && queriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
 }

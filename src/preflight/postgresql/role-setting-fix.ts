@@ -11,7 +11,10 @@ export function describeSetting({ database, value, set }: EffectiveSetting): str
   return `${database}: ${value} (${source === '' ? 'all roles' : source})`;
 }
 
-/** ALTER ROLE overrides the database and the server; a value of ALTER ROLE … IN DATABASE must be changed there. */
+/**
+ * ALTER ROLE overrides settings of the database and the server; a value that ALTER ROLE … IN DATABASE set must be
+ * changed with the same statement.
+ */
 export function resetRoleSetting(
   name: string,
   value: string,
@@ -44,7 +47,7 @@ export function resetRoleSetting(
       value,
     })),
     by: 'the role itself, or a superuser',
-    text: `Set ${name} to ${value} for the role. It applies to new sessions without a restart.`,
+    text: `Set ${name} to ${value} for the role. The setting applies to new sessions without a restart.`,
   };
 }
 

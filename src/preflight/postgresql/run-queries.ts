@@ -15,23 +15,24 @@ export interface RunQueriesOptions {
   readonly context: PostgresqlQueryConditions;
   readonly username: string;
   readonly dbname: string;
-  /** Results of the queries of the server, which conditions of later queries may read. */
+  /** Results of the queries of the server, which may decide whether later queries are sent. */
   readonly serverResults: QueryResults;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSend: (text: string) => void;
-  /** Milliseconds left for this database, read before each message. */
+  /** Returns the milliseconds that are left for this database; called before each message. */
   readonly left: () => number;
 }
 
 export interface RunQueriesOutcome {
   readonly results: QueryResults;
-  /** The error that ended the session; earlier results are kept. */
+  /** The error that ended the session; query results from before the error are kept. */
   readonly lost: QueryError | undefined;
 }
 
 /**
- * Sends all queries in one message, and those with a condition in a second one. When the server rejects a message, each query
- * is sent alone, so that only the one that is denied or too slow has no result.
+ * Sends all queries without a condition in one message, and then the queries whose condition is true in a second one.
+ * When the server rejects a message, each query is sent alone, so that only the query that is denied or too slow has no
+ * result.
  */
 export async function runQueries(
   queries: readonly AnyPostgresqlQuery[],
@@ -55,7 +56,7 @@ export async function runQueries(
   return { results, lost };
 }
 
-/** Sends one message. Afterwards every query has a result, even if it is a failure. */
+/** Sends one message. When the function returns, every query has a result, even if the result is a failure. */
 async function runBatch(
   queries: readonly AnyPostgresqlQuery[],
   options: RunQueriesOptions,
@@ -79,7 +80,10 @@ async function runBatch(
   return lost;
 }
 
-/** The reason of a failure. The deadline of the run is not a fault of the database. */
+/**
+ * The reason of a failed query, as text for the report. An error at the deadline of the preflight says nothing about
+ * the database.
+ */
 export function queryFailureText({ code, message }: ConnectError | QueryError): string {
   return code === connectErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
@@ -113,7 +117,10 @@ async function sendBatch(
   return undefined;
 }
 
-/** The rows of each query, or the error; unless the session is lost, its transaction is rolled back then. */
+/**
+ * The rows of each query, or the error of a query; after an error the transaction is rolled back, unless the session is
+ * lost.
+ */
 async function sendReadOnly(
   { session, version, onSend, left }: RunQueriesOptions,
   queries: readonly string[],
@@ -128,20 +135,20 @@ async function sendReadOnly(
     if (!(error instanceof QueryError)) throw error;
     if (error.lost) return error;
     onSend(rollbackMessage);
-    // When ROLLBACK fails, it throws, and the session counts as lost.
+    // A failed ROLLBACK throws, and the session then counts as lost.
     await session.query(rollbackMessage, limit);
     return error;
   }
 }
 
-/** Milliseconds. The server cancels a statement after 15 s; a server that does not even do that hangs. */
+/** Milliseconds. The server cancels a statement after 15 s, so a longer silence means that the server hangs. */
 const messageTimeout = 20_000;
 
 function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[] | undefined): QueryResult<unknown> {
   try {
     return { kind: 'known', value: query.decode(rows ?? []) };
   } catch {
-    // The server is not trusted to send what the query asks for.
+    // Decoding checks every row, because the server is not trusted to send what the query selects.
     return { kind: 'failed', reason: 'could not parse the rows of the source', isMalformed: true };
   }
 }

@@ -27,11 +27,11 @@ import { statementCount } from './query-database.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
-  /** Connections at once (default: 8); never more than a tenth of the free ones. */
+  /** Number of simultaneous connections (default: 8); never more than a tenth of the connections that are free. */
   readonly concurrency?: number;
-  /** Milliseconds between the two readings of the WAL position where a check needs them (default: 5 s). */
+  /** Milliseconds between the two readings of the WAL position, if a check needs them (default: 5 s). */
   readonly walInterval?: number;
-  /** The checks to run (default: all). */
+  /** The PostgreSQL checks to run (default: all). */
   readonly checks?: readonly PostgresqlCheck[];
 }
 
@@ -43,7 +43,8 @@ interface LargestTables {
 export type PostgresqlReport = PreflightReport & LargestTables;
 
 /**
- * Runs every check on a PostgreSQL source and returns the report. What the source does wrong is in the report.
+ * Runs every check on a PostgreSQL source and returns the report. Problems of the source are findings in the report and
+ * do not throw.
  * @throws CliError `usage` for unknown check ids or databases, `cancelled` when the signal aborts
  */
 export function runPostgresqlPreflight({
@@ -91,7 +92,7 @@ function postgresqlEngine(
   };
 }
 
-/** Findings in the order of the checks and, for one check, of the databases. */
+/** Sorts findings by the order of the checks and, within one check, by the order of the databases. */
 function evaluateChecks(
   checks: readonly PostgresqlCheck[],
   collected: CollectedPostgresqlFacts,
@@ -106,12 +107,12 @@ function evaluateChecks(
     ...collected.findings.filter(({ database }) => database === undefined || facts.databases.includes(database)),
   ];
   const position = new Map(checks.map(({ id }, at) => [id, at]));
-  // The sort is stable, so the databases keep their order.
+  // The sort is stable, so findings of one check keep the order of the databases.
   const sorted = findings.toSorted((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
   return { findings: sorted, databases: facts.databases };
 }
 
-/** All that is known of the source, as if the databases in `ignored` did not exist. */
+/** All facts of the source, as if the databases in `ignored` did not exist. */
 function sourceFacts(
   { facts, databases, access, walRate, sizes, lost }: CollectedPostgresqlFacts,
   ignored: readonly string[] = [],

@@ -7,18 +7,21 @@ import type { AnyPostgresqlQuery, SearchRows } from './query.ts';
 import type { QueryDatabaseOptions } from './query-database.ts';
 import { readOnlyMessage } from './read-only-message.ts';
 
-/** Milliseconds for all tables of one database that are searched. */
+/** Time limit in milliseconds for searching all tables of one database. */
 const searchTimeout = 30_000;
 
-/** Milliseconds for one table; the server cancels its statement after 15 s. */
+/** Time limit in milliseconds for searching one table; the server cancels its statement after 15 s. */
 const tableTimeout = 20_000;
 
-/** Bytes of rows that are read from one table: a table of 256 MB whose compressed values are larger is not read to its end. */
+/**
+ * Maximum number of bytes that are read from one table: a table of 256 MB whose compressed values are larger is not
+ * read to its end.
+ */
 const searchedBytes = 512 * 1024 * 1024;
 
 /**
- * The results, completed by queries that search rows of tables. Connections are opened only when there is a table to search,
- * one at a time.
+ * Completes the query results with what a search in the rows of tables found. Connections are opened one at a time, and
+ * only when there is a table to search.
  */
 export async function searchTableRows(
   dbname: string,
@@ -64,7 +67,8 @@ function createTableSearch(
         if (read !== 'complete') await close();
         return read === 'stopped' ? 'violate' : read === 'complete' ? 'fit' : 'unseen';
       } catch (error) {
-        // A table that is locked, dropped or no longer a table, or a connection that is refused: the rows are not known.
+        // The search has no result if the table is locked or dropped, if it is no longer a table, or if the connection
+        // is refused.
         if (!(error instanceof QueryError || error instanceof ConnectError)) throw error;
         await close();
         return 'unseen';

@@ -3,9 +3,10 @@ import { type FindNearestWord, quoteDouble, suggestionHint } from '../unknown-ch
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
- * The databases to migrate: all but the ignored ones.
- * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database, or when
- *   no database is left
+ * The databases to migrate: all except those in `--ignore-dbs`.
+ * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database,
+ * or when
+ * no database is left
  */
 export function selectDatabases(
   databases: readonly PostgresqlDatabase[],
@@ -16,11 +17,15 @@ export function selectDatabases(
   const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
   if (unknown.length > 0) throw unknownDatabases(unknown, names, nearest);
   const left = names.filter((name) => !ignored.includes(name));
-  if (left.length === 0) throw usageError('--ignore-dbs names every database of the source', 'leave one of them out');
+  if (left.length === 0)
+    throw usageError(
+      '--ignore-dbs names every database of the source',
+      'leave at least one database out of `--ignore-dbs`',
+    );
   return left;
 }
 
-/** Never migrated, so that naming them is no error. */
+/** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
 function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearestWord): Error {

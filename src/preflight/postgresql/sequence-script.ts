@@ -3,19 +3,19 @@ import { quoteLiteral } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { SourceSequence } from './queries/sequences.ts';
 
-/** The statements that set the sequences of one database on the target. */
+/** The SQL that sets the sequences of one database to their values on the target. */
 export interface SequenceScript {
-  /** To run on the target, in the database of the same name. */
+  /** The statements must run on the target, in the database of the same name. */
   readonly statements: readonly string[];
-  /** Sequences that this role cannot read. */
+  /** Sequences that the role of the migration cannot read. */
   readonly hidden: readonly string[];
-  /** Sequences whose value only a SELECT of their owner returns. */
+  /** Sequences whose value only a SELECT by their owner returns. */
   readonly unused: readonly string[];
 }
 
 /**
- * The statements that set the sequences on the target. A sequence that was never used and never changed starts on the target
- * with the same value, so it needs none.
+ * Builds the statements that set the sequences on the target. A sequence that was never used or changed needs no
+ * statement, because it starts on the target with the same value.
  */
 export function sequenceScript(states: readonly SourceSequence[]): SequenceScript {
   const isReadable = ({ readable, value }: SourceSequence) =>

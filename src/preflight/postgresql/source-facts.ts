@@ -3,7 +3,7 @@ import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { ServerInstance } from './queries/server-instances.ts';
 
-/** What is known of a source beside the results of the queries. */
+/** Facts about a PostgreSQL source besides the query results. */
 export interface PostgresqlSourceFacts {
   /** The database that the first connection was made to. */
   readonly dbname: string;
@@ -11,17 +11,26 @@ export interface PostgresqlSourceFacts {
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: PostgresqlConnectionResult;
-  /** The databases to be migrated: all but template0, template1 and the ignored ones. Empty when no connection was made. */
+  /**
+   * The databases to be migrated: all but template0, template1 and the ignored ones. The list is empty if no connection
+   * was made.
+   */
   readonly databases: readonly string[];
-  /** Result of the connection to each database; a database is missing until a connection was tried. */
+  /** The result of the connection to each database; a database is missing until a connection to it was tried. */
   readonly access: ReadonlyMap<string, DatabaseAccess>;
-  /** What the initial copy reads, of all databases together. Known to server checks only, which are evaluated last. */
+  /**
+   * The total size of the tables that the initial copy reads, in all databases. The copy size is known only to checks
+   * of the server, because they are evaluated last.
+   */
   readonly copy: InitialCopySize | undefined;
-  /** From two readings of the WAL position, known to server checks only; undefined: in recovery, or not possible. */
+  /**
+   * The WAL rate from two readings of the WAL position, known only to checks of the server; undefined in recovery, or
+   * if it could not be measured.
+   */
   readonly walRate: WalRate | undefined;
-  /** Result of a connection of the replication protocol (IDENTIFY_SYSTEM); undefined: not tried. */
+  /** The result of a connection with the replication protocol (IDENTIFY_SYSTEM); undefined if none was tried. */
   readonly replication: ReplicationConnectionResult | undefined;
-  /** Why the connection ended before all queries of the server had a result; absent: it did not. */
+  /** Why the connection ended before all queries of the server had a result; absent if all have one. */
   readonly lost?: string | undefined;
 }
 
@@ -32,20 +41,22 @@ export type PostgresqlConnectionResult =
       readonly kind: 'refused';
       readonly code: string;
       readonly message: string;
-      /** Why the refusal must be that of a connection pooler. */
+      /** Why the login can only have been refused by a connection pooler. */
       readonly pooler?: string | undefined;
-      /** What further connections showed, after a login without an end. */
+      /** What further connections showed about the server, after a login that received no response. */
       readonly silence?: LoginSilence;
-      /** The login succeeded, and the first statement was refused. */
+      /** Whether the login succeeded and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 
 /** What further connections show about a server that did not finish a login. */
 export interface LoginSilence {
-  /** It answers the request for TLS (SSLRequest), which needs no catalog: the server process runs. */
+  /**
+   * Whether the server responds to the request for TLS (SSLRequest), which needs no catalog, so that its process runs.
+   */
   readonly answersTlsRequest: boolean;
-  /** Locks that stop the login, read in another database. */
+  /** Locks that block logins to the database, read on a connection to another database. */
   readonly locks: readonly CatalogLock[];
 }
 
@@ -53,29 +64,35 @@ export interface ConnectedSource {
   readonly kind: 'entered';
   /** server_version_num. */
   readonly version: number;
-  /** Result of `version()`, sanitized: other products implement the protocol as well. */
+  /** The result of `version()`, sanitized; other products than PostgreSQL also implement the protocol. */
   readonly versionText: string;
   readonly inRecovery: boolean;
   readonly superuser: boolean;
-  /** Evidence of a connection pooler: the process of BackendKeyData is not the one of pg_backend_pid(), or the pooler's own version. undefined: a direct connection. */
+  /**
+   * Evidence of a connection pooler: BackendKeyData and pg_backend_pid() report different processes, or the pooler
+   * reports its own version. undefined for a direct connection.
+   */
   readonly pooler: string | undefined;
-  /** Why the settings of the startup message are not in force: the pooler's message, sanitized. undefined: they are. */
+  /**
+   * The message, sanitized, with which a pooler rejected the settings of the startup message; undefined if they are in
+   * force.
+   */
   readonly startupRefusal: string | undefined;
   readonly ssl: boolean;
-  /** How the server requested the password. */
+  /** The authentication method with which the server requested the password. */
   readonly authentication: AuthenticationMethod;
-  /** The port that the server listens on, which differs behind a port forwarder. */
+  /** The port that the server listens on; behind a port forwarder it differs from the port of the connection. */
   readonly serverPort: number | undefined;
 }
 
 export type DatabaseAccess =
   | {
       readonly kind: 'entered';
-      /** The server process is the one that the connection was made to, so no pooler is in between. */
+      /** Whether the server process has the id that was reported at login, so that no pooler is in between. */
       readonly direct: boolean;
-      /** The server that it reached; undefined: the role cannot read it. */
+      /** The server instance that the connection reached; undefined if the role cannot read its properties. */
       readonly instance?: ServerInstance | undefined;
-      /** Why the connection ended before all queries had a result, on a second try as well. */
+      /** Why the connection ended, for the second time, before all queries of the database had a result. */
       readonly broken?: string;
     }
   /** No connection was tried: the catalog shows that it would be refused. */
@@ -86,18 +103,18 @@ export type DatabaseAccess =
   | {
       readonly kind: 'lost';
       readonly message: string;
-      /** Locks on system catalogs that stop a login to the database. */
+      /** Locks on system catalogs that block logins to the database. */
       readonly locks?: readonly CatalogLock[];
     };
 
 export interface InitialCopySize {
-  /** Tables of all measured databases, without indexes. */
+  /** Bytes of the tables of all measured databases, without indexes. */
   readonly bytes: number;
   readonly tables: number;
-  /** One worker copies a table, so the largest table is a lower bound of the duration. */
+  /** The largest table, whose copy is a lower bound of the duration, because one worker copies a whole table. */
   readonly largest: { readonly database: string; readonly table: string; readonly bytes: number } | undefined;
   readonly perDatabase: ReadonlyMap<string, DatabaseCopySize>;
-  /** Databases whose sizes are not known. */
+  /** Databases whose table sizes are not known. */
   readonly unseen: readonly string[];
 }
 
@@ -110,14 +127,16 @@ export interface DatabaseCopySize {
 export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
-  /** The server of the second reading. */
+  /** The server instance that returned the second reading of the WAL position. */
   readonly instance?: ServerInstance | undefined;
 }
 
 export type ReplicationConnectionResult =
   | {
       readonly kind: 'entered';
-      /** The server that it reached; undefined: the role cannot read it. */
+      /**
+       * The server instance that the replication connection reached; undefined if the role cannot read its properties.
+       */
       readonly instance?: ServerInstance | undefined;
     }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };

@@ -1,6 +1,6 @@
 /**
- * Whether the target does not provide the library of a C function; undefined: its extensions are not known. The library of an
- * extension usually has the name of the extension.
+ * Whether the target lacks the library of a C function; undefined if the extensions of the target are not known. A
+ * library is looked up by the name of its extension, which is usually the same.
  * @param library as in pg_proc: `$libdir/pgcrypto`
  */
 export function isLibraryMissing(
@@ -8,7 +8,7 @@ export function isLibraryMissing(
   targetExtensions: readonly string[] | undefined,
 ): boolean | undefined {
   const name = library.replace(/^\$libdir\//, '').replace(/\.(so|dylib|dll)$/, '');
-  // A path on the machine of the source.
+  // The library is given as a path on the machine of the source.
   if (/[\\/]/.test(name)) return true;
   if (serverLibraries.test(name)) return false;
   if (targetExtensions === undefined) return undefined;
@@ -16,7 +16,7 @@ export function isLibraryMissing(
   return !extensions.some((extension) => targetExtensions.includes(extension));
 }
 
-/** Libraries that every server provides without an extension. */
+/** Names of the libraries that every server provides without an extension. */
 const serverLibraries = /^(plpgsql|dict_snowball|libpqwalreceiver|pgoutput|[a-z0-9]+(_[a-z0-9]+)*_and_[a-z0-9_]+)$/;
 
 const extensionsByLibrary: Readonly<Record<string, readonly string[]>> = {

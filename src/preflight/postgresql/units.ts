@@ -1,4 +1,4 @@
-/** Sizes and durations: parsed from settings, and as text for reports. */
+/** Parses sizes and durations of settings, and formats them for reports. */
 
 const bytesPerUnit: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
@@ -10,23 +10,29 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Bytes of a value such as `64MB`, or of a bare number counted in `unit` (`8kB`); undefined: not a size. */
+/**
+ * The bytes of a value such as `64MB`, or of a bare number counted in `unit` (`8kB`); undefined if the value is not a
+ * size.
+ */
 export function parseBytes(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, bytesPerUnit);
 }
 
-/** Milliseconds of a value such as `5min`, or of a bare number counted in `unit`; undefined: not a span. */
+/**
+ * The milliseconds of a value such as `5min`, or of a bare number counted in `unit`; undefined if the value is not a
+ * duration.
+ */
 export function parseMilliseconds(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, millisecondsPerUnit);
 }
 
-/** `1.5 GB`, in powers of 1024, as PostgreSQL counts. */
+/** Formats bytes as `1.5 GB`, in powers of 1024, as PostgreSQL does. */
 export function binarySizeText(bytes: number): string {
   const [name, factor] = Object.entries(bytesPerUnit).findLast(([, factor]) => Math.abs(bytes) >= factor) ?? ['B', 1];
   return `${roundedText(bytes / factor)} ${name}`;
 }
 
-/** `250 ms`, `12 s`, `3.5 h`, `20 days`. */
+/** Formats milliseconds as `250 ms`, `12 s`, `3.5 h`, `20 days`. */
 export function timeSpanText(milliseconds: number): string {
   if (milliseconds < 1000) return `${roundedText(milliseconds)} ms`;
   if (milliseconds < 120_000) return `${roundedText(milliseconds / 1000)} s`;
@@ -40,7 +46,10 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** A value as PostgreSQL accepts it, whole in the largest unit that keeps at least two digits: `300 MB` is `300MB`. */
+/**
+ * Formats a value so that PostgreSQL accepts it: a whole number in the largest unit that keeps at least two digits:
+ * `300 MB` is `300MB`.
+ */
 export function sizeSettingText(bytes: number): string {
   const megabytes = Math.ceil(bytes / 1024 ** 2);
   return megabytes >= 10 * 1024 ? `${Math.ceil(megabytes / 1024)}GB` : `${megabytes}MB`;

@@ -2,8 +2,8 @@ import type { WalHistory } from './queries/wal.ts';
 import type { WalRate } from './source-facts.ts';
 
 /**
- * The higher of the measured rate and the average since the statistics were reset. A reading of less than a second counts only
- * without an average: a single record may be most of it.
+ * The higher of the measured WAL rate and the average WAL rate since the statistics were reset. A measurement of less
+ * than one second is used only if there is no average, because a single WAL record may be most of it.
  */
 export function walBytesPerSecond(sample: WalRate | undefined, history: WalHistory | undefined): number {
   const now = sample === undefined || sample.seconds <= 0 ? 0 : sample.bytes / sample.seconds;

@@ -1,4 +1,4 @@
-/** The ACL categories of the commands of a migration, in Redis 6. */
+/** The ACL categories of the commands that a migration sends, as Redis 6 defines them. */
 const categories: Readonly<Record<string, readonly string[]>> = {
   psync: ['admin', 'slow', 'dangerous'],
   sync: ['admin', 'slow', 'dangerous'],
@@ -11,7 +11,10 @@ const categories: Readonly<Record<string, readonly string[]>> = {
   type: ['keyspace', 'read', 'fast'],
 };
 
-/** Whether the rules of ACL GETUSER, applied in their order, allow a command (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/). */
+/**
+ * Whether the rules in the reply to ACL GETUSER, applied in order, allow a command
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/).
+ */
 export function isRedisCommandAllowed(rules: readonly string[], command: string): boolean {
   const ownCategories = new Set(['all', ...(categories[command] ?? [])]);
   return rules.reduce((isAllowed, rule) => {
@@ -25,7 +28,9 @@ export function isRedisCommandAllowed(rules: readonly string[], command: string)
   }, false);
 }
 
-/** Whether the key patterns of ACL GETUSER include every key. undefined: not reported, taken as every key. */
+/**
+ * Whether the key patterns in the reply to ACL GETUSER match every key; a reply without patterns counts as every key.
+ */
 export function canReadEveryKey(patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => /^(~|%R~|%RW~)\*$/.test(pattern));
 }

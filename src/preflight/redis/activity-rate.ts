@@ -1,13 +1,16 @@
 import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
-/** What this program sent. */
+/** The number of bytes and commands that this program sent to the server. */
 export interface OwnTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
 
-/** The activity per second between two replies to INFO. `own`: what this program sent in between. */
+/**
+ * The activity of the server per second, calculated from two replies to INFO. `own`: the traffic that this program
+ * itself sent between the two replies.
+ */
 export function activityRateOf(
   before: RedisInfo,
   after: RedisInfo,
@@ -18,11 +21,11 @@ export function activityRateOf(
     const [first, last] = [infoNumber(before, field), infoNumber(after, field)];
     return first === undefined || last === undefined ? undefined : Math.max(0, last - first - ours) / seconds;
   };
-  // Without a replica there was never a stream, and the offset does not change.
+  // On a server that never had a replica, no replication stream exists and master_repl_offset does not change.
   const hasStream = before.get('repl_backlog_active') === '1';
   const stream = hasStream ? perSecond('master_repl_offset') : undefined;
   const writes = stream ?? perSecond('total_net_input_bytes', own.bytes);
-  // When at least every second command changes a key, the received bytes are taken as writes.
+  // If at least every second command changes a key, the received bytes count as writes.
   const changes = perSecond('rdb_changes_since_last_save') ?? 0;
   const isMostlyWrites =
     changes > 0 && changes >= (perSecond('total_commands_processed', own.commands) ?? Number.POSITIVE_INFINITY) / 2;

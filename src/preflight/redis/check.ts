@@ -6,10 +6,10 @@ import type { RedisSourceFacts } from './source-facts.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the list of checks holds different queries; each was typed where it was written.
 export type RedisCheck<Q extends Queries = any> = ServerCheck<RedisSourceFacts, Q>;
 
-/** The methods to migrate Redis, best first. */
+/** The migration methods of Redis, best first. */
 export const redisMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
 
-/** Types the values of `evaluate` by the queries of the check. */
+/** Declares a Redis check; the types of the values in `evaluate` follow from its queries. */
 export function redisCheck<Q extends Queries>(check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>): RedisCheck<Q> {
   const mayBlock = blockableMethods(check.severity, redisMethods);
   return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };

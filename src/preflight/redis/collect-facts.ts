@@ -23,7 +23,9 @@ export interface CollectedRedisFacts extends CollectedFacts {
   readonly results: RedisQueryResults;
 }
 
-/** Reports every command to the run, as a line of redis-cli, and counts the bytes for the measurement of the rate. */
+/**
+ * Reports every command that is sent, as a line of redis-cli, and counts its bytes for the measurement of the activity.
+ */
 export interface SentCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };
 }
@@ -45,7 +47,9 @@ export function observeCommands(onSend: EngineRun<RedisSource>['onSend']): SentC
 const samplePermission = { id: 'SCAN', permission: '+select +scan +type +memory|usage' };
 const noSession = { kind: 'skipped', reason: 'no session with the server' } as const;
 
-/** Runs the queries of the checks, then samples keys while the activity is measured. Ends the session. */
+/**
+ * Runs the queries of the checks, and then samples keys while the activity of the server is measured. Ends the session.
+ */
 export async function collectRedisFacts(
   opened: OpenedRedisSource,
   run: EngineRun<RedisSource>,
@@ -84,7 +88,10 @@ export async function collectRedisFacts(
   }
 }
 
-/** Milliseconds in which a copy should begin: a diskless one waits for other replicas first, for at most 20 s here. */
+/**
+ * Milliseconds within which the copy should begin: for a diskless copy Redis first waits for other replicas, here for
+ * at most 20 s.
+ */
 function copyLimit(results: RedisQueryResults): number {
   const delay = Number(knownQueryValue(results, replicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5);
   return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
@@ -102,7 +109,8 @@ function factsOf(
 ): RedisSourceFacts {
   const { sample, renamed, pipelineFailure, probe } = measured;
   const results = [...queried.values()];
-  // A server that disconnects a client with many pending replies may do so for the sample as well; it is reachable all the same.
+  // A server that disconnects a client with many pending replies may also do so during the key sample; such a server
+  // still counts as reachable.
   const decisive = pipelineFailure === undefined ? [...results, sample, renamed] : results;
   const broken = decisive.flatMap((result) => (result.kind === 'failed' && result.broke ? [result.reason] : []))[0];
   return {
@@ -120,7 +128,7 @@ function factsOf(
   };
 }
 
-/** The BUSY error, from the login or from any query. */
+/** The BUSY error in the reply to the login or to any query. */
 function busyMessage(
   connection: RedisConnectionResult,
   probe: RedisSourceFacts['probe'],

@@ -3,7 +3,10 @@ import type { QueryResult } from '../query.ts';
 import { canReadEveryKey, isRedisCommandAllowed } from './acl-rules.ts';
 import type { AclDryRunResult, AclUserRules } from './queries/acl.ts';
 
-/** Whether the user may send a command: from ACL DRYRUN (7.0 and later), before that from the rules of the user. */
+/**
+ * Whether the user may send a command, according to ACL DRYRUN (Redis 7.0 and later) or, in older versions, the ACL
+ * rules of the user.
+ */
 export function commandPermission(
   name: string,
   dryRun: QueryResult<AclDryRunResult>,
@@ -20,7 +23,9 @@ export function isCommandDenied(permission: QueryResult<AclDryRunResult>): boole
   return permission.kind === 'known' && !permission.value.allowed;
 }
 
-/** Users exist since 6.0. A newer server without the ACL command hides it. */
+/**
+ * Whether the server is older than Redis 6.0, which introduced users; a newer server without the ACL command hides it.
+ */
 export function isBeforeAcl(info: QueryResult<RedisInfo>, permission: QueryResult<AclDryRunResult>): boolean {
   if (permission.kind !== 'missing' || info.kind !== 'known') return false;
   return Number(/^\d+/.exec(info.value.get('redis_version') ?? '')?.[0] ?? 6) < 6;
@@ -32,7 +37,10 @@ function denied(action: string): QueryResult<AclDryRunResult> {
   return { kind: 'known', value: { allowed: false, reply: `this user has no permissions to ${action}` } };
 }
 
-/** Neither ACL DRYRUN nor the rules are known: the result of the query for the rules says why. */
+/**
+ * If the server has no ACL DRYRUN and the ACL rules are unknown too, the result of the query for the rules has the
+ * reason.
+ */
 function withoutRules(rules: QueryResult<AclUserRules>): QueryResult<AclDryRunResult> {
   return rules.kind === 'known' ? { kind: 'failed', reason: 'the server has no ACL DRYRUN' } : rules;
 }

@@ -1,11 +1,11 @@
 import { infoNumber, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
-/** The amount of data to copy, and how long that takes. */
+/** The amount of data to copy, and the estimated duration of the copy. */
 export interface CopyEstimate {
-  /** Bytes of memory of the data, without buffers and overhead. */
+  /** Bytes of memory that the data uses, without buffers and overhead. */
   readonly bytes: number;
-  /** Seconds to dump and transfer them, at 50 and at 20 MB/s. */
+  /** Estimated seconds to dump and transfer the data, at 50 and at 20 MB/s. */
   readonly shortest: number;
   readonly longest: number;
 }
@@ -13,12 +13,13 @@ export interface CopyEstimate {
 const fastBytesPerSecond = 50e6;
 const slowBytesPerSecond = 20e6;
 
-/** undefined: the server does not report its memory. */
+/** The copy estimate; undefined if the server does not report its memory. */
 export function estimateCopy(info: RedisInfo): CopyEstimate | undefined {
   const used = infoNumber(info, 'used_memory');
   const data = infoNumber(info, 'used_memory_dataset') ?? used;
   if (data === undefined) return undefined;
-  // An empty Valkey cluster counts more overhead than memory, and the unsigned difference becomes a huge number.
+  // An empty Valkey cluster reports more overhead than used memory, and the unsigned difference of the two is a huge
+  // number.
   const bytes = Math.min(data, used ?? data);
   const fork = (infoNumber(info, 'latest_fork_usec') ?? 0) / 1e6;
   return {
@@ -28,7 +29,10 @@ export function estimateCopy(info: RedisInfo): CopyEstimate | undefined {
   };
 }
 
-/** The measured write rate in words: `1.2 MB/s written`. A rate measured on the network is an upper bound. */
+/**
+ * Describes the measured write rate: `1.2 MB/s written`. A write rate that was measured as network traffic is an upper
+ * bound.
+ */
 export function writeRateText({ rate }: RedisSourceFacts, formatBytes: (bytes: number) => string): string {
   if (rate?.writes === undefined) return 'the write rate could not be measured';
   if (rate.writes === 0) return 'no writes were measured';

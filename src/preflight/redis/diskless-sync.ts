@@ -4,7 +4,7 @@ import { type QueryResult, queryValueOr } from '../query.ts';
 import type { RedisConfigValues, ReplicationSetting } from './queries/config.ts';
 
 export interface DisklessSync {
-  /** `repl-diskless-sync`; undefined: the server hides CONFIG. */
+  /** The value of `repl-diskless-sync`; undefined if the server hides CONFIG. */
   readonly setting: string | undefined;
   readonly isDiskless: boolean;
 }
@@ -16,7 +16,7 @@ export function usesDisklessSync(
 ): DisklessSync {
   const setting = queryValueOr(settings, undefined)?.get('repl-diskless-sync');
   if (setting !== undefined) return { setting, isDiskless: setting === 'yes' };
-  // The default is yes since 7.0, and in every Valkey.
+  // The default of `repl-diskless-sync` is yes in Redis 7.0 and newer, and in every version of Valkey.
   const version = info === undefined ? undefined : parseServerVersion(info);
   const isDiskless = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
   return { setting, isDiskless };

@@ -23,7 +23,7 @@ import type { RedisConnectionResult } from './source-facts.ts';
 export interface RedisEngineOptions {
   /** Milliseconds between the two measurements of the activity (default: 1 s). */
   readonly rateInterval?: number;
-  /** The checks to run (default: all). */
+  /** The Redis checks to run (default: all). */
   readonly checks?: readonly RedisCheck[];
 }
 
@@ -31,7 +31,10 @@ interface OpenedRedis extends OpenedRedisSource {
   readonly observer: SentCommandCounter;
 }
 
-/** Preflight of a Redis source. Progress counts three steps: connected, queried, measured. */
+/**
+ * The operations of a preflight of a Redis source. The progress of a Redis preflight counts three steps: connected,
+ * queried, measured.
+ */
 export function redisEngine({
   rateInterval = 1000,
   checks = redisChecks,
@@ -87,7 +90,10 @@ function describeRedis(
   };
 }
 
-/** A user name without a colon behind it may be a password, so it is shown only when it was accepted with one. */
+/**
+ * A user name without a colon behind it may be a password, so it is shown only if the server accepted it together with
+ * a password.
+ */
 function shownUsername({ username, isUsernameAmbiguous }: RedisSource, connection: RedisConnectionResult) {
   const isHidden = isUsernameAmbiguous === true && !(connection.kind === 'connected' && connection.auth === 'password');
   return username === undefined || isHidden ? {} : { username };

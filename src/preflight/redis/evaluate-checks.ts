@@ -6,7 +6,7 @@ import type { RedisCheck } from './check.ts';
 import { outcomeWithoutResult } from './outcome-without-result.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
-/** One finding for each check, in the same order. */
+/** Returns one finding for each Redis check, in the order of the checks. */
 export function evaluateRedisChecks(
   checks: readonly RedisCheck[],
   results: QueryResults,
@@ -39,7 +39,7 @@ function notSent(facts: RedisSourceFacts): QueryResult<never> {
   return { kind: 'skipped', reason: isRefused ? notConnectedReason(facts) : 'the query was not sent' };
 }
 
-/** Why there is no session, for checks that need one. */
+/** Why the checks that need a session are skipped. */
 export function notConnectedReason({ connection }: RedisSourceFacts): string {
   return connection.kind === 'refused' ? `no session with the server: ${connection.message}` : '';
 }

@@ -12,7 +12,10 @@ import { configQueries } from './queries/config.ts';
 import { infoQuery } from './queries/info.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
-/** Evaluates the checks as if the commands with these effects had run. Only checks whose queries return something else are evaluated. */
+/**
+ * Evaluates the Redis checks as if the commands of the fixes with these effects had run. Only checks for which a query
+ * result or a fact changes are evaluated.
+ */
 export function evaluateRedisEffects(
   checks: readonly RedisCheck[],
   { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: QueryResults },
@@ -29,13 +32,13 @@ export function evaluateRedisEffects(
   return { changed: new Map(findings.map((finding): [string, Finding] => [findingKey(finding), finding])) };
 }
 
-/** The results as the queries would return them after the commands; the same map when nothing changes. */
+/** The query results as they would be after the commands of the fixes; the same map if nothing changes. */
 export function applyRedisEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
   const changed = new Map<DecodedQuery<unknown>, QueryResult<unknown>>();
   const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
-    // The map holds what the decoder of this query returned, or what `how` did.
+    // The casts are safe: the map holds what the decoder of this query, or `how`, returned.
     const next = how(result.value as T);
     if (next !== result.value) changed.set(query, { kind: 'known', value: next });
   };
@@ -47,7 +50,10 @@ export function applyRedisEffects(results: QueryResults, effects: readonly FixEf
   return changed.size === 0 ? results : new Map([...results, ...changed]);
 }
 
-/** What was measured or refused before: a reply that the commands change is no longer known. */
+/**
+ * Removes measurements and refusals that the commands of the fixes would change, because their new values are not
+ * known.
+ */
 function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): RedisSourceFacts {
   const { sample, probe, connection } = facts;
   const isGranted = effects.some(({ kind }) => kind === 'acl');
@@ -72,7 +78,7 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): R
 
 type Change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => void;
 
-/** CONFIG GET and the fields of INFO that repeat a setting. */
+/** Changes the settings in the replies to CONFIG GET, and the fields of INFO that repeat a setting. */
 function applyConfigSet(name: string, value: string, change: Change): void {
   for (const query of configQueries) {
     change(query, (values) =>
@@ -85,7 +91,7 @@ function applyConfigSet(name: string, value: string, change: Change): void {
   if (field !== undefined) {
     change(infoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
   }
-  // Without a minimum the field is missing.
+  // INFO has the field min_slaves_good_slaves only if a minimum is set.
   if (/^min-(replicas|slaves)-to-write$/.test(name) && value === '0') {
     change(infoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
   }
@@ -101,7 +107,7 @@ const infoFields: Readonly<Record<string, RedisInfoField>> = {
   'repl-backlog-size': 'repl_backlog_size',
 };
 
-/** CONFIG SET client-output-buffer-limit changes the classes that it names. */
+/** CONFIG SET client-output-buffer-limit changes only the client classes that it names. */
 function withSetting(name: string, before: string, value: string): string {
   if (name !== 'client-output-buffer-limit') return value;
   const [kind = ''] = value.split(' ');

@@ -10,9 +10,10 @@ import type { RenamedCommands } from './source-facts.ts';
 const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
 
 /**
- * Write commands that have no command of their name although the server has them. COMMAND INFO finds a command by the name
- * that rename-command gave it; COMMAND LIST (7.0 and later), COMMAND and the calls of INFO have the original name, and a
- * command that was removed is in none of them. The replication stream has the name that was sent.
+ * Finds write commands that the server has only under another name (rename-command). COMMAND INFO finds a command only
+ * by its new name. COMMAND LIST (7.0 and later), COMMAND and the call statistics of INFO contain the original name of a
+ * renamed command, but no command that was removed. The replication stream contains the command name that the client
+ * sent.
  */
 export async function findRenamedCommands(
   session: RedisSession,
@@ -42,12 +43,15 @@ export async function findRenamedCommands(
   return toQueryResult(find(), commandInfo, context);
 }
 
-/** COMMAND LIST replies with names, COMMAND with lists that begin with the name. */
+/** The reply to COMMAND LIST contains names; the reply to COMMAND contains lists that begin with the name. */
 function originalNames(reply: RedisReply): ReadonlySet<string> {
   return new Set(replyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
 }
 
-/** The write commands of Redis 8 and Valkey 8 that reach a replica as they were sent, also those that change no key. */
+/**
+ * The write commands of Redis 8 and Valkey 8 that a replica receives as the client sent them, including those that
+ * change no key.
+ */
 const writeCommands: readonly string[] =
   `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del expire
 expireat flushall flushdb function geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat

@@ -19,36 +19,36 @@ export function configSetFix(name: string, value: string, observed: string, info
   };
 }
 
-/** Commands for a person to decide about: they take something from the applications of the source. */
+/** Marks the commands of a fix for review, because they affect applications that use the source. */
 export function fixForReview({ sql = [], undo = [], ...fix }: Fix): Fix {
   return { ...fix, review: sql, undoReview: undo };
 }
 
 export const redisAdministrator = 'an administrator of the source';
 
-/** CONFIG REWRITE fails on a server without a configuration file. */
+/** The list is empty without a configuration file, because CONFIG REWRITE would fail. */
 export function configRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
-/** The rules to grant, and those the user had. */
+/** The ACL rules to grant to a user, and the rules that the user had. */
 export interface AclGrantRequest {
   readonly user: string;
   /** Names of commands: `psync`. */
   readonly names: readonly string[];
-  /** Grants keys of any name. */
+  /** Whether the user is granted access to keys of any name. */
   readonly allKeys?: boolean;
-  /** The key patterns of the user before; undefined: not known. */
+  /** The key patterns that the user had before; undefined if they are not known. */
   readonly keysBefore?: readonly string[] | undefined;
-  /** Some of the commands may have been allowed before, so there is no undo. */
+  /** Whether some of the commands may have been allowed before; the fix then has no undo. */
   readonly isGuessed?: boolean;
-  /** Empty when the users are in the configuration file. */
+  /** Path of the ACL file; empty if the users are in the configuration file. */
   readonly aclFile: string;
   readonly info: RedisInfo;
   readonly text: string;
 }
 
-/** Grants commands and keys to a user with ACL SETUSER. */
+/** The fix that grants commands and keys to a user with ACL SETUSER. */
 export function aclGrantFix(request: AclGrantRequest): Fix {
   const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
   const save = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
@@ -59,18 +59,18 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
   return {
     sql: [setUser('+', allKeys ? ['~*'] : []), ...save],
     ...(names.includes('info')
-      ? { notSimulated: 'what INFO returns is not known' }
+      ? { notSimulated: 'what INFO returns after the change is not known' }
       : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
     by: redisAdministrator,
-    text: canUndo ? text : `${text} Save the present rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
+    text: canUndo ? text : `${text} Save the present ACL rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
   };
 }
 
-/** Removes the rename-command lines of redis.conf, which the server reads at its start only. */
+/** The fix that removes rename-command lines from redis.conf, which the server reads only when it starts. */
 export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): Fix {
   const configured = queryValueOr(info, undefined)?.get('config_file') ?? '';
-  // The path comes from the server.
+  // The path of the configuration file comes from the server, so it is checked.
   const path = /^\/[\x20-\x7e]+$/.test(configured) ? configured : '/etc/redis/redis.conf';
   const [file, before] = [quoteShellArg(path), quoteShellArg(`${path}.before-migration`)];
   return {
@@ -82,7 +82,7 @@ export function removeRenameFix(names: readonly string[], info: QueryResult<Redi
     ],
     undoShell: [`cp -p ${before} ${file}`],
     restart: true,
-    notSimulated: 'it changes the configuration file on the server',
-    text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs it, ask for external replication; otherwise only a scan is possible.`,
+    notSimulated: 'the fix changes the configuration file on the server',
+    text: `Remove the rename-command lines for ${names.join(' and ')} from redis.conf and restart the server. If a provider runs the server, ask the provider for external replication; otherwise only a scan is possible.`,
   };
 }

@@ -1,8 +1,9 @@
 import { infoNumber, type RedisInfo } from '../../redis/info.ts';
 
 /**
- * Bytes that settings may make the server use beyond what it uses now, so that neither keys are evicted (or writes refused)
- * nor the machine runs out of memory. undefined: the server does not report it. A container can have less than the machine.
+ * Bytes of memory that the server may use in addition to the present use, without eviction of keys, refused writes or
+ * lack of memory on the machine. undefined if the server does not report its memory. A container may have less memory
+ * than INFO reports for the machine.
  */
 export function freeRedisMemory(info: RedisInfo): number | undefined {
   const used = infoNumber(info, 'used_memory');
@@ -15,7 +16,10 @@ export function freeRedisMemory(info: RedisInfo): number | undefined {
   return machine === undefined ? room : Math.min(room, machine);
 }
 
-/** Bytes of the machine that are free for this server, less a reserve; undefined: not reported. */
+/**
+ * Bytes of memory of the machine that are free for this server, less a reserve; undefined if the server does not report
+ * them.
+ */
 export function freeMachineMemory(info: RedisInfo): number | undefined {
   const total = infoNumber(info, 'total_system_memory');
   const used = Math.max(infoNumber(info, 'used_memory_rss') ?? 0, infoNumber(info, 'used_memory') ?? 0);
@@ -23,5 +27,5 @@ export function freeMachineMemory(info: RedisInfo): number | undefined {
   return Math.max(0, total * (1 - 2 * reserve) - used);
 }
 
-/** The part of a limit that stays free: data grows while the migration runs. */
+/** The fraction of a memory limit that is kept in reserve, because data grows while the migration runs. */
 const reserve = 0.1;

@@ -2,31 +2,34 @@ import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { replyList } from './queries/reply.ts';
 
-/** Some keys of every database. */
+/** A sample of the keys of every database. */
 export interface KeySample {
   readonly keys: readonly SampledKey[];
-  /** The sample holds every key. */
+  /** Whether the sample contains every key. */
   readonly isAll: boolean;
 }
 
 export interface SampledKey {
   readonly database: number;
-  /** Sanitized for a terminal: bytes that are not text are replaced. */
+  /** The key name, sanitized for a terminal: bytes that are not text are replaced. */
   readonly name: string;
   /** The reply to TYPE: `string`, `ReJSON-RL`. */
   readonly type: string;
-  /** Bytes of memory; undefined: not reported (before 4.0). */
+  /** Bytes of memory of the key; undefined before Redis 4.0, which does not report them. */
   readonly bytes: number | undefined;
 }
 
 const maxKeys = 256;
 const maxDatabases = 64;
 
-/** Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws the CommandError of SCAN when it is denied. */
+/**
+ * Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws a CommandError if the user may not
+ * run SCAN.
+ */
 export async function sampleKeys(session: RedisSession, databases: readonly number[]): Promise<KeySample> {
   const chosen = databases.slice(0, maxDatabases);
   const limit = Math.max(4, Math.floor(maxKeys / Math.max(1, chosen.length)));
-  // A new connection uses database 0, and a user or a proxy may not allow SELECT.
+  // SELECT is not sent for database 0, the default of a new connection, because a user or a proxy may not allow SELECT.
   const isDefaultOnly = chosen.length === 1 && chosen[0] === 0;
   const select = async (index: number) => {
     if (!isDefaultOnly) await session.send(['SELECT', String(index)]);
@@ -62,7 +65,7 @@ async function describeKeys(
 ): Promise<readonly SampledKey[]> {
   const selected = select(index);
   const described = names.map(async (name): Promise<SampledKey> => {
-    // The size is optional (4.0 and later); without the type the sample is of no use.
+    // TYPE must succeed for a sample; MEMORY USAGE may fail, because Redis before 4.0 does not have it.
     const [type, bytes] = await Promise.all([
       session.send(['TYPE', name]),
       session.send(['MEMORY', 'USAGE', name]).catch(() => null),
@@ -75,7 +78,7 @@ async function describeKeys(
     };
   });
   const [keys] = await Promise.all([Promise.all(described), selected]);
-  // A key that expired in between has the type none.
+  // TYPE returns none for a key that has expired since the SCAN.
   return keys.filter(({ type }) => type !== 'none');
 }
 

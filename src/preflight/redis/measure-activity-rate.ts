@@ -14,14 +14,14 @@ export interface MeasuredActivityRate {
 
 export interface RateMeasurementOptions {
   readonly clock: Clock;
-  /** Milliseconds between the two replies. */
+  /** Milliseconds between the two replies to INFO. */
   readonly interval: number;
   readonly signal: AbortSignal;
-  /** What this program has sent so far. */
+  /** Returns the bytes and commands that this program has sent so far. */
   readonly sent: () => OwnTraffic;
 }
 
-/** Reads INFO twice; `work` uses the time in between. */
+/** Reads INFO twice, and runs `work` between the two readings. */
 export async function measureActivityRate(
   session: RedisSession,
   { clock, interval, signal, sent }: RateMeasurementOptions,
@@ -30,10 +30,10 @@ export async function measureActivityRate(
   const read = async (): Promise<InfoReading | undefined> => {
     try {
       const reply = await session.send(infoQuery.command({ user: 'default' }));
-      // A reply of another type has a finding of its own.
+      // Another check reports a reply to INFO that has the wrong type.
       return typeof reply === 'string' ? { info: infoQuery.decode(reply), at: clock.now(), sent: sent() } : undefined;
     } catch (error) {
-      // The checks that query INFO report why it has no value.
+      // The checks that use INFO report why INFO has no value.
       if (error instanceof CommandError) return undefined;
       throw error;
     }
@@ -58,7 +58,7 @@ export async function measureActivityRate(
 
 interface InfoReading {
   readonly info: RedisInfo;
-  /** Milliseconds since the epoch. */
+  /** Time of the reading in milliseconds since the epoch. */
   readonly at: number;
   readonly sent: OwnTraffic;
 }

@@ -11,11 +11,11 @@ export interface OpenedRedisSource {
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
-  /** The caller ends it. undefined: the connection or the login failed. */
+  /** The open session, which the caller must end; undefined if the connection or the login failed. */
   readonly session: RedisSession | undefined;
-  /** The source with the address that the connection was made to. */
+  /** The source with the IP address that the connection was made to. */
   readonly source: RedisSource;
-  /** Shared by all sessions of the run, which keeps their replies. */
+  /** Memory limit that all sessions of the preflight share, because their replies are kept. */
   readonly memory: ResponseMemory;
 }
 
@@ -23,10 +23,13 @@ export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds for a name, for TCP, and for TLS with AUTH and PING. */
+/** Time limits in milliseconds: for the host name, for TCP, and for TLS with AUTH and PING. */
 const connectTimeout = 5000;
 
-/** Looks the host up, connects, and authenticates. Failures are facts, not errors. */
+/**
+ * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
+ * not throw.
+ */
 export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
   const memory = createResponseMemory('always');
@@ -53,7 +56,10 @@ export async function openRedisSource(given: RedisSource, options: OpenRedisSour
   }
 }
 
-/** The user of the session. Without a password no AUTH is sent, whatever name was given; a replica does the same. */
+/**
+ * The name of the ACL user that the session uses. AUTH is not sent without a password, even if a user name was given; a
+ * Redis replica does the same.
+ */
 export function authenticatedUser({ username }: RedisSource, connection: RedisConnectionResult): string {
   return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
 }

@@ -2,7 +2,7 @@ import { type CheckOutcome, type MigrationMethod, skip, unknown } from '../findi
 import type { QueryResult } from '../query.ts';
 import { redisMethods } from './check.ts';
 
-/** The outcome of a check whose query has no value: `unknown` with what would give one. */
+/** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
 export function outcomeWithoutResult(
   result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
   { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
@@ -25,8 +25,8 @@ export function outcomeWithoutResult(
           sql: [result.grant],
           ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
           by: 'an administrator of the source',
-          notSimulated: 'what the command then returns is not known',
-          text: 'Grant the user the command, then run the preflight again.',
+          notSimulated: 'what the command returns after the change is not known',
+          text: 'Allow the user to run the command (ACL SETUSER), then run the preflight again.',
         }),
         settledBy: result.grant,
       };
@@ -34,17 +34,19 @@ export function outcomeWithoutResult(
       return mayBlock.includes('continuous')
         ? {
             ...unknown(result.reason, {
-              text: 'The server is too old for the command, or hides it. Ask its operator, or run with --probe, which tests PSYNC itself.',
+              text: 'The server is too old for the command, or hides it. Ask the operator of the server, or run with --probe, which tests PSYNC itself.',
             }),
             settledBy: '--probe',
           }
-        : unknown(result.reason, { text: 'The server is too old for the command, or hides it. Ask its operator.' });
+        : unknown(result.reason, {
+            text: 'The server is too old for the command, or hides it. Ask the operator of the server.',
+          });
     default:
       return result satisfies never;
   }
 }
 
-/** The error of every command while a script runs longer than busy-reply-threshold. */
+/** The error code in the reply to every command while a script runs longer than busy-reply-threshold. */
 export function isBusyError(reason: string): boolean {
   return /(^|: )BUSY /.test(reason);
 }

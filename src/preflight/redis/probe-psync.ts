@@ -8,27 +8,30 @@ import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
 
-/** What `--probe` does, for its help and for the report. */
+/** The description of `--probe`, for the help and for the report. */
 export const psyncProbeDescription =
   'A probe requests a full synchronization on a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and disconnects when the copy begins. The source forks a child that begins a BGSAVE; nothing else changes.';
 
 export interface PsyncProbeOptions extends RedisConnectOptions {
-  /** Milliseconds from the reply to PSYNC to the first byte of the copy. */
+  /** Time limit in milliseconds from the reply to PSYNC to the first byte of the copy. */
   readonly copyLimit: number;
 }
 
-/** Requests a full synchronization and disconnects when the copy begins. The source forks a BGSAVE. */
+/**
+ * Requests a full synchronization with PSYNC, and disconnects when the copy begins. The source forks for a BGSAVE
+ * because of PSYNC.
+ */
 export async function probePsync(source: RedisSource, options: PsyncProbeOptions): Promise<PsyncProbeResult> {
   try {
     const { socket } = await openRedisSocket(source, options);
     try {
       await authenticate(socket, source, options);
-      // The first command of a replica: it allows the source to send the copy without a file.
+      // REPLCONF, the first command of a replica, allows the source to send the copy without a file.
       await exchangeRedisLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
       const reply = await exchangeRedisLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
         const message = redactServerMessage(reply.slice(1), source);
-        // With a copy through the disk the fork comes before the reply.
+        // For a copy through a file the source forks before it replies to PSYNC.
         if (/\bBGSAVE failed\b/.test(message)) {
           return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
         }
@@ -46,8 +49,8 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
 }
 
 /**
- * The source sends empty lines while it forks, waits for other replicas (repl-diskless-sync-delay) or writes the file. The
- * copy begins with `$` and its length, or with `$EOF:` without a file.
+ * The source sends empty lines while it forks, waits for other replicas (repl-diskless-sync-delay), or writes the RDB
+ * file. The copy begins with `$` and its length, or with `$EOF:` if the source sends it without a file.
  */
 async function awaitCopy(
   socket: Socket,

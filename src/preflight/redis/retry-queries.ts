@@ -9,9 +9,12 @@ import { type RedisQueryResults, runRedisQuery } from './run-queries.ts';
 
 export interface RetriedQueries {
   readonly results: RedisQueryResults;
-  /** The session to continue with; the caller ends it. The broken one is ended. */
+  /** The open session after the retry, which the caller must end. The broken session has been ended. */
   readonly session: RedisSession;
-  /** What broke the connection when all queries were sent at once, and not one by one; undefined: neither or both broke. */
+  /**
+   * The error that broke the connection when all queries were sent at once; undefined if it did not break, or if it
+   * broke again with one query at a time.
+   */
   readonly pipelineFailure: string | undefined;
 }
 
@@ -21,12 +24,12 @@ export interface RedisRetryOptions {
   readonly connect: Omit<RedisConnectOptions, 'limit'>;
 }
 
-/** Connections that may break before the server counts as unreachable. */
+/** Number of broken connections after which the server counts as unreachable. */
 const maxBreaks = 3;
 
 /**
- * Runs the queries again one by one, when the connection broke while all were pending: a small client-output-buffer-limit
- * for normal clients, or a proxy, disconnects a client with many pending replies.
+ * Runs the queries again one by one if the connection broke while all were pending, because a small
+ * client-output-buffer-limit for normal clients, or a proxy, may disconnect a client with many pending replies.
  */
 export async function retryQueries(
   results: RedisQueryResults,
@@ -55,7 +58,8 @@ export async function retryQueries(
       }
       breaks += 1;
       if (breaks === maxBreaks) return { results, session: current, pipelineFailure: undefined };
-      // Without INFO no check of a migration can work. When another query fails, only its own value is missing.
+      // Without a reply to INFO no check of a migration can work. If another query than INFO fails, only the value of
+      // that query is missing.
       found.set(query, { ...result, broke: query === infoQuery });
       await reconnect();
     }
@@ -66,7 +70,10 @@ export async function retryQueries(
   }
 }
 
-/** Disconnected by the server. A server that is only silent is not tried again: each query would wait for its limit. */
+/**
+ * Whether the server closed the connection. Queries are not sent again to a server that does not respond, because each
+ * query would wait for its time limit.
+ */
 function isDisconnected<T>(result: QueryResult<T>): result is Extract<QueryResult<T>, { kind: 'failed' }> {
   return result.kind === 'failed' && result.broke === true && result.late !== true;
 }

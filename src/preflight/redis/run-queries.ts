@@ -9,7 +9,10 @@ import type { RedisQuery, RedisQueryContext } from './query.ts';
 // biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
 export type RedisQueryResults = ReadonlyMap<RedisQuery<any>, QueryResult<unknown>>;
 
-/** Runs every query of the checks once; all are sent before the first reply is read. `limit`: milliseconds for each. */
+/**
+ * Runs every query of the checks once; all commands are sent before the first reply is read. `limit`: milliseconds for
+ * each query.
+ */
 export async function runRedisQueries(
   session: RedisSession,
   checks: readonly RedisCheck[],
@@ -23,7 +26,7 @@ export async function runRedisQueries(
   return new Map(await Promise.all(results));
 }
 
-/** Runs one query; the command is sent at once. */
+/** Runs one query; its command is sent immediately. */
 export function runRedisQuery<T>(
   session: RedisSession,
   query: RedisQuery<T>,
@@ -40,11 +43,11 @@ export function runRedisQuery<T>(
 
 // biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
 function queriesOf({ queries }: RedisCheck): readonly RedisQuery<any>[] {
-  // biome-ignore lint/suspicious/noExplicitAny: the same.
+  // biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
   return Object.values<any>(queries).map((query) => ('optional' in query ? query.optional : query));
 }
 
-/** What became of a query, as a value. */
+/** Converts the reply or the error of a query to a QueryResult, which never rejects. */
 export async function toQueryResult<T>(
   decoded: Promise<T>,
   { id, permission }: Pick<RedisQuery<T>, 'id' | 'permission'>,
@@ -61,7 +64,7 @@ export async function toQueryResult<T>(
     if (error.code === 'LOADING') return { kind: 'skipped', reason: 'the server is still loading its data' };
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
-    // The deadline of this run says nothing about the server.
+    // An error at the deadline of the preflight says nothing about the server.
     const broke = error.lost && error.code !== connectErrorCodes.aborted;
     return { kind: 'failed', reason, broke, ...(error.code === connectErrorCodes.timeout ? { late: true } : {}) };
   }
@@ -73,7 +76,8 @@ function deniedResult(
   permission: string,
   message: string,
 ): Extract<QueryResult<never>, { kind: 'denied' }> {
-  // The command is allowed and the key is not. Which patterns the user had is not known here, so there is no way back.
+  // NOPERM for a key: the user may run the command, but may not access the key. The key patterns that the user had are
+  // not known here, so the result has no `revoke`.
   if (/permissions to access/i.test(message)) {
     return { kind: 'denied', reason, grant: formatRedisCommand('ACL', 'SETUSER', user, '~*') };
   }
@@ -86,7 +90,7 @@ function deniedResult(
   };
 }
 
-/** Of several rules the one that was denied, if the server names it: only that is granted and revoked. */
+/** If the server names the ACL rule that was denied, only that rule is granted and revoked. */
 function deniedRules(permission: string, message: string): readonly string[] {
   const rules = permission.split(' ');
   const [, name] = /'([a-z|]+)' command/i.exec(message) ?? [];

@@ -1,7 +1,10 @@
 import type { RedisInfo } from '../../redis/info.ts';
 import type { QueryResult } from '../query.ts';
 
-/** A Sentinel uses the protocol and has no command that moves data; role-replica reports which server to migrate. */
+/**
+ * A Sentinel implements the Redis protocol but no command that moves data; the check role-replica reports which server
+ * to migrate.
+ */
 export function isSentinel(info: QueryResult<RedisInfo>): boolean {
   return info.kind === 'known' && info.value.get('redis_mode') === 'sentinel';
 }

@@ -2,48 +2,50 @@ import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { QueryResult } from '../query.ts';
 import type { KeySample } from './key-sample.ts';
 
-/** What is known besides the values of queries: the connection, and what was measured. */
+/** Facts about a Redis source besides the query results: the connection and the measurements. */
 export interface RedisSourceFacts {
   readonly host: string;
   readonly port: number;
-  /** The user of the session: `default` unless AUTH was sent with another name. */
+  /** The ACL user of the session: `default` unless AUTH was sent with another name. */
   readonly user: string;
-  /** A user name was given without a password, so it was not used. */
+  /** Whether a user name was given without a password, so that the name was not used. */
   readonly isUsernameUnused?: boolean | undefined;
   readonly ssl: boolean;
   readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
-  /** Why the connection broke before every query had a reply; undefined: it did not. */
+  /** Why the connection broke before every query had a reply; undefined if it did not break. */
   readonly broken: string | undefined;
-  /** What broke the connection when all queries were sent at once, and not one by one. */
+  /** The error that broke the connection when all queries were sent at once, but not when they were sent one by one. */
   readonly pipelineFailure?: string | undefined;
-  /** The BUSY error of a server that runs a script; undefined: none was received. */
+  /** The BUSY error of a server that runs a script; undefined if no such error was received. */
   readonly busy: string | undefined;
-  /** From two replies to INFO; undefined: could not be measured. */
+  /** The activity from two replies to INFO; undefined if it could not be measured. */
   readonly rate: RedisActivityRate | undefined;
   readonly sample: QueryResult<KeySample>;
   readonly renamed: QueryResult<RenamedCommands>;
-  /** `--probe`: the reply to PSYNC; undefined: not sent. */
+  /** The reply to the PSYNC of `--probe`; undefined if PSYNC was not sent. */
   readonly probe: PsyncProbeResult | undefined;
 }
 
-/** Write commands that exist under another name only (rename-command). */
+/** Write commands that exist only under another name (rename-command). */
 export interface RenamedCommands {
-  /** Names of those that were called since the server was started. */
+  /** Names of the renamed commands that were called since the server started. */
   readonly called: readonly string[];
-  /** Names of those that were not called since then. */
+  /** Names of the renamed commands that were not called since the server started. */
   readonly uncalled: readonly string[];
 }
 
 export type RedisConnectionResult =
   | {
       readonly kind: 'connected';
-      /** `needless`: a password was given and the server has none; `open`: none was given and none is required. */
+      /**
+       * `needless`: a password was given, but the server has none; `open`: no password was given and none is required.
+       */
       readonly auth: 'password' | 'needless' | 'open';
-      /** The reply to a needless password. */
+      /** The reply of a server without a password to AUTH. */
       readonly authReply?: string;
-      /** An error reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
+      /** An error in the reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
     }
   /** `code`: the first word of the server's error, a code of the operating system, or one of `connectErrorCodes`. */
@@ -54,11 +56,14 @@ export type RedisConnectionResult =
       readonly message: string;
     };
 
-/** What happens in one second. */
+/** What the server does in one second, on average. */
 export interface RedisActivityRate {
-  /** Bytes of the replication stream; undefined: not reported. */
+  /** Bytes that are written per second; undefined if the server does not report them. */
   readonly writes: number | undefined;
-  /** `stream`: measured on the replication stream; `writes`: received bytes, most of them writes; `network`: received bytes of any kind. */
+  /**
+   * What `writes` counts: `stream`: bytes of the replication stream; `writes`: received bytes, most of them writes;
+   * `network`: received bytes of any kind.
+   */
   readonly source: 'stream' | 'writes' | 'network';
   readonly evicted: number;
   readonly expired: number;
@@ -68,7 +73,7 @@ export type PsyncProbeResult =
   | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyResult }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
-/** Whether the copy began, after PSYNC was accepted: the source may fail to fork or to write the file. */
+/** Whether the copy began after PSYNC was accepted; the source may fail to fork or to write the RDB file. */
 export type PsyncCopyResult =
   | { readonly kind: 'started' }
   /** `reason` is a clause: `the server closed the connection`. */

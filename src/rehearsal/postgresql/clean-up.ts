@@ -19,7 +19,10 @@ export interface RehearsalEndpoints<S> {
   readonly target: S;
 }
 
-/** A journal of the engine that is stored in the record of the rehearsal. It has no passwords: the command that removes the objects supplies them again. */
+/**
+ * A journal of the engine that is stored in the record of the rehearsal. The record contains no passwords; the command
+ * that removes the objects receives them again.
+ */
 export function createRecordJournal(
   file: RehearsalRecordFile,
   doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
@@ -33,10 +36,10 @@ export function createRecordJournal(
           ...(former === undefined ? {} : { former }),
           ...(subscriptionOid === undefined ? {} : { subscriptionOid }),
         };
-        // An intent of the same name replaces the earlier one.
+        // A journal entry replaces an earlier entry with the same name.
         file.change({ objects: [...file.current().objects.filter((one) => one.name !== name), added] });
       } else {
-        // A former masterauth is a password, which is not written to a file.
+        // The former value of masterauth is a password, so it is not written to a file.
         const hidden = entry.settings.masterauth === undefined ? {} : { masterauth: '' };
         const filled = [{ name: 'keys', extensions: [], schemas: [], publications: [] }];
         file.change({
@@ -74,9 +77,9 @@ export function createRecordJournal(
 }
 
 /**
- * Removes everything that a rehearsal of PostgreSQL created, in whatever state it is. What could not be removed stays in the
- * record; otherwise the record is deleted.
- * @param keep the databases and roles on the target stay
+ * Removes all objects that a rehearsal of PostgreSQL created, whatever their state. Objects that could not be removed
+ * remain in the record; otherwise the record is deleted.
+ * @param keep whether the databases and roles on the target remain
  */
 export async function cleanUpPostgresql(
   file: RehearsalRecordFile,
@@ -140,7 +143,7 @@ async function restoreFilledDatabase(
     side: 'target',
     database: name,
     object,
-    // The target writes the name.
+    // The name was written by the target, so it is quoted.
     statement: psqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
     reason,
   });

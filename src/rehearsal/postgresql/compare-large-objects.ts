@@ -6,7 +6,10 @@ import { copyBinaryFields, copyTableStatements, readRows } from '../../postgresq
 import type { TableCount } from '../rehearsal-report.ts';
 import { type ContentSession, queryRows, readVersion, textFormatSettings } from './count-rows.ts';
 
-/** One entry for all large objects of a database; none when no server has one. The rows are large objects. */
+/**
+ * One entry for all large objects of a database; no entry if neither server has any. The rows of the entry are large
+ * objects.
+ */
 export async function compareLargeObjects(
   source: ContentSession,
   target: ContentSession,
@@ -35,8 +38,8 @@ async function countLargeObjects(session: ContentSession): Promise<number> {
 }
 
 /**
- * The content of all large objects. Missing pages read as zeros, so that an object with a gap is equal to one whose gap was
- * filled with zeros when it was restored.
+ * Reads the content of all large objects. Missing pages count as zeros, so that a large object with a gap is equal to a
+ * restored one whose gap was filled with zeros.
  */
 async function readLargeObjects(session: ContentSession): Promise<TableContent> {
   const version = await readVersion(session);

@@ -66,8 +66,8 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
 }
 
 /**
- * Waits until every replication slot of a subscription has confirmed the current position of the WAL. Resolves with why one has
- * not.
+ * Waits until every replication slot of a subscription has confirmed the current position of the WAL. Resolves with the
+ * reason why a slot has not confirmed it; undefined after success.
  */
 async function waitForSlots(
   source: ContentSession,
@@ -90,7 +90,7 @@ async function waitForSlots(
   }
 }
 
-/** What of the source holds data that COPY cannot read, or that a migration does not copy. */
+/** Kinds of source data that COPY cannot read, or that a migration does not copy. */
 async function listNotCompared(source: ContentSession, oldest: number): Promise<readonly string[]> {
   const [row] = await queryRows(
     source,

@@ -98,7 +98,7 @@ async function compareDatabase(
   }
 }
 
-/** A direct read-only session is not needed: every message is one transaction, so that a pooler may be in between. */
+/** Every message is one transaction, so a connection pooler may be in between, and no read-only session is needed. */
 async function withSession<T>(
   server: PostgresqlSource,
   signal: AbortSignal,
@@ -138,7 +138,7 @@ async function readDatabases(session: PostgresqlSession, version: number) {
   return sql === undefined ? [] : databasesQuery.decode(await queryRows(session, sql));
 }
 
-/** System identifier and start time; undefined: the server hides them. */
+/** System identifier and start time of a server; undefined if the server hides them. */
 async function readInstance(session: PostgresqlSession): Promise<string | undefined> {
   try {
     const instance = "system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time())";

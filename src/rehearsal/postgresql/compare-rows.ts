@@ -18,20 +18,23 @@ export interface CompareRowsOptions {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
   readonly ports: EngineDependencies;
   readonly signal: AbortSignal;
-  /** The largest number of rounds while applications write to the source. */
+  /** The maximum number of comparisons of a table while applications write to the source. */
   readonly maxRounds: number;
   readonly stallTimeout: number;
-  /** The slot whose position is awaited before the target is counted; undefined after a dump. */
+  /**
+   * The replication slot that must confirm all changes before the rows of the target are counted; undefined after a
+   * dump.
+   */
   readonly slot: { readonly name: string; readonly version: number } | undefined;
 }
 
 export interface CompareRowsResult {
   readonly tables: readonly TableCount[];
-  /** The target did not receive what the source wrote. */
+  /** Whether the target did not receive all changes of the source. */
   readonly isBehind: boolean;
 }
 
-/** Compares the rows on both servers, and again the tables that changed meanwhile. */
+/** Compares the rows on both servers, and compares tables again that changed during the comparison. */
 export async function compareRows({
   endpoints,
   ports,
@@ -69,7 +72,10 @@ export async function compareRows({
   );
 }
 
-/** Waits until the subscription has confirmed the current WAL position. Resolves with why it has not, after the stall timeout. */
+/**
+ * Waits until the subscription has confirmed the current WAL position. After the stall timeout it resolves with the
+ * reason why the position is not confirmed.
+ */
 async function waitUntilReplicated(
   session: PinnedSession,
   slot: CompareRowsOptions['slot'],
@@ -85,7 +91,10 @@ async function waitUntilReplicated(
   return 'the target does not receive the changes of the source';
 }
 
-/** Copies one table as a replication worker does, and rolls back. Resolves with the error, or undefined when the copy works. */
+/**
+ * Copies one table in the way of a replication worker, and rolls back. Resolves with the error of the copy, or
+ * undefined if the copy succeeds.
+ */
 export async function findCopyError(
   entry: Pick<PostgresJournalEntry, 'source' | 'target'>,
   table: CountedTable,
@@ -99,12 +108,13 @@ export async function findCopyError(
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query('BEGIN');
-        // The login of a migration has the setting already, and may not change it.
+        // session_replication_role is set only if necessary, because the login of a migration has the setting already,
+        // and may not change it.
         const [mode] = (await to.query('SHOW session_replication_role')).flat();
         if (mode?.session_replication_role !== 'replica')
           await to.query("SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${list} FROM STDIN`);
-        // The write fails once the target has refused, so the rest is not sent.
+        // After the target has rejected a row, writing fails, so the remaining rows are not sent.
         await from.copyOut(copyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');
         await sink.finish();
         await to.query('ROLLBACK');

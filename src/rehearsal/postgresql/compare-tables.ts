@@ -10,24 +10,27 @@ export interface CompareTablesOptions {
   readonly tables: readonly CountedTable[];
   /** server_version_num of the older server. */
   readonly oldest: number;
-  /** The largest number of rounds while applications write to the source. */
+  /** The maximum number of comparisons of a table while applications write to the source. */
   readonly maxRounds: number;
-  /** Called before the target is read. Resolves with why the target has not received what the source wrote. */
+  /**
+   * Called before the tables of the target are read. Resolves with the reason why the target has not received all
+   * changes of the source; undefined if it has.
+   */
   readonly waitUntilReplicated: () => Promise<string | undefined>;
   readonly pause: (ms: number) => Promise<void>;
-  /** Whether `waitUntilReplicated` proves that the target has everything (default: yes). */
+  /** Whether `waitUntilReplicated` proves that the target has received all changes (default: yes). */
   readonly isConfirmed?: boolean;
 }
 
 export interface ComparedTables {
   readonly tables: readonly TableCount[];
-  /** Why the target has not received what the source wrote; undefined: it has. */
+  /** Why the target has not received all changes of the source; undefined if it has. */
   readonly behind: string | undefined;
 }
 
 /**
- * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written to in
- * between cannot be compared. Tables that are not equal are read again, at most `maxRounds` times.
+ * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written
+ * to in between cannot be compared. Tables that are not equal are compared again, at most `maxRounds` times.
  */
 export async function compareTables(options: CompareTablesOptions): Promise<ComparedTables> {
   const { source, target, tables, oldest, maxRounds } = options;
@@ -64,7 +67,7 @@ export async function compareTables(options: CompareTablesOptions): Promise<Comp
 }
 
 interface RoundFacts {
-  /** The target, read once more. */
+  /** The digests of the target, which is read again here. */
   readonly again: ReadonlyMap<string, TableContent>;
   readonly behind: string | undefined;
   readonly isConfirmed: boolean;
@@ -91,7 +94,7 @@ function tableResult({ name }: CountedTable, round: ContentRound, facts: RoundFa
   return one;
 }
 
-/** A table is not called equal when it has columns that were not read. */
+/** A table with columns that were not read is never reported as equal. */
 function withGenerated(found: TableCount | undefined, generated: CountedTable['generated']): readonly TableCount[] {
   if (found === undefined) return [];
   if (generated.length === 0 || found.state === 'differs') return [found];

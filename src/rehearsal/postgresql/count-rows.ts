@@ -16,31 +16,34 @@ import { unreadableSequence } from '../compare-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
-/** A session that reads tables. Every message is one read-only transaction. */
+/** A session that reads tables. Every message of the session is one read-only transaction. */
 export type ContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 export interface CountedTable {
-  /** `schema.table`; quoted if one of them contains a dot, so that no two tables have the same name. */
+  /** The name as `schema.table`; quoted if schema or table contains a dot, so that no two tables have the same name. */
   readonly name: string;
   readonly quoted: string;
   readonly table: PlainTable;
-  /** Replication skips unlogged tables. */
+  /** Whether the table is unlogged, and so is not replicated. */
   readonly isUnlogged: boolean;
   readonly generated: readonly UncopiedColumn[];
 }
 
-/** A generated column. COPY cannot read it, and a SELECT would be planned, which runs functions of users. */
+/** A generated column. COPY cannot read a generated column, and planning a SELECT would run functions of users. */
 export interface UncopiedColumn {
   readonly name: string;
-  /** Its expression calls functions that are not built in, so that equal rows may have other values. */
+  /**
+   * Whether the expression of the column calls functions that are not built in, so that equal rows may have other
+   * values.
+   */
   readonly callsUserCode: boolean;
 }
 
-/** Relations of users; tables of an extension are created with it. */
+/** Relations of users, without tables of extensions, which CREATE EXTENSION creates. */
 const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
 
-/** Every table that stores rows, with the columns that a migration copies. */
+/** Lists every table that stores rows, with the columns that a migration copies. */
 export async function listTables(session: QuerySession): Promise<readonly CountedTable[]> {
   const version = await readVersion(session);
   const rows = await queryRows(
@@ -72,8 +75,9 @@ export async function listTables(session: QuerySession): Promise<readonly Counte
 }
 
 /**
- * SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). The catalog records no dependency on built-in functions;
- * before PostgreSQL 15 those of a generated column are dependencies of the column, not of its expression.
+ * SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
+ * functions; before PostgreSQL 15 it records the functions of a generated column for the column, not for its
+ * expression.
  */
 function generatedColumnSql(version: number): string {
   if (version < 120_000) return 'true AS copied, false AS user_code';
@@ -86,17 +90,17 @@ function generatedColumnSql(version: number): string {
 }
 
 export interface ReadContentOptions {
-  /** Milliseconds for one table. */
+  /** Time limit in milliseconds for reading one table. */
   readonly limit: number;
-  /** server_version_num of the older one of the servers that are compared. */
+  /** server_version_num of the older of the compared servers. */
   readonly oldest: number;
-  /** Called for a table that exists and cannot be read. */
+  /** Called for a table that exists but cannot be read. */
   readonly onFailure: (name: string, error: QueryError) => void;
 }
 
 /**
- * The content of each table by name, without tables that do not exist, lack a column, or cannot be read. Read by COPY: planning a
- * SELECT runs functions of users.
+ * Digests of the content of each table, by table name, without tables that do not exist, lack a column, or cannot be
+ * read. Tables are read with COPY, because planning a SELECT runs functions of users.
  */
 export async function readTableContents(
   session: ContentSession,
@@ -127,12 +131,15 @@ export async function readTableContents(
   return contents;
 }
 
-/** undefined_table, undefined_column, invalid_schema_name, wrong_object_type. */
+/**
+ * SQLSTATEs of a missing table or column: undefined_table, undefined_column, invalid_schema_name, wrong_object_type.
+ */
 const missingCodes: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', '42809']);
 
 /**
- * Two servers write equal values as equal texts. Before PostgreSQL 12 a float has other digits, except the first 15. No timeout
- * of the role ends a long COPY, and a table that is locked for a minute cannot be read.
+ * With these settings two servers write equal values as equal texts. Servers before PostgreSQL 12 write floating-point
+ * numbers with other digits, except the first 15. The settings remove timeouts that would end a long COPY, and limit
+ * the wait for the lock of a table to one minute.
  */
 export function textFormatSettings(version: number, oldest: number): TransactionSettings {
   return {
@@ -150,8 +157,8 @@ export function textFormatSettings(version: number, oldest: number): Transaction
 }
 
 /**
- * The state of each sequence: `last_value`, with a dot if `is_called` is false; null when it was not used yet (before
- * PostgreSQL 18); `unreadable` without a privilege on it.
+ * The state of each sequence, as text: `last_value`, with a dot if `is_called` is false; null when it was not used yet
+ * (before PostgreSQL 18); `unreadable` without a privilege on it.
  */
 export async function readSequences(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
   const rows = await queryRows(
@@ -179,7 +186,7 @@ export async function readVersion(session: QuerySession): Promise<number> {
   return Number((await queryRows(session, 'SHOW server_version_num'))[0]?.server_version_num);
 }
 
-/** The rows of a query of the catalog, in a transaction of its own. */
+/** Returns the rows of a catalog query, which runs in its own transaction. */
 export async function queryRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
   return resultsOfStatements(await session.query(readOnlyTransaction([text])), 1)[0] ?? [];
 }

@@ -7,13 +7,16 @@ import type { Leftover } from '../rehearsal-report.ts';
 
 type QuerySession = Pick<PinnedSession, 'query'>;
 
-/** Names of dropped objects, and objects that could not be dropped. */
+/** The names of the dropped objects, and the objects that could not be dropped. */
 export interface DropResult {
   readonly dropped: readonly string[];
   readonly leftovers: readonly Leftover[];
 }
 
-/** Drops databases of the rehearsal. A database with the same name and another oid belongs to another user and stays. */
+/**
+ * Drops the databases that the rehearsal created. A database with the same name and another oid belongs to another user
+ * and is not dropped.
+ */
 export function dropDatabases(
   session: QuerySession,
   databases: readonly CreatedObject[],
@@ -27,7 +30,7 @@ export function dropDatabases(
   });
 }
 
-/** Drops roles, after everything that they may own or have privileges on. */
+/** Drops roles, after all objects that they may own or have privileges on. */
 export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]): Promise<DropResult> {
   // Dropping a role that another role depends on fails, and the failure is reported.
   return dropEach(session, roles, {
@@ -37,7 +40,10 @@ export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]
   });
 }
 
-/** The roles that owned what a rehearsal copied: no other program creates roles whose names contain its id. */
+/**
+ * The roles that owned the copied objects of a rehearsal: no other program creates roles whose names contain the id of
+ * the rehearsal.
+ */
 export async function listOwnerRoles(session: QuerySession, id: string): Promise<readonly CreatedObject[]> {
   const prefix = replicationObjectName(id, '');
   const rows = await session.query(
@@ -52,7 +58,7 @@ interface ObjectKind {
   readonly statement: (name: string) => string;
 }
 
-/** Dropping a large database takes long, because its files are unlinked. */
+/** The timeout is long, because dropping a large database must unlink all its files. */
 const dropLimitMs = 300_000;
 
 async function dropEach(
@@ -73,7 +79,10 @@ async function dropEach(
   return { dropped: gone, leftovers: left };
 }
 
-/** Resolves with the reason of a failure; undefined when the object does not exist or belongs to another user. */
+/**
+ * Resolves with the reason of a failure; undefined if the object was dropped, does not exist or belongs to another
+ * user.
+ */
 async function dropOne(
   session: QuerySession,
   { name, oid }: { readonly name: string; readonly oid: string | undefined },

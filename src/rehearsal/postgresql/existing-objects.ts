@@ -3,16 +3,16 @@ import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 
 type QuerySession = Pick<PinnedSession, 'query'>;
 
-/** What an empty database contains, so that this state can be restored. */
+/** The objects and settings of an empty database, recorded so that this state can be restored. */
 export interface EmptyDatabaseState {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
-  /** Absent in records of earlier versions. */
+  /** Absent in records that earlier versions of the program wrote. */
   readonly eventTriggers?: readonly string[];
 }
 
-/** At most 20 user objects of the database, as `table public.t`. Objects of extensions do not count. */
+/** At most 20 objects of users in the database, such as `table public.t`. Objects of extensions do not count. */
 export async function describeExistingObjects(session: QuerySession): Promise<readonly string[]> {
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
@@ -28,8 +28,8 @@ export async function readEmptyDatabase(session: QuerySession): Promise<EmptyDat
 }
 
 /**
- * Drops everything that was created since. Resolves with the objects that still exist.
- * @param owners roles that owned what was copied, by name
+ * Drops all objects that were created after the recorded state. Resolves with the objects that still exist.
+ * @param owners names of the roles that own the copied objects
  */
 export async function restoreEmptyDatabase(
   session: QuerySession,
@@ -39,7 +39,7 @@ export async function restoreEmptyDatabase(
   const now = await readEmptyDatabase(session);
   const fresh = (kind: keyof EmptyDatabaseState) =>
     (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
-  // First, because they would fire for the other statements.
+  // Event triggers are dropped first, because they would fire for the other statements.
   for (const name of fresh('eventTriggers')) await tryStatement(session, `DROP EVENT TRIGGER ${name}`);
   for (const name of owners) await tryStatement(session, `DROP OWNED BY ${quoteIdentifier(name)} CASCADE`);
   for (const name of fresh('publications')) await tryStatement(session, `DROP PUBLICATION ${name}`);
@@ -51,7 +51,7 @@ export async function restoreEmptyDatabase(
   return describeExistingObjects(session);
 }
 
-/** A failure is ignored: the listing that follows shows what still exists. */
+/** Errors are ignored, because the next query lists the objects that still exist. */
 async function tryStatement(session: QuerySession, statement: string): Promise<void> {
   await session.query(statement).catch(() => {});
 }

@@ -13,7 +13,7 @@ import { describeExistingObjects, readEmptyDatabase } from './existing-objects.t
 
 /** The target before the rehearsal. */
 export interface TargetState {
-  /** As typed, but without TLS if the server has none and the address does not require it. */
+  /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
   readonly server: ServerIdentity;
   readonly databases: readonly string[];
@@ -21,8 +21,8 @@ export interface TargetState {
 }
 
 /**
- * Reads the target. Throws a CliError when the connection fails. Rejects when the signal aborts.
- * @param isTlsFixed a connection without TLS is not tried
+ * Reads the target. Throws a CliError if the connection to the target fails. Rejects when the signal aborts.
+ * @param isTlsFixed whether a connection without TLS must not be tried
  */
 export async function inspectTarget(
   target: PostgresqlSource,
@@ -55,7 +55,7 @@ export async function inspectTarget(
   }
 }
 
-/** What a rehearsal will create on the target. */
+/** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
   readonly source: ServerIdentity;
   readonly databases: readonly DatabaseDefinition[];

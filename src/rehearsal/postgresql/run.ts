@@ -44,7 +44,7 @@ export function createPostgresPorts(
   });
 }
 
-/** Creates roles and databases, migrates, compares and stops. The objects on the target still exist when it resolves, and are in the record. */
+/** Creates roles and databases, migrates, compares and stops. The created objects remain, and are in the record. */
 export async function runPostgresRehearsal(params: PostgresRunParams): Promise<RehearsalRunResult> {
   const { endpoints, plan, file, ignoreDbs, method, signal, clock } = params;
   const ports = createPostgresPorts(params, file, endpoints);
@@ -135,7 +135,7 @@ interface DatabaseComparison {
 
 const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), errors: [] };
 
-/** Compares a database while it is replicated. The tables of a failed database are not counted. */
+/** Compares the rows of a database while it is replicated. The rows of a failed database are not counted. */
 async function compareDatabase(
   { migration, ...params }: PostgresRunParams & { readonly migration: RunningMigration },
   state: DatabaseMigrationState,
@@ -161,7 +161,7 @@ async function compareDatabase(
     readSequences,
   );
   if (isLive && waiting.size > 0) {
-    // Constraints of the source run in this copy, as they did in that of the migration.
+    // The test copy evaluates constraints of the source, as the copy of the migration did.
     const login = migration.targetLogin(state.name) ?? endpoints.target;
     const stuck = await findCopyErrors({ ...endpoints, target: login }, waiting, ports, signal);
     return { tables: stuck, sequences: new Map(), errors: [] };
@@ -190,7 +190,7 @@ function stalledText({ phase, method }: DatabaseMigrationState, stallTimeout: nu
   return `no progress for ${Math.round(stallTimeout / 1000)} s in the phase ${phase}${why}`;
 }
 
-/** Copies tables that were not replicated directly, to get the error of the target. */
+/** Copies tables whose replication failed directly, to get the error message of the target. */
 async function findCopyErrors(
   endpoints: RehearsalEndpoints<PostgresqlSource>,
   waiting: ReadonlySet<string>,

@@ -7,8 +7,8 @@ import { compareSequences } from '../compare-counts.ts';
 import { queryRows, readSequences, readVersion } from './count-rows.ts';
 
 /**
- * The sequences whose values differ on the target, as `database: schema.sequence`. Both servers are only read. Rejects with a
- * ConnectError or a QueryError.
+ * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both
+ * servers. Rejects with a ConnectError or a QueryError if a server cannot be read.
  */
 export async function findSequenceDifferences(
   source: PostgresqlSource,

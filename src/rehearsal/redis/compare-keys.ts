@@ -11,15 +11,18 @@ export interface CompareKeysOptions {
   readonly target: RedisSession;
   /** Number of the database. */
   readonly index: number;
-  /** Both servers return when a key expires (Redis 7.0 and later). */
+  /** Whether both servers return when a key expires (Redis 7.0 and later). */
   readonly hasExpiryTimes: boolean;
-  /** The largest number of readings of a key that is not equal. */
+  /** The maximum number of times that a key which is not equal is read again. */
   readonly maxRounds: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Reads every key of a database on both servers. The sessions stay in that database. Throws a CommandError. */
+/**
+ * Compares every key of a database on both servers. Both sessions have the database selected afterwards. Throws a
+ * CommandError.
+ */
 export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<TableCount> {
   const { source, target, index } = options;
   for (const session of [source, target]) await session.send(['SELECT', String(index)]);
@@ -52,14 +55,14 @@ export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<
     : { ...rows, state: 'not_comparable', error: `${reason}${names}` };
 }
 
-/** Keys that are read again; more are not needed to know that the databases differ. */
+/** The maximum number of keys that are read again; more are not needed to prove that the databases differ. */
 const maxSuspects = 1000;
 
 function keyCount(info: RedisInfo, index: number): number {
   return parseKeyspace(info).find((one) => one.index === index)?.keys ?? 0;
 }
 
-/** What changes with every write to one of the servers. */
+/** A value that changes with every write to the server. */
 async function readWriteCounters({ source, target }: CompareKeysOptions) {
   const [from, to] = [await readServerInfo(source), await readServerInfo(target)];
   const isHidden = !from.has('rdb_changes_since_last_save');
@@ -67,14 +70,14 @@ async function readWriteCounters({ source, target }: CompareKeysOptions) {
   return { source: from, target: to, isHidden, text: JSON.stringify(text) };
 }
 
-/** A replica that waits for its primary. */
+/** Error codes of a replica that waits for its primary. */
 function isBehind(info: RedisInfo): boolean {
   return info.get('role') === 'slave' && info.get('master_link_status') !== 'up';
 }
 
 type KeyName = string;
 
-/** Keys, as bytes in latin1, that are not equal at first sight: of the source, and those that only the target has. */
+/** Keys, as bytes in latin1, that were not equal in the first comparison, including keys that only the target has. */
 async function findUnequalKeys(options: CompareKeysOptions): Promise<ReadonlySet<KeyName>> {
   const { source, target } = options;
   const suspects = new Set<KeyName>();
@@ -100,10 +103,13 @@ async function* scanKeys(session: RedisSession): AsyncGenerator<readonly Uint8Ar
   }
 }
 
-/** `equal`, `differs`, or why the values cannot be compared. */
+/** The result for a key: `equal`, `differs`, or why the values cannot be compared. */
 type KeyComparison = string;
 
-/** Reads the source, the target, and the source again if they are not equal: a key that changed cannot be compared. */
+/**
+ * Reads a key from the source, from the target, and, if they are not equal, from the source again, because a key that
+ * changed cannot be compared.
+ */
 async function compareKey(
   { source, target, hasExpiryTimes }: CompareKeysOptions,
   key: Uint8Array,
@@ -126,7 +132,10 @@ function isSame(one: KeyContent | undefined, other: KeyContent | undefined): boo
   return one?.type === other?.type && one?.digest === other?.digest && one?.expiresAt === other?.expiresAt;
 }
 
-/** Replication may be late: what is still not equal after the last reading, with the result. */
+/**
+ * Reads keys again, because replication may be delayed; returns the keys that are still not equal, with the result of
+ * each.
+ */
 async function compareAgain(
   options: CompareKeysOptions,
   suspects: ReadonlySet<KeyName>,

@@ -36,7 +36,7 @@ export async function compareRedis(
         throw usageError('source and target are the same server', 'give another server with `--target`');
       const indexes = [...new Set([...keyspaceOf(before), ...keyspaceOf(there)])].sort((a, b) => a - b);
       const hasExpiryTimes = (await knowsExpiryTimes(from)) && (await knowsExpiryTimes(to));
-      // Otherwise reading a key would count as its last use.
+      // CLIENT NO-TOUCH is sent, because reading a key would otherwise count as its last use.
       for (const session of [from, to]) await session.send(['CLIENT', 'NO-TOUCH', 'ON']).catch(ignoreRefusal);
       const databases: ComparedDatabase[] = [];
       for (const [done, index] of indexes.entries()) {
@@ -84,7 +84,7 @@ function keyspaceOf(info: RedisInfo): readonly number[] {
   return parseKeyspace(info).map(({ index }) => index);
 }
 
-/** A server before Redis 7.2 has no such command. */
+/** A server before Redis 7.2 does not have CLIENT NO-TOUCH. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof CommandError) || error.lost) throw error;
 }

@@ -2,18 +2,24 @@ import { createHash, type Hash } from 'node:crypto';
 import { CommandError } from '../../redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 
-/** What a key holds. Two keys are equal when all fields are. */
+/** The content of a key. Two keys are equal if all fields of their content are equal. */
 export interface KeyContent {
   readonly type: string;
-  /** Of the value, in a form that does not depend on the version of the server. */
+  /** Digest of the value, in a form that does not depend on the server version. */
   readonly digest: string;
-  /** Milliseconds since 1970; -1: the key does not expire; -2: it expires, and the server does not return the time. */
+  /**
+   * Expiry in milliseconds since 1970; -1: the key does not expire; -2: the key expires, but the server does not return
+   * the time.
+   */
   readonly expiresAt: number;
-  /** The value is compared by its DUMP, which has another form on other versions: another digest proves nothing. */
+  /**
+   * Whether the digest is that of DUMP, whose format depends on the server version, so that different digests prove
+   * nothing.
+   */
   readonly isOpaque: boolean;
 }
 
-/** @param hasExpiryTimes both servers know PEXPIRETIME (Redis 7.0 and later) */
+/** @param hasExpiryTimes whether both servers have PEXPIRETIME (Redis 7.0 and later) */
 export async function readKey(
   session: RedisSession,
   key: Uint8Array,
@@ -39,10 +45,10 @@ export async function readKey(
   };
 }
 
-/** Milliseconds for one reply with values. */
+/** Time limit in milliseconds for one reply with values. */
 const valueTimeout = 60_000;
 
-/** Bytes of a string, and elements of another value, that one command reads. */
+/** Number of bytes of a string, and of elements of another value, that one command reads. */
 const stringPart = 2 ** 20;
 const elementPart = 100;
 
@@ -96,7 +102,7 @@ const readers: Readonly<Record<string, ReadValue | undefined>> = {
   },
 };
 
-/** A cursor may return an element twice. */
+/** A scan with a cursor may return an element twice. */
 async function readUnordered(
   session: RedisSession,
   command: readonly [string, Uint8Array],
@@ -139,19 +145,19 @@ function addPart(digest: Hash, part: RedisReply): void {
   }
 }
 
-/** Releases write the same number with 17 digits or with as many as it needs. */
+/** Redis releases write the same floating-point number with 17 digits, or with as few as necessary. */
 function scoreText(score: RedisReply): string {
   const number = Number(text(score));
   return Number.isNaN(number) ? text(score) : String(number);
 }
 
-/** The named fields of a reply of names and values; others differ between releases. */
+/** Selects the named fields from a reply of names and values, because other fields differ between releases. */
 function fieldsOf(reply: RedisReply, names: readonly string[]): readonly RedisReply[] {
   const list = isList(reply) ? reply : [];
   return names.map((name) => list[list.findIndex((one, at) => at % 2 === 0 && text(one) === name) + 1] ?? null);
 }
 
-/** The smallest id after this one; an exclusive range needs Redis 6.2. */
+/** The smallest stream id after the given one, because an exclusive range needs Redis 6.2. */
 function nextStreamId(id: string): string {
   const [ms = '0', sequence = '0'] = id.split('-');
   const next = BigInt(sequence) + 1n;

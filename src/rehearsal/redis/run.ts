@@ -24,7 +24,7 @@ export interface RedisRunParams extends RehearsalRunParams {
   readonly file: RehearsalRecordFile;
 }
 
-/** Reads the target before the rehearsal. Throws a CliError when it is not empty, is a replica, or cannot be reached. */
+/** Reads the target of the rehearsal. Throws a CliError if it is not empty, is a replica, or cannot be reached. */
 export async function inspectRedisTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function inspectRedisTarget(
   });
   const there = await withTargetSession(target, look, signal);
   const run = there.info.get('run_id');
-  // The preflight reports a source that cannot be reached.
+  // Errors of the source are ignored, because the preflight reports a source that cannot be reached.
   const from = await withRehearsalSession(source, readServerInfo, signal).catch(() => undefined);
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
     throw usageError('source and target are the same server', 'give another server with `--into`');
@@ -134,7 +134,7 @@ async function compareKeys(
   return new Map(found.map((one) => [one.name, { ...(contents.get(one.name) ?? one), name: 'keys' }]));
 }
 
-/** Reads the keys of databases with as many keys on both servers: only then are they called equal. */
+/** If a database has equally many keys on both servers, compares all its keys. */
 async function compareKeyContents(
   { source, target }: RehearsalEndpoints<RedisSource>,
   counts: readonly TableCount[],
@@ -164,8 +164,9 @@ function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
 }
 
 /**
- * Ends the replication and empties the target, which was empty before.
- * @param isLate the rehearsal was interrupted: keys are deleted only while the target still replicates the source
+ * Ends the replication and deletes all keys of the target, which was empty before.
+ * @param isLate whether the rehearsal was interrupted: keys are then deleted only while the target still replicates the
+ * source
  */
 export async function cleanUpRedis(
   file: RehearsalRecordFile,
@@ -213,7 +214,7 @@ async function flushTarget(session: RedisSession): Promise<void> {
   if ((await listFunctionLibraries(session)).length > 0) await session.send(['FUNCTION', 'FLUSH']);
 }
 
-/** Empty for a server without functions. */
+/** Names of the function libraries; empty for a server without functions. */
 async function listFunctionLibraries(session: RedisSession): Promise<readonly string[]> {
   const reply = await session.send(['FUNCTION', 'LIST']).catch(() => []);
   return Array.isArray(reply) ? reply.flatMap((one) => (Array.isArray(one) ? [String(one[1])] : [])) : [];

@@ -3,7 +3,7 @@ import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
 
-/** Whether the request has the admin token and the exact Host: no page in a browser can send both. */
+/** Whether the request has the admin token and the exact Host header, which no page in a browser can send together. */
 export function isAdminRequest(request: HttpRequest, { settings }: SandboxService): boolean {
   const tokens = request.header('x-admin-token');
   if (request.authority !== settings.adminAuthority || tokens.length !== 1) return false;

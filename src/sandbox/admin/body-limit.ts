@@ -5,7 +5,7 @@ import type { SandboxSettings } from '../service.ts';
 
 const SNAPSHOT_LIMIT = 512 * 1024 * 1024;
 
-/** Maximum size of a request body in bytes. Snapshots may be larger, but only with the admin token. */
+/** Maximum size of a request body in bytes. Requests with the admin token that restore a snapshot may be larger. */
 export function requestBodyLimit(message: IncomingMessage, settings: Pick<SandboxSettings, 'adminToken'>): number {
   if (message.url !== '/_sandbox/restore') return DEFAULT_BODY_LIMIT;
   const tokens = message.headersDistinct['x-admin-token'] ?? [];

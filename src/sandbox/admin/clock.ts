@@ -11,7 +11,10 @@ export function showClock(_request: HttpRequest, { world }: SandboxService): Htt
   return jsonReply(200, clockView(world));
 }
 
-/** Body: `{freeze?: true, advance?: "10m", resume?: true}`, applied in this order. */
+/**
+ * Changes the virtual clock. The members of the body `{freeze?: true, advance?: "10m", resume?: true}` are applied in the order
+ * freeze, advance, resume.
+ */
 export function changeClock(request: HttpRequest, { world }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');

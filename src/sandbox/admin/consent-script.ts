@@ -11,7 +11,10 @@ export function showConsentScript(_request: HttpRequest, { world }: SandboxServi
   return jsonReply(200, scriptView(world));
 }
 
-/** Body: `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. With `lasting: true` it also applies after a reset. */
+/**
+ * Sets the consent script from the body `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. With `lasting:
+ * true` the consent script also applies after a reset.
+ */
 export function changeConsentScript(request: HttpRequest, { world }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');

@@ -9,7 +9,10 @@ export function listFaults(_request: HttpRequest, { faults }: SandboxService): H
   return jsonReply(200, { faults: faults.list() });
 }
 
-/** Body: `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`; replies with the fault and its counters. */
+/**
+ * Adds a fault from the body `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`, and responds with
+ * the fault and its counters.
+ */
 export function addFault(request: HttpRequest, { faults }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');

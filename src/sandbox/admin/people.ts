@@ -5,11 +5,11 @@ import { nonEmptyTextMember } from './json-body.ts';
 export interface PersonInTeam {
   /** UUID. */
   readonly person: string;
-  /** UUID of a team of the person; absent for the person's own account. */
+  /** The UUID of a team to which the person belongs; absent for the person's own account. */
   readonly team?: string;
 }
 
-/** Decodes the members `user` and `team?` of a request body; a string is the error message. */
+/** Decodes the members `user` and `team?` of a request body; if the result is a string, it is the error message. */
 export function decodePersonInTeam(body: ReadonlyMap<string, unknown>, world: World): PersonInTeam | string {
   const user = nonEmptyTextMember(body, 'user') ?? '';
   const person = world.registry.personByEmail(user) ?? world.registry.person(user);

@@ -5,7 +5,7 @@ import { adminError } from './access.ts';
 
 const MAX_WAIT_MS = 30_000;
 
-/** `?endpoint=METHOD path` filters the requests; `&wait=N` waits until N of them were logged, for 30 s at most. */
+/** The parameter `endpoint=METHOD path` filters the logged requests; `wait=N` waits until N of them were logged, for at most 30 s. */
 export function listLoggedRequests(request: HttpRequest, service: SandboxService): HttpReply | Promise<HttpReply> {
   const endpoint = request.parameters().get('endpoint');
   const wait = request.parameters().get('wait');

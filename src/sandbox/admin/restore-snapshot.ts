@@ -5,8 +5,9 @@ import { parseWorldSnapshot } from '../state/snapshot.ts';
 import { adminError } from './access.ts';
 
 /**
- * Replaces the state with a snapshot, virtual time included; changes nothing when the snapshot is not valid. Keeps faults and
- * the request log. Replies with the ready line, because people and applications may have changed.
+ * Replaces the state, including the virtual time, with a snapshot; changes nothing when the snapshot is invalid. Restoring a
+ * snapshot does not change the faults and the request log. Responds with the ready line, because people and applications may
+ * have changed.
  */
 export function restoreStateSnapshot(request: HttpRequest, service: SandboxService): HttpReply {
   const snapshot = parseWorldSnapshot(parseOrUndefined(request.body));

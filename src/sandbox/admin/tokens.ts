@@ -10,7 +10,10 @@ import { adminError } from './access.ts';
 import { nonEmptyTextMember, readJsonBody } from './json-body.ts';
 import { decodePersonInTeam } from './people.ts';
 
-/** Body: `{user, scope?, team?, client_id?}`. Replies as the token endpoint does; it counts as an approval by the person. */
+/**
+ * Body: `{user, scope?, team?, client_id?}`. The reply is the same as from the token endpoint; the request also counts as an
+ * approval by the person.
+ */
 export function issueTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
   const body = readJsonBody(request);
   if (body === undefined) return adminError(400, 'The body must be a JSON object.');
@@ -24,10 +27,10 @@ export function issueTokenPair(request: HttpRequest, { world }: SandboxService):
     return adminError(422, 'client_id must be the client ID of a registered application.');
   }
   const authorization = world.authorize({ ...personInTeam, clientId, scope });
-  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), true), world);
+  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'), world);
 }
 
-/** Body: `{token}`. The access token expires now; the refresh token stays valid. */
+/** Body: `{token}`. Sets the expiry of the access token to the current time; the refresh token stays valid. */
 export function expireAccessToken(request: HttpRequest, { world }: SandboxService): HttpReply {
   return withTokenPair(request, world, (pair) => {
     world.expire(pair);
@@ -35,7 +38,7 @@ export function expireAccessToken(request: HttpRequest, { world }: SandboxServic
   });
 }
 
-/** Body: `{token}`. Revokes access token and refresh token. */
+/** Body: `{token}`. Revokes the access token and the refresh token. */
 export function revokeTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
   return withTokenPair(request, world, (pair) => {
     world.revoke(pair);
@@ -43,13 +46,13 @@ export function revokeTokenPair(request: HttpRequest, { world }: SandboxService)
   });
 }
 
-/** Body: `{token}`. Refreshes the pair as another client with the same tokens would; replies with the new pair. */
+/** Body: `{token}`. Refreshes the token pair as another client with the same tokens would, and responds with the new pair. */
 export function refreshTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
   return withTokenPair(request, world, (pair) => {
     const state = world.pairState(pair);
     if (pair.refreshToken === undefined) return adminError(409, 'The implicit flow issues no refresh token.');
     if (state === 'refreshed' || state === 'revoked') return adminError(409, `The token pair is ${state}.`);
-    return renderTokenResponse(world.refresh(pair), world);
+    return renderTokenResponse(world.refresh(pair, { by: 'admin_refresh' }), world);
   });
 }
 

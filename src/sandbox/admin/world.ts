@@ -2,7 +2,7 @@ import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxService } from '../service.ts';
 
-/** Replies with the ready line and all registered applications. */
+/** Responds with the ready line and all registered applications. */
 export function showWorld(_request: HttpRequest, { world, ready }: SandboxService): HttpReply {
   const applications = world.seed.applications.map(({ name, clientId, clientSecret, callbackUrls }) => {
     return { name, client_id: clientId, client_secret: clientSecret, callback_urls: callbackUrls };

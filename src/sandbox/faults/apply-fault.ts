@@ -3,9 +3,9 @@ import type { HttpReply } from '../http/http-reply.ts';
 import { changesRequestHandling, type Fault, type FaultOutcome } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
-/** A request with a fault. */
+/** A request to which a fault applies. */
 export interface FaultedRequest {
-  /** Checks who sends the request; the result runs the handler. */
+  /** Checks the credentials of the request; the returned function runs the handler. */
   readonly admit: () => () => HttpReply | Promise<HttpReply>;
   /** Adds the request to the request log. */
   readonly log: (reply: HttpReply, note: FaultOutcome) => HttpReply;
@@ -13,7 +13,7 @@ export interface FaultedRequest {
   readonly closing: AbortSignal;
 }
 
-/** Logs the request before the final delay, so that a client of the request log sees the commit before the reply is lost. */
+/** Logs the request before the final delay, so that a client sees the commit in the request log before the reply is lost. */
 export async function applyFault(fault: Fault, request: FaultedRequest): Promise<HttpReply> {
   if (changesRequestHandling(fault.action))
     return request.log(await request.admit()(), { fault: fault.action, committed: true });
@@ -22,7 +22,7 @@ export async function applyFault(fault: Fault, request: FaultedRequest): Promise
     void commitLate(fault, request);
     return DROPPED;
   }
-  // A sandbox that closes does not handle the requests that are still delayed.
+  // When the sandbox closes, requests that are still delayed are not processed.
   if (action.pauses === 'before' && !(await pause(fault, request.closing))) return DROPPED;
   const reply = action.commits ? action.change(await request.admit()(), fault) : action.reply(fault, request.context());
   const logged = request.log(reply, { fault: fault.action, committed: action.commits });
@@ -30,14 +30,20 @@ export async function applyFault(fault: Fault, request: FaultedRequest): Promise
   return logged;
 }
 
-/** The token counts as of the arrival of the request: a server that is behind does not ask again who sent it. */
+/**
+ * The access token is checked when the request arrives and not again after the delay, as in a server that processes requests
+ * late.
+ */
 async function commitLate(fault: Fault, request: FaultedRequest): Promise<void> {
   const commit = request.admit();
   if (await pause(fault, request.closing))
     request.log({ ...(await commit()), ...NO_DELIVERY }, { fault: fault.action, committed: true });
 }
 
-/** In real time, because clients wait in real time; false when the sandbox closed before the end. */
+/**
+ * Delays a request in real time, because clients wait in real time; resolves with false when the sandbox closes before the end
+ * of the delay.
+ */
 async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
   if (delay === undefined) return true;
   try {

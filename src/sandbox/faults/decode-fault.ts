@@ -10,7 +10,7 @@ import {
 
 type Members = ReadonlyMap<string, unknown>;
 
-/** Decodes the body of an admin request; a string is the error message. */
+/** Decodes the body of the admin request that adds a fault; if the result is a string, it is the error message. */
 export function decodeFault(body: Members): FaultSpec | string {
   const unknown = [...body.keys()].find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) return `${unknown} is not a member of a fault; the members are ${MEMBERS.join(', ')}.`;

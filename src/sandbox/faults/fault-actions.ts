@@ -2,16 +2,16 @@ import type { HttpReply } from '../http/http-reply.ts';
 import { apiErrorId } from '../v2/api-errors.ts';
 import type { Fault, FaultActionName, RequestHandlingFaultName } from './fault.ts';
 
-/** The request data that the reply of a fault contains. */
+/** The request data that the reply of a fault can contain. */
 export interface FaultContext {
   readonly path: string;
-  /** The other origin of the sandbox. */
+  /** The other origin of the sandbox (authorization server or resource API). */
   readonly otherOrigin: string;
-  /** Milliseconds of the virtual clock. */
+  /** The current time in milliseconds of the virtual clock. */
   readonly now: number;
 }
 
-/** What an action does: it changes the reply of the handler, or it replaces the handler. */
+/** The effect of a fault action: it changes the reply of the handler, or it replaces the handler. */
 export type FaultAction =
   | {
       readonly commits: true;
@@ -19,7 +19,7 @@ export type FaultAction =
       readonly change: (reply: HttpReply, fault: Fault) => HttpReply;
     }
   | {
-      /** The connection is closed at once, and the handler runs after the delay. */
+      /** The connection is closed immediately, and the handler runs after the delay. */
       readonly commits: 'late';
     }
   | {
@@ -60,7 +60,7 @@ function alterReply(change: (reply: HttpReply) => HttpReply): FaultAction {
   return { commits: true, pauses: 'after', change };
 }
 
-/** An error in the format of the origin of the path. */
+/** Creates an error in the format of the origin to which the path belongs. */
 function failure(status: number, { path }: FaultContext): HttpReply {
   const message = `Injected fault: status ${status}.`;
   const value = path.startsWith('/v1/')
@@ -77,7 +77,7 @@ function failure(status: number, { path }: FaultContext): HttpReply {
   };
 }
 
-/** A proper prefix of a JSON object or array is never valid JSON. */
+/** A truncated JSON object or array is never valid JSON. */
 function truncateJson(reply: HttpReply): HttpReply {
   const isJson = /^[{[]/.test(reply.body);
   return {
@@ -97,7 +97,7 @@ function rateLimitHeaders(now: number): Readonly<Record<string, string>> {
   };
 }
 
-/** No response; the request log shows the status 0. */
+/** The log entry of a request without a response, which has status 0. */
 const NO_REPLY: HttpReply = { status: 0, headers: {}, body: '' };
 const DRIP_MS = 10;
 const GATEWAY_PAGE =

@@ -7,19 +7,19 @@ import {
   type RequestFacts,
 } from './fault.ts';
 
-/** The faults of a sandbox, in the order in which they were added. */
+/** The faults of a sandbox in the order in which they were added. */
 export interface FaultList {
   readonly add: (spec: FaultSpec) => FaultRecord;
   readonly list: () => readonly FaultRecord[];
   readonly clear: () => void;
-  /** Counts the request for every fault that matches it, and returns the faults that apply to it. */
+  /** Counts the request for every fault that it matches, and returns the faults that apply to it. */
   readonly takeFaults: (request: RequestFacts) => readonly Fault[];
 }
 
 /**
- * A fault counts every request that matches it, whether or not another fault applies. It is due from its nth match until it
- * has applied `times` times. The first fault that is due applies; a later one waits for the next matching request. The
- * first change of the handling that is due, of each kind, applies in addition.
+ * A fault counts every request that matches it, even if another fault applies to the request. A fault is due from its nth
+ * matching request until it has been applied `times` times. Of several faults that are due, the first one applies, and later
+ * ones wait for the next matching request. In addition, the first due fault of each action in HANDLING_CHANGE_NAMES applies.
  */
 export function createFaultList(): FaultList {
   let entries: Entry[] = [];

@@ -1,4 +1,7 @@
-/** What a fault can do to a request. Some actions replace the handler; the others change the reply after it. */
+/**
+ * The actions with which a fault can change a request or its reply. Some fault actions replace the handler; the others change
+ * the reply that the handler created.
+ */
 export const FAULT_ACTION_NAMES = [
   'delay',
   'status',
@@ -18,7 +21,10 @@ export const FAULT_ACTION_NAMES = [
 
 export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
 
-/** Actions that change how the server carries a request out. They apply in addition to one of the others. */
+/**
+ * Fault actions that change how the server processes a request. A change of handling applies in addition to one of the other
+ * fault actions.
+ */
 export const REQUEST_HANDLING_FAULT_NAMES = ['normalize_attributes', 'lag_lists'] as const;
 
 export type RequestHandlingFaultName = (typeof REQUEST_HANDLING_FAULT_NAMES)[number];
@@ -27,13 +33,16 @@ export function changesRequestHandling(action: FaultActionName): action is Reque
   return REQUEST_HANDLING_FAULT_NAMES.some((name) => name === action);
 }
 
-/** Actions that do nothing without a delay. */
+/** Fault actions that have no effect without a delay. */
 export const DELAYED_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
 
-/** The requests a fault applies to. An absent member matches every request. */
+/** The requests to which a fault applies. A member that is absent in `match` matches every request. */
 export interface FaultMatch {
   readonly method?: string;
-  /** The path as sent, or of the route (`/v2/droplets/{id}`). With `*` at its end it is a prefix. */
+  /**
+   * The path of the request or the path pattern of the route (`/v2/droplets/{id}`). If the path ends in `*`, the text before it
+   * is a prefix.
+   */
   readonly path?: string;
   readonly grant_type?: string;
 }
@@ -41,16 +50,17 @@ export interface FaultMatch {
 export interface FaultSpec {
   readonly match: FaultMatch;
   readonly action: FaultActionName;
-  /** The first matching request it applies to, counted from 1 (default: 1). */
+  /** The first matching request to which the fault applies, counted from 1 (default: 1). */
   readonly nth?: number;
-  /** The number of matching requests it applies to (default: 1). */
+  /** The number of matching requests to which the fault applies (default: 1). */
   readonly times?: number;
   /**
-   * Milliseconds of real time before the reply; for slow_drip, between two bytes; for commit_late, before the request is
-   * carried out. For lag_lists, milliseconds of the virtual clock, which `created_at` is compared with.
+   * The delay in milliseconds of real time before the reply; for slow_drip, between two bytes; for commit_late, before the
+   * request is processed. For lag_lists, the delay is in milliseconds of the virtual clock and is compared with the age of a
+   * droplet.
    */
   readonly delay?: number;
-  /** For the action `status` (default: 500). */
+  /** The HTTP status of the fault action `status` (default: 500). */
   readonly status?: number;
 }
 
@@ -60,19 +70,19 @@ export interface Fault extends FaultSpec {
   readonly times: number;
 }
 
-/** A fault with its counters. */
+/** A fault with its counters of requests. */
 export interface FaultRecord extends Fault {
-  /** Matching requests since it was added. */
+  /** The number of matching requests since the fault was added. */
   readonly matched: number;
   readonly applied: number;
-  /** Requests it will still apply to. */
+  /** The number of requests to which the fault will still apply. */
   readonly remaining: number;
 }
 
-/** What the request log adds for a request with a fault. */
+/** The fields that a log entry of a request with a fault has in addition. */
 export interface FaultOutcome {
   readonly fault: FaultActionName;
-  /** Whether the handler ran. */
+  /** Whether the handler processed the request. */
   readonly committed: boolean;
 }
 
@@ -80,7 +90,7 @@ export interface FaultOutcome {
 export interface RequestFacts {
   readonly method: string;
   readonly path: string;
-  /** The path of the route, with `{…}`. */
+  /** The path pattern of the route, with placeholders `{…}`. */
   readonly routePath?: string | undefined;
   readonly grantType?: string | undefined;
 }

@@ -3,13 +3,13 @@ import type { SandboxService } from '../service.ts';
 import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.ts';
 import type { Fault } from './fault.ts';
 
-/** What a handler gets. */
+/** The arguments of a request handler. */
 export interface RequestHandlerInput {
   readonly request: HttpRequest;
   readonly service: SandboxService;
 }
 
-/** The input of the handler with a change of the handling; unchanged for the other actions. */
+/** Changes the input of the handler for an action in HANDLING_CHANGE_NAMES; other actions leave it unchanged. */
 export function applyRequestHandlingFault(
   input: RequestHandlerInput,
   { action, delay = 0 }: Fault,

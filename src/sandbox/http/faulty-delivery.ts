@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryFault, HttpReply } from './http-reply.ts';
 
-/** Sends the reply with the fault, after earlier responses of the connection. Resolves when no more bytes will be sent. */
+/**
+ * Sends the faulty reply after the earlier responses of the same connection. Resolves when no more bytes of the reply will be
+ * sent.
+ */
 export async function deliverWithFault(
   response: ServerResponse,
   reply: HttpReply,
@@ -31,7 +34,7 @@ export async function deliverWithFault(
   }
 }
 
-/** Node assigns the socket when the earlier responses of the connection are sent; undefined when the connection closes first. */
+/** Node assigns the socket when the earlier responses of the connection were sent; undefined when the connection closes before. */
 function waitForSocket(response: ServerResponse): Promise<Socket | undefined> {
   const { socket: connection } = response.req;
   if (response.socket !== null || connection.destroyed) return Promise.resolve(response.socket ?? undefined);
@@ -45,7 +48,7 @@ function waitForSocket(response: ServerResponse): Promise<Socket | undefined> {
   });
 }
 
-/** The whole head and half of the body; of a reply without a body, half of the head. */
+/** Returns the whole head and half of the body; for a reply without a body, half of the head. */
 function firstHalf(reply: HttpReply, isHead: boolean): Buffer {
   const body = Buffer.from(isHead ? '' : reply.body);
   const head = headOf(reply, {});
@@ -59,7 +62,7 @@ async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: 
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
   socket.once('close', onClose);
-  // Otherwise the kernel would collect small writes and send them together.
+  // Without TCP_NODELAY, the kernel would collect small writes and send them together.
   socket.setNoDelay(true);
   try {
     for (let at = 0; at < bytes.length; at += 1) {
@@ -69,7 +72,7 @@ async function drip(socket: Socket, reply: HttpReply, isHead: boolean, pauseMs: 
     socket.end(() => reply.sent?.());
     socket.destroySoon();
   } catch {
-    // The client disconnected during a pause.
+    // The client has disconnected during a pause between two bytes.
   } finally {
     socket.off('close', onClose);
   }

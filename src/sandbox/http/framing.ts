@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http';
 type Framing = Pick<IncomingMessage, 'headers' | 'httpVersionMajor' | 'httpVersionMinor'>;
 
 /**
- * The error status for a message whose end a proxy could place differently (https://www.rfc-editor.org/rfc/rfc9112#section-6.1):
- * 400 when the last transfer coding is not chunked or the version is HTTP/1.0, 501 for any further coding. The connection
- * must be closed after it. undefined for valid framing.
+ * Returns the error status for a request whose end a proxy could determine differently
+ * (https://www.rfc-editor.org/rfc/rfc9112#section-6.1): 400 when the last transfer coding is not chunked or the version is
+ * HTTP/1.0, 501 for any additional coding, undefined for valid framing. After a request with invalid framing the connection
+ * must be closed.
  */
 export function checkFraming({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
   const codings = headers['transfer-encoding'];

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether the request has exactly one Host header and it names a loopback address; this refuses DNS rebinding. Reads the
- * distinct headers, because Node silently keeps the first of two Host headers.
+ * Whether the request has exactly one Host header with a loopback address, which prevents DNS rebinding. The function reads the
+ * separate headers, because Node uses the first of two Host headers without an error.
  */
 export function hasLoopbackHost(message: IncomingMessage, port: number): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
@@ -10,7 +10,10 @@ export function hasLoopbackHost(message: IncomingMessage, port: number): boolean
   return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(authority, name, port));
 }
 
-/** Path and query as they were sent. A target in absolute form, which a server must accept (RFC 9112 §3.2.2), has an authority as well. */
+/**
+ * Returns path and query of the request target without decoding them. A request target in absolute form, which a server must
+ * accept (RFC 9112 §3.2.2), also contains host and port.
+ */
 export function parseRequestTarget({ url = '/' }: IncomingMessage): {
   readonly target: string;
   readonly authority?: string;

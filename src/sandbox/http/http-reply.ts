@@ -1,17 +1,20 @@
 import type { HtmlEscapedString } from 'hono/utils/html';
 
-/** A response before it is written to the socket. */
+/** An HTTP response that was not yet written to the socket. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How the delivery is disturbed; absent for a complete delivery. */
+  /** The fault in the delivery of the reply; absent for a complete delivery. */
   readonly deliveryFault?: DeliveryFault;
-  /** Called when its last byte has been sent. */
+  /** Called when the last byte of the reply was sent. */
   readonly sent?: () => void;
 }
 
-/** Each closes the connection: without a byte, with a TCP reset, in the middle of the body, or after sending byte by byte. */
+/**
+ * Every delivery fault closes the connection: without sending a byte, with a TCP reset, in the middle of the body, or after
+ * sending the reply byte by byte.
+ */
 export type DeliveryFault =
   | { readonly kind: 'drop' | 'reset' | 'half' }
   | { readonly kind: 'drip'; readonly pauseMs: number };
@@ -32,7 +35,7 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: '' };
 }
 
-/** A template of hono/html. Templates without promises are strings. */
+/** An HTML template of the package hono/html. HTML templates that contain no promises are strings. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 export function htmlReply(status: number, markup: Markup, headers: Readonly<Record<string, string>>): HttpReply {

@@ -2,22 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { parseRequestTarget } from './host-header.ts';
 import { type RequestParameters, readParameters } from './request-parameters.ts';
 
-/** A request with its body. Path and query are the raw target: nothing is decoded or normalized. */
+/** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
 export interface HttpRequest {
   readonly method: string;
   readonly path: string;
-  /** Without the question mark; empty when absent. */
+  /** The query without the question mark; empty when the target has none. */
   readonly query: string;
-  /** All values of a header, by its lower-case name. */
+  /** Returns all values of a header, given its name in lower case. */
   readonly header: (name: string) => readonly string[];
   readonly body: string;
-  /** The Host header, or the authority of a target in absolute form. */
+  /** The Host header, or host and port of a request target in absolute form. */
   readonly authority: string;
-  /** Parameters of query and body together. */
+  /** The parameters of query and body together. */
   readonly parameters: () => RequestParameters;
-  /** The path segments that match `{…}` in the path of the route. */
+  /** The path segments that match the placeholders `{…}` in the path of the route. */
   readonly captures: readonly string[];
-  /** Aborts when the client disconnects. */
+  /** A signal that is aborted when the client disconnects. */
   readonly disconnected: () => AbortSignal;
 }
 

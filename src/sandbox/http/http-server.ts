@@ -7,13 +7,13 @@ import type { HttpReply } from './http-reply.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
-/** Replies to a request whose body has been read; the body is undefined when it exceeded the limit. Must not throw. */
+/** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
 
 /** The maximum size of a request body in bytes. */
 export type RequestBodyLimit = (message: IncomingMessage) => number;
 
-/** A server with limits on size and time. No input can end the process. */
+/** Creates an HTTP server with limits on size and time. No input from a client can end the server process. */
 export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit = () => DEFAULT_BODY_LIMIT): Server {
   const pending: PendingBySocket = new WeakMap();
   const server = createServer(
@@ -31,7 +31,10 @@ export function createHttpServer(handler: HttpHandler, limitOf: RequestBodyLimit
   return server;
 }
 
-/** Resolves with the port. Rejects with an Error that has the `code` of the system and the `port`. */
+/**
+ * Resolves with the number of the port on which the server listens. Rejects with an Error that has the members `code` (error
+ * code of the operating system) and `port`.
+ */
 export function startListening(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
@@ -49,7 +52,7 @@ export function closeHttpServer(server: Server): Promise<void> {
   });
 }
 
-/** The request of each connection that is being handled. */
+/** For each connection, the promise of the request that is currently processed. */
 type PendingBySocket = WeakMap<Socket, Promise<void>>;
 
 function receive(
@@ -81,7 +84,7 @@ function receive(
   });
 }
 
-/** Handles pipelined requests one after the other, so that none is handled after its connection was closed. */
+/** Processes pipelined requests one after the other, so that no request is processed after its connection was closed. */
 function inOrder(pending: PendingBySocket, socket: Socket, handle: () => Promise<void> | undefined): void {
   const previous = pending.get(socket);
   const handleIfOpen = (): Promise<void> | undefined => (socket.writable ? handle() : undefined);
@@ -93,7 +96,7 @@ function inOrder(pending: PendingBySocket, socket: Socket, handle: () => Promise
   });
 }
 
-/** Synchronous when the handler is, which keeps a simple request fast. */
+/** The function is synchronous when the handler is, so that a simple request is processed fast. */
 function respond(
   handler: HttpHandler,
   message: IncomingMessage,
@@ -114,21 +117,24 @@ function deliver(response: ServerResponse, reply: HttpReply, closesConnection: b
     ...length,
     ...(closesConnection ? { connection: 'close' } : {}),
   });
-  // Only ASCII is as long in bytes as in characters, and copying it is faster than encoding it.
+  // Only for ASCII text are the number of bytes and the number of characters equal; copying ASCII is faster than encoding it.
   response.end(reply.body, size === reply.body.length ? 'latin1' : 'utf8', reply.sent);
   return undefined;
 }
 
-/** Closes the connection, so that nothing after the message is read as a request. */
+/** Rejects a request and closes the connection, so that no byte after the request is read as another request. */
 async function rejectFraming(response: ServerResponse, status: number): Promise<void> {
-  // The parser rejects some of these messages itself, one turn later.
+  // Node's HTTP parser rejects some requests with invalid framing itself, one turn of the event loop later.
   await new Promise(setImmediate);
   if (response.socket?.writable !== true) return;
   response.writeHead(status, { connection: 'close', 'content-length': '0' }).end();
   await new Promise((resolve) => response.once('close', resolve));
 }
 
-/** 408 for a request that timed out, which the client may repeat (RFC 9110 §15.5.9); else 400. */
+/**
+ * Responds with 408 to a request that timed out, which the client may repeat (RFC 9110 §15.5.9), and with 400 to any other
+ * invalid request.
+ */
 function rejectBadMessage(error: NodeJS.ErrnoException, socket: Duplex): void {
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
   if (!socket.writable) socket.destroy();

@@ -1,13 +1,13 @@
-/** A member that occurs several times in the outermost object. */
+/** A member name that occurs several times in the outermost JSON object. */
 export interface DuplicateKey {
   readonly name: string;
-  /** Whether every occurrence has the same value. */
+  /** Whether the member has the same value each time. */
   readonly equal: boolean;
 }
 
 /**
- * Parses JSON and finds the repeated keys of the outermost object, which JSON.parse ignores; undefined when it is not JSON, or
- * nested deeper than any request is.
+ * Parses JSON and finds repeated member names of the outermost object, which JSON.parse ignores; undefined when the text is not
+ * JSON or is nested too deeply for a request.
  */
 export function parseJsonText(
   text: string,
@@ -42,7 +42,7 @@ function repeatedKeys(text: string): readonly DuplicateKey[] {
     .map(([name, values]) => ({ name, equal: new Set(values).size === 1 }));
 }
 
-/** The members of the outermost object of valid JSON; values as canonical JSON. */
+/** Returns the members of the outermost object of valid JSON, with each value as canonical JSON. */
 function members(text: string): readonly { readonly name: string; readonly value: string }[] {
   const found: { readonly name: string; readonly value: string }[] = [];
   if (!text.trimStart().startsWith('{')) return found;
@@ -64,7 +64,10 @@ function members(text: string): readonly { readonly name: string; readonly value
   return found;
 }
 
-/** Levels of lists and objects. Writing a value back takes a call for each level (RFC 8259 §9 allows a limit). */
+/**
+ * The maximum nesting depth of lists and objects. Serializing a value needs one recursive call for each level, and RFC 8259 §9
+ * allows a limit.
+ */
 const MAX_DEPTH = 500;
 
 function isTooDeep(text: string): boolean {

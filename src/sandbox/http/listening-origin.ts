@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { closeHttpServer, createHttpServer, type HttpHandler, startListening } from './http-server.ts';
 
-/** An origin, served by one HTTP server for each loopback address. */
+/** An origin that is served by one HTTP server for each loopback address. */
 export interface ListeningOrigin {
   readonly port: number;
   readonly origin: string;
@@ -12,8 +12,8 @@ export interface ListeningOrigin {
 export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
 /**
- * Listens on the host and port; 0 is any free port. `localhost` means both loopback addresses, so that no other program can
- * listen on the one that a browser tries first. Rejects as `startListening` does.
+ * Listens on host and port; port 0 means any free port. The host `localhost` means both loopback addresses, so that no other
+ * program can listen on the address that a browser tries first. Rejects with the same errors as `startListening`.
  */
 export async function listenOnOrigin(
   host: string,
@@ -47,12 +47,12 @@ export async function listenOnOrigin(
   };
 }
 
-/** The serialization by which clients compare origins: without the default port (RFC 6454 §6.2). */
+/** Serializes an origin in the form in which clients compare origins: without the default port (RFC 6454 §6.2). */
 export function formatOrigin(host: string, port: number): string {
   return new URL(`http://${host === '::1' ? '[::1]' : host}:${port}`).origin;
 }
 
-/** Different free ports. All of them are bound until the last one is found. */
+/** Finds several different free ports. All ports stay bound until the last one is found, so that they differ from each other. */
 export async function findFreePorts(count: number): Promise<readonly number[]> {
   const probes = Array.from({ length: count }, () => createServer());
   try {
@@ -74,7 +74,7 @@ function portOf(address: AddressInfo | string | null): number {
   return address !== null && typeof address === 'object' ? address.port : 0;
 }
 
-/** A machine without IPv6 has no ::1. */
+/** A machine without IPv6 does not have the address ::1. */
 function isMissingAddress(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';

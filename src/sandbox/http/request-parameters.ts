@@ -1,15 +1,15 @@
 import { isJsonObject, parseJsonText } from './json-text.ts';
 import { parseMediaType } from './media-type.ts';
 
-/** The parameters of a request. One without a value counts as absent (RFC 6749 §3.1). */
+/** The parameters of a request. A parameter without a value counts as absent (RFC 6749 §3.1). */
 export interface RequestParameters {
   readonly get: (name: string) => string | undefined;
   readonly isRepeated: (name: string) => boolean;
-  /** Why the body cannot be read. */
+  /** The reason why the request body cannot be read. */
   readonly problem?: string;
 }
 
-/** Reads query and body together, so that a parameter sent in both counts as repeated. */
+/** Reads the parameters of query and body together, so that a parameter in both counts as repeated. */
 export function readParameters(query: string, body: string, contentType: string): RequestParameters {
   const read: BodyPairs = body === '' ? { pairs: [] } : bodyPairs(body, parseMediaType(contentType));
   const values = new Map<string, string>();
@@ -25,7 +25,7 @@ export function readParameters(query: string, body: string, contentType: string)
   };
 }
 
-/** The encoded value of a parameter as it was sent; undefined when it was not sent. */
+/** Returns the value of a parameter in the encoded form that was sent; undefined when the query does not contain the parameter. */
 export function readRawParameter(query: string, name: string): string | undefined {
   for (const pair of query.split('&')) {
     const [rawName = '', ...rawValue] = pair.split('=');

@@ -1,4 +1,4 @@
-/** The matching route; or the methods allowed at the path; or no route at the path. */
+/** The result of routing: the matching route, or the allowed methods of a path without a route for this method, or nothing. */
 export type RouteMatch<Route> =
   | { readonly found: 'route'; readonly route: Route; readonly captures: readonly string[] }
   | { readonly found: 'path'; readonly allow: string }
@@ -6,7 +6,10 @@ export type RouteMatch<Route> =
 
 export type Router<Route> = (method: string, path: string) => RouteMatch<Route>;
 
-/** Compares the raw path byte for byte. A path without `{…}` is looked up in a map; the others are tried in order. */
+/**
+ * The router compares the raw path byte for byte. A path without a placeholder `{…}` is looked up in a map; paths with
+ * placeholders are tried in order.
+ */
 export function createRouter<Route extends { readonly method: string; readonly path: string }>(
   routes: readonly Route[],
 ): Router<Route> {

@@ -12,7 +12,7 @@ import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
 import { approveRequest, denyRequest, grantOfAuthorization, respondWithGrant } from './authorization-response.ts';
 
-/** The authorization endpoint (RFC 6749 §3.1): validates the request, then identifies the person at the browser. */
+/** The authorization endpoint (RFC 6749 §3.1): validates the authorization request, then identifies the person in the browser. */
 export function handleAuthorize(request: HttpRequest, service: SandboxService): HttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
@@ -38,7 +38,7 @@ interface AuthorizeContext {
   readonly service: SandboxService;
 }
 
-/** prompt=none never shows a page (OpenID Connect Core §3.1.2.1 has the same errors). */
+/** A request with prompt=none never shows a page (OpenID Connect Core §3.1.2.1 defines the same errors). */
 function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): HttpReply {
   if (session === undefined)
     return redirectWithError(authorizationRequest.redirectTo, 'login_required', 'The user is not signed in.');
@@ -75,7 +75,7 @@ function respondToPerson({ authorizationRequest, session, request, service }: Au
   return renderConsentPage(authorizationRequest, session, request, service);
 }
 
-/** A session of the person named by the consent script, regardless of the cookie. */
+/** Creates a session of the person whom the consent script names, regardless of the cookie. */
 function scriptedSession(request: HttpRequest, service: SandboxService): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;

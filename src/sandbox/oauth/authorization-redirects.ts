@@ -1,23 +1,23 @@
 import { toAsciiQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 
-/** The destination of an authorization response. */
+/** The URL to which the authorization response is sent. */
 export interface RedirectTarget {
   readonly redirectUri: string;
-  /** The state as it was sent, still encoded; absent when it was not sent. */
+  /** The state parameter in the encoded form that was sent; absent when the request had none. */
   readonly rawState?: string;
-  /** 303 after a form, so that the browser uses GET; 302 after a GET. */
+  /** Status 303 after a form, so that the browser uses GET, and 302 after a GET request. */
   readonly status: 302 | 303;
 }
 
-/** Adds parameters to the query of the redirect URI, whose own query is kept (RFC 6749 §3.1.2). */
+/** Adds parameters to the query of the redirect URI and keeps its existing query (RFC 6749 §3.1.2). */
 export function redirectWithQuery(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
   const uri = target.redirectUri;
   const separator = !uri.includes('?') ? '?' : uri.endsWith('?') || uri.endsWith('&') ? '' : '&';
   return redirectReply(target.status, `${uri}${separator}${encodeParameters(target, parameters)}`);
 }
 
-/** Puts parameters into the fragment, as the implicit flow requires (RFC 6749 §4.2.2). */
+/** Adds the parameters to the fragment of the redirect URI, as the implicit flow requires (RFC 6749 §4.2.2). */
 export function redirectWithFragment(target: RedirectTarget, parameters: Readonly<Record<string, string>>): HttpReply {
   return redirectReply(target.status, `${target.redirectUri}#${encodeParameters(target, parameters)}`);
 }
@@ -26,7 +26,7 @@ export function redirectWithError(target: RedirectTarget, error: string, descrip
   return redirectWithQuery(target, { error, error_description: description });
 }
 
-/** Returns the state byte for byte, so that differences in decoding `+` or `%` have no effect. */
+/** Appends the state parameter byte for byte as received, so that differences in decoding `+` or `%` have no effect. */
 function encodeParameters(target: RedirectTarget, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(parameters).toString();
   return target.rawState === undefined ? query : `${query}&state=${toAsciiQuery(target.rawState)}`;

@@ -21,7 +21,7 @@ export interface SandboxAuthorizationRequest {
   readonly responseType: 'code' | 'token';
   readonly scope: Scope;
   readonly prompt: 'none' | 'select_account';
-  /** The first six characters of the expected account UUID. */
+  /** The first six characters of the expected account's UUID. */
   readonly hint?: string;
   readonly challenge?: string;
 }
@@ -35,7 +35,7 @@ const RULES: readonly AuthorizationRule[] = [
   checkAccountHint,
 ];
 
-/** Applies the rules in order; the first one that fails provides the reply (RFC 6749 §4.1.2.1). */
+/** Applies the validation rules in order; the first rule that fails creates the reply (RFC 6749 §4.1.2.1). */
 export function validateAuthorizationRequest(
   request: HttpRequest,
   service: SandboxService,

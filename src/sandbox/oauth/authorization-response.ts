@@ -4,7 +4,7 @@ import type { SandboxService } from '../service.ts';
 import { redirectWithError, redirectWithFragment, redirectWithQuery } from './authorization-redirects.ts';
 import type { SandboxAuthorizationRequest } from './authorization-request.ts';
 
-/** Stores the approval and redirects with a code or token. */
+/** Stores the approval and redirects with an authorization code or an access token. */
 export function approveRequest(
   request: SandboxAuthorizationRequest,
   person: Person,
@@ -20,7 +20,7 @@ export function approveRequest(
   return respondWithGrant(request, grantOfAuthorization(authorization, request.scope), world);
 }
 
-/** Redirects with a code or token under an existing approval. */
+/** Redirects with an authorization code or an access token for an existing approval. */
 export function respondWithGrant(
   request: SandboxAuthorizationRequest,
   grant: SandboxGrant,
@@ -30,7 +30,7 @@ export function respondWithGrant(
     const { code } = world.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
     return redirectWithQuery(request.redirectTo, { code });
   }
-  const pair = world.issuePair(grant, false);
+  const pair = world.issuePair(grant, 'implicit');
   return redirectWithFragment(request.redirectTo, {
     access_token: pair.accessToken,
     token_type: 'bearer',
@@ -38,7 +38,7 @@ export function respondWithGrant(
   });
 }
 
-/** The error is in the query in both flows (spec §7). */
+/** In both flows, the error is in the query of the redirect URI (spec §7). */
 export function denyRequest(request: SandboxAuthorizationRequest): HttpReply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }

@@ -3,12 +3,15 @@ import type { RequestParameters } from '../http/request-parameters.ts';
 import type { Application } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 
-/** A request with valid client and redirect URI, so that errors may be sent to the redirect URI. */
+/** A request whose client and redirect URI are valid, so that errors may be sent to the redirect URI. */
 export interface RuleInput {
   readonly parameters: RequestParameters;
   readonly application: Application;
   readonly redirectTo: RedirectTarget;
 }
 
-/** Checks one thing. A reply rejects the request; undefined continues with the next rule. */
+/**
+ * Checks one property of an authorization request. If the rule returns a reply, the request is rejected with it; undefined
+ * continues with the next rule.
+ */
 export type AuthorizationRule = (input: RuleInput) => HttpReply | undefined;

@@ -12,7 +12,7 @@ export type ClientAuthentication =
   | { readonly kind: 'authenticated'; readonly application: Application }
   | { readonly kind: 'rejected'; readonly reply: HttpReply };
 
-/** Reads client credentials from the parameters or the Basic header (RFC 6749 §2.3.1); both together are rejected. */
+/** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
 export function authenticateClient(request: HttpRequest, world: World): ClientAuthentication {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
@@ -37,7 +37,7 @@ export function authenticateClient(request: HttpRequest, world: World): ClientAu
     : rejected(request);
 }
 
-/** Sends a challenge only if the request has an Authorization header (RFC 6749 §5.2). */
+/** The reply has a WWW-Authenticate header only if the request has an Authorization header (RFC 6749 §5.2). */
 export function invalidClient(request: HttpRequest): HttpReply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
   return oauthError(
@@ -48,13 +48,13 @@ export function invalidClient(request: HttpRequest): HttpReply {
   );
 }
 
-/** The client ID in the request, not verified; for the request log. */
+/** Returns the client ID in the request, without verifying it, for the request log. */
 export function claimedClientId(request: HttpRequest): string | undefined {
   const [header = ''] = request.header('authorization');
   return request.parameters().get('client_id') ?? basicPairs(header)[0]?.[0];
 }
 
-/** Tries the credentials without form-decoding first, because many clients do not form-encode them. */
+/** The Basic credentials are first compared without form-decoding, because many clients do not form-encode them. */
 function basicApplication(header: string, world: World): Application | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);

@@ -9,7 +9,10 @@ import type { SandboxService } from '../service.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
 import { approveRequest, denyRequest } from './authorization-response.ts';
 
-/** Handles the form of the consent page. Its URL contains the authorization request, which is validated again. */
+/**
+ * Processes the submitted form of the consent page. The URL of the consent form contains the authorization request, which is
+ * validated again.
+ */
 export function submitConsent(request: HttpRequest, service: SandboxService): HttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 303);
   if ('status' in authorizationRequest) return authorizationRequest;
@@ -32,7 +35,7 @@ export function submitConsent(request: HttpRequest, service: SandboxService): Ht
 interface ConsentFields {
   readonly csrf: string;
   readonly decision: string;
-  /** UUID of a team, or `personal`. */
+  /** The account to approve: UUID of a team, or `personal`. */
   readonly account: string;
 }
 

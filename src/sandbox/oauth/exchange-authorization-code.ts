@@ -8,7 +8,7 @@ import { type ClientAuthentication, invalidClient } from './client-authenticatio
 import { invalidGrant, invalidRequest } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
-/** Exchanges an authorization code for tokens (RFC 6749 §4.1.3). A failed exchange does not use up the code. */
+/** Exchanges an authorization code for tokens (RFC 6749 §4.1.3). A failed exchange does not invalidate the authorization code. */
 export function exchangeAuthorizationCode(
   request: HttpRequest,
   { world, settings }: SandboxService,
@@ -38,7 +38,10 @@ export function exchangeAuthorizationCode(
   return renderTokenResponse(world.exchange(code), world);
 }
 
-/** PKCE (RFC 7636 §4.6). A verifier for a code without a challenge indicates a downgrade attack (RFC 9700 §4.8.2). */
+/**
+ * Verifies the PKCE code verifier (RFC 7636 §4.6). A verifier for a code without a challenge indicates a downgrade attack (RFC
+ * 9700 §4.8.2).
+ */
 function isVerifierValid({ challenge }: AuthorizationCode, verifier: string | undefined): boolean {
   if (challenge === undefined || verifier === undefined) return challenge === verifier;
   if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) return false;

@@ -5,7 +5,10 @@ import type { ClientAuthentication } from './client-authentication.ts';
 import { invalidGrant, invalidRequest } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
-/** Exchanges a refresh token for a new token pair (RFC 6749 §6). A refresh token is valid once, also after its access token expires. */
+/**
+ * Exchanges a refresh token for a new token pair (RFC 6749 §6). A refresh token can be used once, even after its access token
+ * has expired.
+ */
 export function exchangeRefreshToken(
   request: HttpRequest,
   { world }: SandboxService,
@@ -21,5 +24,6 @@ export function exchangeRefreshToken(
   const state = world.pairState(pair);
   if (state === 'refreshed') return invalidGrant('The refresh token was used already.');
   if (state === 'revoked') return invalidGrant('The refresh token is revoked.');
-  return renderTokenResponse(world.refresh(pair), world);
+  const named = 'application' in client ? { client: client.application.clientId } : {};
+  return renderTokenResponse(world.refresh(pair, { by: 'refresh', ...named }), world);
 }

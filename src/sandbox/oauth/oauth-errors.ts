@@ -1,6 +1,6 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 
-/** An error of the authorization server, always with a description (RFC 6749 §5.2). */
+/** Creates an error of the authorization server, always with a description (RFC 6749 §5.2). */
 export function oauthError(
   status: number,
   error: string,

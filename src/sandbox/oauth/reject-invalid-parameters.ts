@@ -2,7 +2,7 @@ import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { invalidRequest } from './oauth-errors.ts';
 
-/** Rejects a body that cannot be read and repeated parameters (RFC 6749 §3.2). */
+/** Rejects a request with repeated parameters or with a body that cannot be read (RFC 6749 §3.2). */
 export function rejectInvalidParameters(request: HttpRequest, names: readonly string[]): HttpReply | undefined {
   const parameters = request.parameters();
   if (parameters.problem !== undefined) return invalidRequest(parameters.problem);

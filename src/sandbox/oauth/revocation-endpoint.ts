@@ -1,6 +1,6 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { claimedClientId } from './client-authentication.ts';
@@ -33,7 +33,7 @@ export function revocationLogFields(request: HttpRequest): LogFields {
 
 export function loginTraceOfRevocation(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
   const value = request.parameters().get('token') ?? '';
-  return loginTraceOfGrant(world.pair(value) ?? world.pairByRefreshToken(value));
+  return loginTraceOfPair(world.pair(value) ?? world.pairByRefreshToken(value));
 }
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];

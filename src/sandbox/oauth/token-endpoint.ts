@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfCode, loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { authenticateClient, type ClientAuthentication, claimedClientId } from './client-authentication.ts';
@@ -9,7 +9,7 @@ import { exchangeRefreshToken } from './exchange-refresh-token.ts';
 import { invalidRequest, oauthError } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
-/** The token endpoint (RFC 6749 §3.2). Checks client credentials before the other parameters. */
+/** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
 export function handleTokenRequest(request: HttpRequest, service: SandboxService): HttpReply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
@@ -38,8 +38,9 @@ export function tokenRequestLogFields(request: HttpRequest): LogFields {
 
 export function loginTraceOfTokenRequest(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
   const parameters = request.parameters();
-  return loginTraceOfGrant(
-    world.code(parameters.get('code') ?? '') ?? world.pairByRefreshToken(parameters.get('refresh_token') ?? ''),
+  return (
+    loginTraceOfCode(world.code(parameters.get('code') ?? '')) ??
+    loginTraceOfPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 }
 

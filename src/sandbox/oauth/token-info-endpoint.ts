@@ -1,11 +1,14 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
 import type { SandboxService } from '../service.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
-/** What a bearer token allows; spec.md does not list it, but public clients check a token with it. */
+/**
+ * Returns the scope, expiry and application of a bearer token; spec.md does not list this endpoint, but clients of the public
+ * service check tokens with it.
+ */
 export function getTokenInfo(request: HttpRequest, { world }: SandboxService): HttpReply {
   const pair = world.pair(readBearerToken(request) ?? '');
   if (pair === undefined || world.pairState(pair) !== 'valid') {
@@ -13,7 +16,7 @@ export function getTokenInfo(request: HttpRequest, { world }: SandboxService): H
     return jsonReply(401, body, { 'www-authenticate': 'Bearer error="invalid_token"' });
   }
   return jsonReply(200, {
-    // Public clients read a number.
+    // The value is a number, because clients of the public service read a number.
     resource_owner_id: Number.parseInt(pair.person.slice(0, 8), 16),
     scopes: pair.scope.split(' '),
     expires_in_seconds: Math.floor((pair.expiresAt - world.now()) / 1_000),
@@ -28,5 +31,5 @@ export function tokenInfoLogFields(request: HttpRequest): LogFields {
 }
 
 export function loginTraceOfTokenInfo(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
-  return loginTraceOfGrant(world.pair(readBearerToken(request) ?? ''));
+  return loginTraceOfPair(world.pair(readBearerToken(request) ?? ''));
 }

@@ -8,7 +8,7 @@ import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** The applications that the person has authorized, each with a button that revokes the authorization. */
+/** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
 export function showApplicationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
   const authorizations = service.world.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>

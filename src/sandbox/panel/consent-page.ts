@@ -8,7 +8,7 @@ import type { SandboxService } from '../service.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** Names the application, the scope and the account, with buttons to authorize or deny. */
+/** Shows the application, the scope and the account, with buttons to authorize or deny the request. */
 export function renderConsentPage(
   authorizationRequest: SandboxAuthorizationRequest,
   session: PanelSession,
@@ -34,7 +34,7 @@ ${accountChoice(session.person, service)}
   return renderPanelPage(200, { title: `Authorize ${application.name}`, content, leavesOrigin: true });
 }
 
-/** The CSRF token of the page is valid for this authorization request only. */
+/** The CSRF token of the consent page is valid for this authorization request only. */
 export function consentFormId(request: HttpRequest): string {
   return `consent ${toAsciiQuery(request.query)}`;
 }

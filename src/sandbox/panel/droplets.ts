@@ -8,12 +8,17 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** The droplets of the person, or of one of the person's teams. */
+/**
+ * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
+ * has it.
+ */
 export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
-  const selected = new URLSearchParams(request.query).get('account');
-  const team = teams.find(({ uuid }) => uuid === selected);
-  const droplets = world.droplets(team?.uuid ?? person.uuid);
+  const query = new URLSearchParams(request.query);
+  const [selected, id] = [query.get('account'), query.get('droplet')];
+  const ofAccount = (uuid: string) => world.droplets(uuid).filter((one) => id === null || String(one.id) === id);
+  const team = teams.find(({ uuid }) => (id === null ? uuid === selected : ofAccount(uuid).length > 0));
+  const droplets = ofAccount(team?.uuid ?? person.uuid);
   const window = computePageWindow(request, droplets.length);
   const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
   const now = world.now();
@@ -25,7 +30,7 @@ ${
     ? ''
     : renderTable(
         'Droplets, oldest first',
-        HEADS,
+        COLUMNS,
         shown.map((droplet) => row(droplet, now)),
       )
 }
@@ -44,23 +49,32 @@ function accountLinks(
   return html`<nav class="tabs" aria-label="Account">${link(undefined, 'My own account')}${teams.map(({ uuid, name }) => link(uuid, name))}</nav>`;
 }
 
-function row({ id, name, region, size, image, tags, createdAt, activeAt }: SandboxDroplet, now: number): Markup {
+function row({ id, name, region, size, image, tags, createdAt, activeAt }: SandboxDroplet, now: number) {
   const system = IMAGES_BY_ID.get(image);
-  return html`<tr>
-<th scope="row">${name}</th>
-<td class="number">${id}</td>
-<td>${now >= activeAt ? 'active' : 'new'}</td>
-<td>${region}</td>
-<td>${size}</td>
-<td>${system === undefined ? image : `${system.distribution} ${system.name}`}</td>
-<td>${tags.join(', ')}</td>
-<td class="number">${formatUtcSecond(createdAt)}</td>
-</tr>
-`;
+  const isActive = now >= activeAt;
+  return [
+    name,
+    id,
+    html`<span class="badge ${isActive ? 'good' : ''}">${isActive ? 'active' : 'new'}</span>`,
+    region,
+    size,
+    system === undefined ? image : `${system.distribution} ${system.name}`,
+    tags.join(', '),
+    formatUtcSecond(createdAt),
+  ];
 }
 
 function count(total: number): string {
   return total === 1 ? '1 droplet' : `${total} droplets`;
 }
 
-const HEADS = ['Name', 'ID', 'Status', 'Region', 'Size', 'Image', 'Tags', 'Created (UTC)'];
+const COLUMNS = [
+  { title: 'Name', kind: 'header' },
+  { title: 'ID', kind: 'number' },
+  { title: 'Status' },
+  { title: 'Region' },
+  { title: 'Size' },
+  { title: 'Image' },
+  { title: 'Tags' },
+  { title: 'Created (UTC)', kind: 'number' },
+] as const;

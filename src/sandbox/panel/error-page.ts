@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { HttpReply } from '../http/http-reply.ts';
 import { renderPanelPage } from './panel-page.ts';
 
-/** An error page with a message, the values involved, and a link to start again if there is one. */
+/** Renders an error page with a message, the values involved, and a link to start again if `restartPath` is given. */
 export function renderErrorPage(
   status: number,
   message: string,

@@ -20,10 +20,12 @@ ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 </dl>
 <ul class="plain">
 <li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have not authorized any.' : `you have authorized ${authorized}.`}</li>
+<li><a href="/panel/tokens">Tokens</a>: who received them, and who refreshed them.</li>
 <li><a href="/panel/droplets">Droplets</a>: in your own account${teams.length === 0 ? '' : ' and your teams'}.</li>
 <li><a href="/panel/migrations">Migrations</a>: status of online migrations, and a button to stop them.</li>
 <li><a href="/panel/requests">Request log</a>: all requests to the sandbox, from any client.</li>
 <li><a href="/panel/timeline">Timeline of a login</a>: the steps of an application, in order.</li>
+<li><a href="/panel/clock">Clock and faults</a>: move the virtual clock, and make requests fail.</li>
 </ul>`;
   return renderPanelPage(200, { title: 'Home', content, signedInAs: person.name, isWide: true });
 }

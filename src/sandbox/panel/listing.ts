@@ -8,11 +8,11 @@ export const ROWS_PER_PAGE = 50;
 export interface PageWindow {
   readonly page: number;
   readonly last: number;
-  /** Index of the first row, from 0. */
+  /** The index of the first row on the page, counted from 0. */
   readonly start: number;
 }
 
-/** The page of a list selected by `?page=`: the first page if the number is not valid, the last page if it is too large. */
+/** Selects the page of a list by `?page=`: the first page if the number is invalid, the last page if it is too large. */
 export function computePageWindow(request: HttpRequest, total: number): PageWindow {
   const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
   const text = new URLSearchParams(request.query).get('page') ?? '';
@@ -20,7 +20,7 @@ export function computePageWindow(request: HttpRequest, total: number): PageWind
   return { page, last, start: (page - 1) * ROWS_PER_PAGE };
 }
 
-/** Links to the previous and next page that keep the other parameters; empty for a single page. */
+/** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
 export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): Markup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
@@ -35,20 +35,54 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 </nav>`;
 }
 
-/** A table that scrolls horizontally on a narrow screen, also with the keyboard. */
-export function renderTable(caption: string, heads: readonly string[], rows: readonly Markup[]): Markup {
+export interface TableColumn {
+  readonly title: string;
+  /** `header`: it names the row. */
+  readonly kind?: 'header' | 'number' | 'code';
+}
+
+/**
+ * A table that scrolls horizontally, also with the keyboard. On a narrow screen each row is a block with the titles before
+ * the values; the roles keep it a table for screen readers there.
+ */
+export function renderTable(
+  caption: string,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly (Markup | string | number)[])[],
+): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-<table>
+<table role="table">
 <caption class="visually-hidden">${caption}</caption>
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>
-${rows}
+<thead role="rowgroup"><tr role="row">${columns.map(({ title }) => html`<th scope="col" role="columnheader">${title}</th>`)}</tr></thead>
+<tbody role="rowgroup">
+${rows.map((cells) => html`<tr role="row">${cells.map((value, at) => renderCell(value, columns[at]))}</tr>\n`)}
 </tbody>
 </table>
 </div>`;
 }
 
+function renderCell(value: Markup | string | number, column: TableColumn | undefined): Markup {
+  const title = column?.title ?? '';
+  const kind = column?.kind ?? 'text';
+  if (kind === 'header') return html`<th scope="row" role="rowheader" data-title="${title}"><span>${value}</span></th>`;
+  return html`<td class="${value === '' ? `${kind} empty` : kind}" role="cell" data-title="${title}"><span>${value}</span></td>`;
+}
+
 /** `2026-03-01 12:00:00`, in UTC. */
 export function formatUtcSecond(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** `0.25 s`, `3 min 20 s`, `2 h 5 min`, `29 d 3 h`; without a second part that is zero. */
+export function formatElapsedTime(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return hours === 0 ? `${days} d` : `${days} d ${hours} h`;
+  if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`;
+  if (minutes > 0) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  return `${(ms / 1000).toFixed(2)} s`;
 }

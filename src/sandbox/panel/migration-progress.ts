@@ -1,14 +1,17 @@
 import { html } from 'hono/html';
 import type {
+  DatabaseMigrationPhase,
   DatabaseMigrationState,
   LeftoverObject,
   MigrationState,
   TableProgress,
+  TransferMethod,
 } from '../../engine/migration-state.ts';
 import type { Markup } from '../http/http-reply.ts';
 import { renderTable } from './listing.ts';
+import { renderBar } from './migration-picture.ts';
 
-/** The state of every database and table, warnings, and objects that could not be removed. */
+/** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
 export function renderMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
@@ -26,26 +29,64 @@ function renderDatabase({
   error,
   warnings,
 }: DatabaseMigrationState): Markup {
-  const ready = tables.filter(({ stage }) => stage === 'r').length;
+  const count = (...stages: readonly TableProgress['stage'][]): number =>
+    tables.filter(({ stage }) => stages.includes(stage)).length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
-    phase.replaceAll('_', ' '),
+    ...(tables.length === 0 ? ['no tables'] : [`${count('r')} of ${tables.length} tables ready`, `${rows} rows`]),
     ...(method === undefined ? [] : [method]),
-    `${ready} of ${tables.length} tables ready`,
-    `${rows} rows`,
     ...(lagBytes === undefined ? [] : [`${lagBytes} bytes behind`]),
   ];
-  return html`<details>
-<summary><strong>${name}</strong>: ${facts.join(', ')}</summary>
+  return html`<section class="database" aria-label="Database ${name}">
+<h3>${name}</h3>
+${renderPhases(phase, method)}
+${
+  tables.length === 0
+    ? html`<p>${facts.join(', ')}</p>`
+    : renderBar(facts.join(', '), [
+        { kind: 'done', share: count('r') / tables.length },
+        { kind: 'active', share: count('f', 's') / tables.length },
+        { kind: 'early', share: count('d') / tables.length },
+      ])
+}
 ${(error ?? reason) === undefined ? '' : html`<p class="alert">${error ?? reason}</p>`}
 ${list(`Warnings about ${name}`, warnings)}
-${tables.length === 0 ? '' : renderTable(`Tables of ${name}`, ['Table', 'State', 'Rows'], tables.map(tableRow))}
-</details>`;
+${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
+</section>`;
 }
 
-function tableRow({ name, stage, rows }: TableProgress): Markup {
-  return html`<tr><th scope="row">${name}</th><td>${STAGES[stage]}</td><td class="number">${rows}</td></tr>`;
+/** The phases in their order, the current one marked. A phase outside of them, such as an unreachable source, stands alone. */
+function renderPhases(phase: DatabaseMigrationPhase, method: TransferMethod | undefined): Markup {
+  const phases = method === 'dump' ? DUMP_PHASES : PHASES;
+  const now = phases.indexOf(phase);
+  if (now === -1)
+    return html`<p><span class="badge ${phase === 'stopped' ? '' : 'bad'}">${phase.replaceAll('_', ' ')}</span></p>`;
+  const step = (one: string, at: number): Markup =>
+    at === now && phase !== 'done'
+      ? html`<li class="now" aria-current="step">${one}</li>`
+      : html`<li class="${at <= now ? 'past' : 'later'}">${one}</li>`;
+  return html`<ol class="phases">${phases.map(step)}</ol>`;
 }
+
+function tableRow({ name, stage, rows }: TableProgress) {
+  return [name, STAGES[stage], rows];
+}
+
+const PHASES: readonly DatabaseMigrationPhase[] = [
+  'waiting',
+  'schema',
+  'connecting',
+  'copying',
+  'streaming',
+  'finishing',
+  'done',
+];
+const DUMP_PHASES = PHASES.filter((phase) => phase !== 'connecting' && phase !== 'streaming');
+const TABLE_COLUMNS = [
+  { title: 'Table', kind: 'header' },
+  { title: 'State' },
+  { title: 'Rows', kind: 'number' },
+] as const;
 
 const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
   i: 'waiting',

@@ -7,11 +7,15 @@ import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 import { type CurrentMigrationState, getCurrentMigrationState } from '../v2/migration-view.ts';
 import { renderErrorPage } from './error-page.ts';
+import { renderMigrationPicture } from './migration-picture.ts';
 import { renderMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormToken, type PanelSession } from './panel-session.ts';
 
-/** The latest online migration of every cluster of the person and the person's teams, with a button that stops it. */
+/**
+ * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
+ * migration.
+ */
 export function showMigrationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
@@ -44,11 +48,11 @@ function clusterEntry(cluster: SandboxCluster, service: SandboxService, session:
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
   const state = migration === undefined ? undefined : getCurrentMigrationState(migration, service);
-  return html`<section class="application" aria-label="${cluster.name}">
+  return html`<section class="application" id="cluster-${cluster.uuid}" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
-${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state)}
+${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state, cluster, service)}
 ${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatPlaneAddress(plane)}.</p>`}
 ${state?.live === undefined ? '' : renderMigrationProgress(state.live)}
 </div>
@@ -56,13 +60,20 @@ ${migration === undefined || state === undefined ? '' : stopButton(migration, st
 </section>`;
 }
 
-function summary(migration: SandboxMigration, state: CurrentMigrationState): Markup {
+function summary(
+  migration: SandboxMigration,
+  state: CurrentMigrationState,
+  { name: target }: SandboxCluster,
+  { world }: SandboxService,
+): Markup {
   const { host, port, dbname } = migration.source;
-  const from = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
+  const source = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
+  const until = state.endedAt ?? world.now();
   const end = isUnderWay(state)
     ? `stops automatically at ${formatUtcMinute(getMigrationDeadline(migration))}`
     : reasonOf(state);
-  return html`<p><strong>${state.status}</strong>: migration from ${from}, started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}</p>`;
+  return html`${renderMigrationPicture({ migration, source, target, status: state.status, until })}
+<p>Started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}.</p>`;
 }
 
 function reasonOf({ status, reason, endedAt }: CurrentMigrationState): string {

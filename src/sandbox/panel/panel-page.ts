@@ -5,17 +5,17 @@ import { STYLE, STYLE_SOURCE } from './style.ts';
 export interface PanelPageOptions {
   readonly title: string;
   readonly content: Markup;
-  /** Name of the signed-in person. Adds the navigation and a sign-out button. */
+  /** The name of the signed-in person. If the name is set, the page has the navigation and a sign-out button. */
   readonly signedInAs?: string;
   readonly isWide?: boolean;
   /**
-   * Whether a form of the page may redirect to another origin. Chromium applies form-action to every redirect after a form,
-   * and an application may redirect anywhere, so the policy is omitted then.
+   * Whether a form on the page may redirect to another origin. Chromium applies the policy form-action to every redirect after
+   * a form; because an application may redirect to any origin, the policy is then omitted.
    */
   readonly leavesOrigin?: boolean;
 }
 
-/** A page without scripts, accessible by keyboard and screen reader. */
+/** Renders a page without scripts that can be used with keyboard and screen reader. */
 export function renderPanelPage(status: number, options: PanelPageOptions): HttpReply {
   const { title, content, signedInAs, isWide = false, leavesOrigin = false } = options;
   const markup = html`<!doctype html>
@@ -67,10 +67,12 @@ function policy(leavesOrigin: boolean): string {
 const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['/panel', 'Home'],
   ['/panel/applications', 'My applications'],
+  ['/panel/tokens', 'Tokens'],
   ['/panel/droplets', 'Droplets'],
   ['/panel/migrations', 'Migrations'],
   ['/panel/requests', 'Request log'],
   ['/panel/timeline', 'Timeline of a login'],
+  ['/panel/clock', 'Clock and faults'],
 ];
 
 const PAGE_HEADERS = {

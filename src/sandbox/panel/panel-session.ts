@@ -5,11 +5,11 @@ import type { HttpRequest } from '../http/http-request.ts';
 import type { BrowserSession, Person } from '../records.ts';
 import type { SandboxService } from '../service.ts';
 
-/** A browser that is signed in. */
+/** The session of a browser in which a person is signed in. */
 export interface PanelSession {
   readonly session: BrowserSession;
   readonly person: Person;
-  /** Whether the session is new, so that the reply must set its cookie. */
+  /** Whether the session is new, so that the reply must set the session cookie. */
   readonly needsCookie: boolean;
 }
 
@@ -40,20 +40,23 @@ export function endPanelSession(
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, '', 0) } };
 }
 
-/** Redirects to the sign-in page, which returns to the requested page. */
+/** Redirects to the sign-in page, which redirects back to the requested page after the sign-in. */
 export function redirectToSignIn(request: HttpRequest): HttpReply {
   const isPage = request.method === 'GET' || request.method === 'HEAD';
   const next = isPage ? `${request.path}${request.query === '' ? '' : `?${toAsciiQuery(request.query)}`}` : '/panel';
   return redirectReply(303, `/panel/sign-in?${new URLSearchParams({ next })}`);
 }
 
-/** Whether the Origin header names another site as the origin of the form. */
+/** Whether the Origin header shows that another site submitted the form. */
 export function isCrossOriginForm(request: HttpRequest): boolean {
   const own = `http://${request.authority}`;
   return request.header('origin').some((origin) => origin.toLowerCase() !== own.toLowerCase());
 }
 
-/** Whether the form was submitted from its own page, with its unused CSRF token. Uses the token up. */
+/**
+ * Whether the form was submitted from its own page, with an unused CSRF token of that form. Checking the CSRF token also
+ * invalidates it.
+ */
 export function consumeFormToken(
   request: HttpRequest,
   session: PanelSession,
@@ -64,7 +67,10 @@ export function consumeFormToken(
   return !isCrossOriginForm(request) && world.consumeCsrfToken(session.session, formId, token);
 }
 
-/** SameSite=Lax, because applications link to the authorization endpoint; not Secure, because loopback uses plain HTTP. */
+/**
+ * The cookie has SameSite=Lax, because applications link to the authorization endpoint; it is not Secure, because the sandbox
+ * uses plain HTTP on the loopback interface.
+ */
 function cookie(name: string, value: string, maxAge?: number): string {
   return serialize(name, value, {
     path: '/',

@@ -7,7 +7,7 @@ import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, ren
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
-/** The requests to the sandbox, newest first, without secrets. */
+/** Shows the requests to the sandbox without their secrets, newest first. */
 export function showRequestLogPage(
   request: HttpRequest,
   { log, world }: SandboxService,
@@ -28,7 +28,7 @@ ${
     ? html`<p class="soft">No matching requests.</p>`
     : renderTable(
         'Requests, newest first',
-        HEADS,
+        COLUMNS,
         shown.map((entry) => row(entry, nameOf(entry.client_id))),
       )
 }
@@ -36,7 +36,7 @@ ${renderPageLinks(request, window, 'the request log')}`;
   return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 }
 
-/** What a fault did to a request; empty for a request without a fault. */
+/** Describes the effect of a fault on a request; empty for a request without a fault. */
 export function describeFault({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
@@ -54,18 +54,24 @@ ${known.map(([name, count]) => html`<option value="${name}"${name === selected ?
 </form>`;
 }
 
-function row(entry: LoggedRequest, application: string): Markup {
+function row(entry: LoggedRequest, application: string) {
   const { at, method, path, status, grant_type, token_hint } = entry;
   const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
   const details = [grant_type, hint, describeFault(entry)].filter((part) => part !== undefined && part !== '');
-  return html`<tr>
-<td class="number">${formatUtcSecond(Date.parse(at))}</td>
-<td class="code">${method} ${path}</td>
-<td class="number">${status === 0 ? 'none' : status}</td>
-<td>${application}</td>
-<td>${details.join(', ')}</td>
-</tr>
-`;
+  const kind = status === 0 || status >= 400 ? 'bad' : 'good';
+  return [
+    formatUtcSecond(Date.parse(at)),
+    `${method} ${path}`,
+    html`<span class="badge ${kind}">${status === 0 ? 'none' : status}</span>`,
+    application,
+    details.join(', '),
+  ];
 }
 
-const HEADS = ['Time (UTC)', 'Request', 'Status', 'Application', 'Details'];
+const COLUMNS = [
+  { title: 'Time (UTC)', kind: 'number' },
+  { title: 'Request', kind: 'code' },
+  { title: 'Status' },
+  { title: 'Application' },
+  { title: 'Details' },
+] as const;

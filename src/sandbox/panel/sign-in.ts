@@ -17,11 +17,11 @@ import {
 } from './panel-session.ts';
 
 export interface SignInOptions {
-  /** The path of this origin to open after signing in. */
+  /** The path of this origin that the browser opens after the sign-in. */
   readonly next: string;
-  /** The application that requests access. */
+  /** The application that requests access to the account. */
   readonly application?: string;
-  /** The e-mail address of a failed attempt. */
+  /** The e-mail address of a failed sign-in. */
   readonly rejectedEmail?: string;
 }
 
@@ -36,7 +36,7 @@ export function submitSignIn(request: HttpRequest, service: SandboxService): Htt
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const person = service.world.registry.personByEmail(email);
-  // Compares also for an unknown person, so that the time does not reveal who is registered.
+  // The password is also compared for an unknown person, so that the response time does not reveal who is registered.
   const isPasswordRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
   const session = isPasswordRight ? startPanelSession(person.uuid, service) : undefined;
   if (session === undefined)
@@ -44,7 +44,7 @@ export function submitSignIn(request: HttpRequest, service: SandboxService): Htt
   return addSessionCookie(redirectReply(303, next), session, service);
 }
 
-/** When the sign-in belongs to an authorization request, `next` contains it. */
+/** When the sign-in belongs to an authorization request, `next` contains that request. */
 export function loginTraceOfSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
   return query === undefined ? undefined : loginTraceOfAuthorizationRequest(request, query, service);
@@ -72,21 +72,21 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
   return renderPanelPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
 
-/** The application of the authorization request in `next`. */
+/** Finds the application of the authorization request in `next`. */
 function applicationOf(next: string, { world }: SandboxService): Pick<SignInOptions, 'application'> {
   const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
   const application = world.registry.application(clientId ?? '')?.name;
   return application === undefined ? {} : { application };
 }
 
-/** The query of an authorization request; undefined for any other path. */
+/** Returns the query if `path` is an authorization request; undefined for any other path. */
 function authorizationQuery(next: string): string | undefined {
   return next.startsWith(AUTHORIZE) ? next.slice(AUTHORIZE.length) : undefined;
 }
 
 const AUTHORIZE = '/v1/oauth/authorize?';
 
-/** Accepts only a path of this origin: `//host` and backslashes lead to other hosts. */
+/** Accepts only a path of this origin, because `//host` and backslashes lead to other hosts. */
 function localPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
   return toAsciiQuery(next);

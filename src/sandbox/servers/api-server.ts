@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { loginTraceOfGrant } from '../login-trace.ts';
+import { loginTraceOfPair } from '../login-trace.ts';
 import { getTokenHint } from '../request-log.ts';
 import type { OriginServer } from '../request-pipeline.ts';
 import { type ApiRoute, ROUTES } from '../routes.ts';
@@ -12,10 +12,13 @@ import { apiErrorReply, forbiddenReply, noSuchPathReply } from '../v2/api-errors
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
-/** Older clients of the API add a slash to every path. */
+/** Older clients of the API append a slash to every path. */
 const routeWithoutSlash = createRouter(ROUTES.api);
 
-/** The origin of the resource API. Authenticates the caller before it looks at the path, so that only callers learn which paths exist. */
+/**
+ * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
+ * callers learn which paths exist.
+ */
 export const apiServer: OriginServer<ApiRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {
@@ -30,7 +33,7 @@ export const apiServer: OriginServer<ApiRoute> = {
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, { world }) => loginTraceOfGrant(world.pair(readBearerToken(request) ?? '')),
+  trace: (_match, request, { world }) => loginTraceOfPair(world.pair(readBearerToken(request) ?? '')),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => {
     const hint = getTokenHint(readBearerToken(request) ?? '');

@@ -9,7 +9,7 @@ import type { OriginServer } from '../request-pipeline.ts';
 import { type AuthRoute, ROUTES } from '../routes.ts';
 import type { SandboxService } from '../service.ts';
 
-/** The origin of the authorization server, the control panel and the admin API. */
+/** Serves the origin of the authorization server, the control panel and the admin API. */
 export const authServer: OriginServer<AuthRoute> = {
   router: createRouter(ROUTES.auth),
   admit: (match, request, service) => () => {
@@ -39,7 +39,7 @@ function respond(
   return session === undefined ? redirectToSignIn(request) : route.handle(request, service, session);
 }
 
-/** Each part of the origin has its own error format. */
+/** The authorization server, the control panel and the admin API each have their own error format. */
 function errorReply(request: HttpRequest, status: number, message: string): HttpReply {
   if (request.method === 'HEAD') return emptyReply(status);
   if (request.path.startsWith('/_sandbox/')) return adminError(status, message);
@@ -56,6 +56,7 @@ const COMMON_HEADERS = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
   'x-content-type-options': 'nosniff',
-  // With no-referrer a browser would send `Origin: null` from our own forms, as it does from those of other sites.
+  // With the policy no-referrer, a browser would send `Origin: null` from the forms of this origin, as it does from forms of
+  // other sites.
   'referrer-policy': 'same-origin',
 };

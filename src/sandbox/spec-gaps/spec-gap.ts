@@ -1,7 +1,7 @@
-/** A behaviour that the specification does not define, with the choice of the sandbox. Printed as JSON. */
+/** A behaviour that the specification does not define, with the choice that the sandbox makes. Printed as JSON. */
 export interface SpecGap {
   readonly id: string;
-  /** Section of the specification that does not define it. */
+  /** The section of the specification that leaves the behaviour undefined. */
   readonly section: string;
   readonly question: string;
   readonly choice: string;

@@ -1,25 +1,26 @@
 import type { SpecGap } from './spec-gap.ts';
 
-/** Choices about state across restarts. */
+/** The sandbox's choices about state across restarts. */
 export const SPEC_GAPS_OF_STATE: readonly SpecGap[] = [
   {
     id: 'state-restart',
     section: '3',
-    question: 'Whether codes, tokens and approvals survive a restart of the server',
+    question: 'Whether codes, tokens and approvals survive a restart of the sandbox',
     choice:
-      'With a state folder yes, and the virtual clock continues during the stop; without one no. Faults and rate limits never survive.',
+      'With a state folder, codes, tokens and approvals survive a restart, and the virtual clock continues while the sandbox is stopped. Without a state folder they are lost. Faults and the counters of rate limits never survive a restart.',
   },
   {
     id: 'state-lost-answer',
     section: '3',
-    question: 'A refresh whose response was lost when the server was killed',
+    question: 'A token refresh whose response was lost when the sandbox was killed',
     choice:
-      'Either it is complete, and the old pair is invalid, or it did not happen, and the old pair is valid. An answered refresh is complete.',
+      'Either the refresh is complete and the old token pair is invalid, or the refresh did not happen and the old pair is valid. A refresh whose response was sent is complete.',
   },
   {
     id: 'state-snapshot',
     section: '8',
-    question: 'The age of tokens in a snapshot that is restored later',
-    choice: 'The age when the snapshot was taken: the virtual clock is set back to that instant.',
+    question: 'Age of tokens after a later restore of a snapshot',
+    choice:
+      'Tokens have the age that they had when the snapshot was taken, because the virtual clock is set back to that time.',
   },
 ];

@@ -1,7 +1,13 @@
-/** Reads one shape out of parsed JSON; throws a DecodeError that names the path of the first member that does not fit. */
+/**
+ * Decodes parsed JSON into one type; throws a DecodeError that names the path of the first member that does not have the
+ * expected form.
+ */
 export type Decoder<T> = (value: unknown, path: string) => T;
 
-/** The message names the path and what was expected. It never contains the value, which may be a secret. */
+/**
+ * The message names the path of the member and the expected form. The message of a DecodeError never contains the value, which
+ * may be a secret.
+ */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
@@ -18,7 +24,7 @@ export const asBoolean: Decoder<boolean> = (value, path) => {
   return typeof value === 'boolean' ? value : fail(path, 'is not a boolean');
 };
 
-/** An object whose members are not checked. */
+/** Accepts an object without checking its members. */
 export const asObject: Decoder<object> = (value, path) => {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : fail(path, 'is not an object');
 };
@@ -49,7 +55,10 @@ type MemberDecoders<T> = {
   readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Decoder<T[K] | undefined> : Decoder<T[K]>;
 };
 
-/** An object with these members and no others: an unknown member may come from a later version and must not get lost. */
+/**
+ * Accepts an object with exactly these members: an unknown member may come from a later version and would be lost when the
+ * state is written.
+ */
 export function objectOf<T extends object>(members: MemberDecoders<T>): Decoder<T> {
   const decoders: readonly (readonly [string, Decoder<unknown>])[] = Object.entries(members);
   return (value, path) => {
@@ -60,7 +69,7 @@ export function objectOf<T extends object>(members: MemberDecoders<T>): Decoder<
       const member = decode(given.get(name), path === '' ? name : `${path}.${name}`);
       return member === undefined ? [] : [[name, member] as const];
     });
-    // The decoder of each name has checked its member.
+    // The loop has checked each member with its decoder.
     return Object.fromEntries(read) as T;
   };
 }

@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { StateFolderError } from './state-error.ts';
 
-/** Locks an open file until it is closed; false when another process holds the lock. */
+/** Locks an open file until it is closed; returns false when another process has the lock. */
 export type TryLockFile = (descriptor: number) => boolean;
 
 /**
- * Locks the empty file `path`, which is never removed; returns the function that releases the lock. The kernel releases it
- * when the process ends for any reason, so there are no stale locks. Throws a StateError.
+ * Locks the empty file `path`, which is never removed, and returns the function that releases the lock. The kernel releases the
+ * lock of a file when the process ends for any reason, so no lock remains after a crash. Throws a StateError.
  */
 export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): () => void {
   let descriptor: number | undefined = openSync(path, 'a', 0o600);
@@ -31,12 +31,15 @@ export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): (
   }
   release();
   throw new StateFolderError('busy', `another sandbox is using ${dirname(path)}`, {
-    detail: `it holds the lock ${path}`,
-    hint: 'stop it, or name another folder with `--state`',
+    detail: `the other sandbox has locked ${path}`,
+    hint: 'stop the other sandbox, or name another folder with `--state`',
   });
 }
 
-/** The flock program locks a descriptor that it inherits; the lock belongs to the open file and remains when it exits. */
+/**
+ * The program flock locks the file descriptor that it inherits; the lock belongs to the open file and remains after flock has
+ * exited.
+ */
 export const flock: TryLockFile = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
@@ -49,7 +52,7 @@ export const flock: TryLockFile = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native library has no build for musl; there the flock program replaces it. */
+/** The native lock library has no build for the C library musl, where the program flock is used instead. */
 function systemLock(): TryLockFile {
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
@@ -59,7 +62,7 @@ function systemLock(): TryLockFile {
   }
 }
 
-/** False when the path was removed after it was opened: a lock on a removed file excludes no other process. */
+/** Returns false when the file was removed after it was opened, because a lock on a removed file excludes no other process. */
 function isSameFile(path: string, descriptor: number): boolean {
   const locked = fstatSync(descriptor, { bigint: true });
   const named = statSync(path, { bigint: true, throwIfNoEntry: false });

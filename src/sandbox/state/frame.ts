@@ -1,26 +1,26 @@
 import { crc32 } from 'node:zlib';
 import { damagedStateError } from './state-error.ts';
 
-/** The content of a file of records, each stored as one line. */
+/** The decoded content of a file in which each line is one record. */
 export interface DecodedFrames {
-  /** JSON of each complete record. */
+  /** The JSON text of each complete record. */
   readonly records: readonly string[];
-  /** Bytes of the complete records. */
+  /** The length of all complete records in bytes. */
   readonly validBytes: number;
-  /** Bytes after them: a record that a crash interrupted while it was written. */
+  /** The number of bytes after the complete records, from a record whose write a crash interrupted. */
   readonly tornBytes: number;
 }
 
-/** One record as a line: CRC-32 of the JSON, its length in bytes, the JSON. */
+/** Encodes one record as a line: CRC-32 of the JSON text, its length in bytes, then the JSON text. */
 export function encodeFrame(json: string): Buffer {
   const body = Buffer.from(json, 'utf8');
   return Buffer.concat([Buffer.from(`${checksum(body)} ${body.length} `, 'latin1'), body, Buffer.from('\n')]);
 }
 
 /**
- * Reads every record of a file. Each write is synced before the next one begins, so a crash can leave only the last record
- * incomplete: shorter than its length says, or with zeros where a sector was not written. Throws a StateError with path and
- * line for anything else.
+ * Decodes every record of a file. Each write is synced before the next one begins, so a crash can leave only the last record
+ * incomplete: it is then shorter than its length says, or has zero bytes where a disk sector was not written. Throws a
+ * StateError with path and line for any other damage.
  */
 export function decodeFrames(path: string, bytes: Buffer): DecodedFrames {
   const records: string[] = [];
@@ -41,7 +41,7 @@ export function decodeFrames(path: string, bytes: Buffer): DecodedFrames {
   return { records, validBytes: start, tornBytes: bytes.length - start };
 }
 
-/** The JSON of a line; undefined when it does not match its header. */
+/** Returns the JSON text of a line; undefined when it does not match the length and checksum of the line. */
 function decodeFrame(line: Buffer): string | undefined {
   const header = readHeader(line);
   if (header === undefined) return undefined;

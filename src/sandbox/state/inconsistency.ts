@@ -2,7 +2,10 @@ import type { SeedData } from '../seed-data.ts';
 import { ROW_KEYS, type RowLists, type SandboxState, TABLE_NAMES, type TableName } from './sandbox-state.ts';
 import type { RowKey } from './state-table.ts';
 
-/** The first duplicate key or reference to a missing record; undefined when there is none. Names no values, which may be secrets. */
+/**
+ * Describes the first duplicate key or the first reference to a missing record; undefined when the state is consistent. The
+ * description contains no values, because values may be secrets.
+ */
 export function findStateInconsistency(seed: SeedData, image: SandboxState): string | undefined {
   for (const name of TABLE_NAMES) {
     const duplicate = findDuplicate(name, image);

@@ -8,20 +8,20 @@ import { damagedStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applyPatches, type StatePatch } from './state-patch.ts';
 
-/** The saved state of a folder, and the place where its journal continues. */
+/** The saved state of a folder, and the position at which its journal continues. */
 export interface LoadedState {
   readonly saved: SavedState;
-  /** Number of the journal file. */
+  /** The number of the journal file. */
   readonly journal: number;
-  /** Number of the last record. */
+  /** The number of the last record. */
   readonly record: number;
-  /** Bytes of the complete records of the journal. */
+  /** The length of the complete records of the journal in bytes. */
   readonly validBytes: number;
-  /** Bytes after them, of a record that a crash interrupted. */
+  /** The number of bytes after the complete records, from a record whose write a crash interrupted. */
   readonly tornBytes: number;
 }
 
-/** Matches the file names of journals. */
+/** The pattern of the file names of journals. */
 export const JOURNAL_NAME = /^journal\.\d+$/;
 
 export function snapshotPath(folder: string): string {
@@ -32,7 +32,10 @@ export function journalPath(folder: string, number: number): string {
   return join(folder, `journal.${number}`);
 }
 
-/** Reads the snapshot and its journal; undefined for a folder without saved state. Throws a StateError for damaged files. */
+/**
+ * Reads the snapshot file and its journal; undefined for a folder without saved state. Throws a StateError when a file is
+ * damaged or missing.
+ */
 export function loadState(folder: string, names: readonly string[]): LoadedState | undefined {
   const path = snapshotPath(folder);
   const bytes = readFileIfExists(path);
@@ -68,7 +71,7 @@ export function loadState(folder: string, names: readonly string[]): LoadedState
   };
 }
 
-/** A snapshot is renamed into place only when it is complete, so it is never torn. */
+/** A snapshot file gets its name only after it was written completely, so it cannot be incomplete after a crash. */
 function readCheckpoint(path: string, bytes: Buffer): SavedStateCheckpoint {
   const { records, tornBytes } = decodeFrames(path, bytes);
   const [json] = records;
@@ -85,7 +88,7 @@ function decodeJson<T>(decode: Decoder<T>, json: string, path: string, line: num
   }
 }
 
-/** One record of a journal: the changes of all requests that were answered together. */
+/** One record of a journal, which contains the changes of all requests that were answered together. */
 const decodeJournalRecord = objectOf<{ readonly record: number; readonly patch: StatePatch }>({
   record: asInteger,
   patch: decodeJournalPatch,

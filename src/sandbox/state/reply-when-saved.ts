@@ -2,8 +2,8 @@ import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { StateWriter } from './state-writer.ts';
 
 /**
- * Holds the reply back until every change it may reveal is synced to disk: its own, and those of other requests that it may
- * have read. Becomes an empty 500 after a failed write.
+ * Delays the reply until every change that it may reveal is synced to the disk: the changes of its own request and those of
+ * other requests that it may have read. After a failed write, the reply becomes a 500 with an empty body.
  */
 export function replyWhenSaved(
   reply: HttpReply | Promise<HttpReply>,

@@ -10,6 +10,7 @@ import type {
   SandboxMigration,
   SandboxMigrationEnd,
   SandboxMigrationSource,
+  TokenIssue,
   TokenPair,
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
@@ -93,6 +94,13 @@ const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
     expiresAt: asInteger,
     end: optionalMemberDecoder(oneOfValues('revoked', 'refreshed')),
     successor: optionalMemberDecoder(asString),
+    issue: optionalMemberDecoder(
+      objectOf<TokenIssue>({
+        by: oneOfValues('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
+        client: optionalMemberDecoder(asString),
+        chain: asString,
+      }),
+    ),
   }),
   droplets: objectOf<SandboxDroplet>({
     id: asInteger,
@@ -158,7 +166,7 @@ const decodeKeys = arrayDecoder<RowKey>((value, path) =>
   typeof value === 'number' ? asInteger(value, path) : asString(value, path),
 );
 
-/** Tables that did not change are absent from a journal record. */
+/** A journal record contains only the tables that have changed. */
 export const decodeJournalPatch = objectOf<StatePatch>({
   put: (value, path) => decodePut({ ...EMPTY_STATE_ROWS, ...asObject(value, path) }, path),
   drop: (value, path) => {

@@ -11,7 +11,7 @@ import type {
 import type { VirtualClock } from '../virtual-clock.ts';
 import { createStateTable, type RowKey, type StateTable } from './state-table.ts';
 
-/** The record type of each table. Indexes over the records are rebuilt when they are read, and never stored. */
+/** The type of the records in each table. Indexes over the records are rebuilt when the state is loaded, and never stored. */
 export interface StateRecordTypes {
   readonly sessions: BrowserSession;
   readonly authorizations: Authorization;
@@ -28,11 +28,11 @@ export type RowLists = { readonly [N in TableName]: readonly StateRecordTypes[N]
 
 export type StateTables = { readonly [N in TableName]: StateTable<StateRecordTypes[N]> };
 
-/** Everything that changes while a sandbox runs, as plain JSON data. */
+/** The state that changes while a sandbox runs, as plain JSON data. */
 export interface SandboxState extends RowLists {
   readonly clock: VirtualClock;
   readonly consent: ConsentScript;
-  /** Id of the next droplet or action. */
+  /** The id of the next droplet or action. */
   readonly nextId: number;
 }
 
@@ -56,7 +56,10 @@ export const TABLE_NAMES: readonly TableName[] = [
   'migrations',
 ];
 
-/** An object with one member for each table. TypeScript cannot relate what `make` returns to the members of T. */
+/**
+ * Creates an object with one member for each table. The type assertion is needed because TypeScript cannot relate the return
+ * type of `make` to the members of T.
+ */
 export function createPerTable<T extends { readonly [N in TableName]: unknown }>(
   make: <N extends TableName>(name: N) => unknown,
 ): T {

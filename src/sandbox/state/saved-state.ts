@@ -4,30 +4,33 @@ import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
 
-/** The values that a sandbox keeps across restarts, beside its world. */
+/** The values that a sandbox keeps across restarts in addition to its state. */
 export interface SandboxIdentity {
   readonly adminToken: string;
   readonly host: string;
   readonly port: number;
   readonly apiPort: number;
-  /** The option `seed`, if the ids were generated with one. */
+  /** The value of the option `seed`, if the ids were generated with a seed. */
   readonly seedNumber?: number;
 }
 
-/** Everything that a restart restores. */
+/** Everything that a restart of the sandbox restores. */
 export interface SavedState {
   readonly identity: SandboxIdentity;
   readonly seed: SeedData;
   readonly world: SandboxState;
 }
 
-/** The record of the file `snapshot`. */
+/** The only record in the file `snapshot`. */
 export interface SavedStateCheckpoint extends SavedState {
   readonly format: typeof STATE_FORMAT;
   readonly version: 1;
-  /** Number of the journal that continues it. */
+  /** The number of the journal that continues the snapshot. */
   readonly journal: number;
-  /** Number of the last record that it includes. The journal begins with the next one. */
+  /**
+   * The number of the last record that the snapshot includes. The journal begins with the record after the last one in the
+   * snapshot.
+   */
   readonly record: number;
 }
 

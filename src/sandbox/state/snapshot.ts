@@ -8,15 +8,21 @@ import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSeed } from './seed-decoder.ts';
 import { toWorldImage } from './world-state.ts';
 
-/** The state of a sandbox as one JSON object. Addresses and the admin token belong to the process and are not included. */
+/**
+ * A snapshot: the state of a sandbox as one JSON object. A snapshot contains neither addresses nor the admin token, because
+ * they belong to the process.
+ */
 export interface WorldSnapshot {
   readonly format: typeof SNAPSHOT_FORMAT;
   readonly version: 1;
-  /** ISO 8601, on the virtual clock. Informative: `now` is what is restored. */
+  /**
+   * The time of the snapshot in ISO 8601, by the virtual clock. The value is for information only, because a restore reads the
+   * time from `now`.
+   */
   readonly taken_at: string;
-  /** The same in milliseconds since the epoch. */
+  /** The time of the snapshot by the virtual clock, in milliseconds since the epoch. */
   readonly now: number;
-  /** SHA-256 of `now`, `seed` and `world`. Optional, so that a snapshot can be edited. */
+  /** The SHA-256 hash of `now`, `seed` and `world`. The digest is optional, so that a user can edit a snapshot. */
   readonly digest?: string;
   readonly seed: SeedData;
   readonly world: SandboxState;
@@ -31,7 +37,7 @@ export function takeSnapshot(world: World): WorldSnapshot {
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
-/** A snapshot that can be restored; otherwise a sentence that says why not. */
+/** Returns a snapshot that can be restored, or a sentence that explains why the value is not one. */
 export function parseWorldSnapshot(value: unknown): WorldSnapshot | string {
   const given = typeof value === 'object' && value !== null ? value : {};
   if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';
@@ -60,7 +66,7 @@ const decode = objectOf<WorldSnapshot>({
   world: decodeSandboxState,
 });
 
-/** Independent of the order of object members, which an editor may change. */
+/** The digest does not depend on the order of object members, which an editor may change. */
 function digestOf({ now, seed, world }: Pick<WorldSnapshot, 'now' | 'seed' | 'world'>): string {
   const canonical = JSON.stringify({ now, seed, world }, (_name, value: unknown) => sortMembers(value));
   return createHash('sha256').update(canonical).digest('hex');

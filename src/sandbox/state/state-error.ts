@@ -1,8 +1,8 @@
-/** Why a state folder cannot be used. */
+/** The error for a state folder that cannot be used. */
 export class StateFolderError extends Error {
   override readonly name = 'StateError';
   readonly reason: 'unusable' | 'busy' | 'damaged';
-  /** For instance a path and a line. */
+  /** The location of the error, for example a path and a line. */
   readonly detail: string | undefined;
   readonly hint: string | undefined;
 
@@ -14,7 +14,7 @@ export class StateFolderError extends Error {
   }
 }
 
-/** The line is counted from 1. */
+/** The line number starts at 1. */
 export function damagedStateError(path: string, line: number, problem: string): StateFolderError {
   return new StateFolderError('damaged', 'the sandbox state is damaged', {
     detail: `${path}, line ${line}: ${problem}`,

@@ -2,13 +2,16 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, read
 import { open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Creates the folder with mode 0700 unless it exists; returns the names of its files. */
+/** Creates the folder with mode 0700 unless it exists, and returns the names of its files. */
 export function makePrivateFolder(path: string): readonly string[] {
   makeFolders(path);
   return readdirSync(path);
 }
 
-/** One level at a time: with `recursive`, Node never returns where every new name fails with ENOENT, as in /proc. */
+/**
+ * The folders are created one level at a time: with the option `recursive`, Node never returns on a file system that returns
+ * ENOENT for every new name, such as /proc.
+ */
 function makeFolders(path: string, hasParentToMake = true): void {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -34,7 +37,7 @@ export function readFileIfExists(path: string): Buffer | undefined {
   }
 }
 
-/** Resolves when the new content is synced to disk. After a crash the file has either the old or the new content. */
+/** Resolves when the new content is synced to the disk. After a crash, the file contains either the old or the new content. */
 export async function replaceFileDurably(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   const handle = await open(temporary, 'w', 0o600);
@@ -49,14 +52,14 @@ export async function replaceFileDurably(path: string, bytes: Uint8Array): Promi
 }
 
 export interface JournalFile {
-  /** In bytes. */
+  /** The length of the file in bytes. */
   readonly size: () => number;
-  /** Resolves when the bytes are synced to disk. Must not be called again after it has failed. */
+  /** Resolves when the bytes are synced to the disk. The function must not be called again after it has failed. */
   readonly append: (bytes: Uint8Array) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens or creates the file and truncates it to `length` bytes; resolves when that is synced to disk. */
+/** Opens or creates the file and truncates it to `length` bytes; resolves when the change is synced to the disk. */
 export async function openJournalFile(path: string, length: number): Promise<JournalFile> {
   const handle = await open(path, 'a', 0o600);
   try {
@@ -79,7 +82,7 @@ export async function openJournalFile(path: string, length: number): Promise<Jou
   };
 }
 
-/** Windows cannot open a folder, and its file system journals file names by itself. */
+/** Windows cannot open a folder to sync it, but its file system journals file names. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');

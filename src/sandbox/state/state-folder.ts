@@ -8,20 +8,23 @@ import { StateFolderError } from './state-error.ts';
 import { makePrivateFolder, setOwnerOnlyPermissions } from './state-files.ts';
 import { type StateWriter, startStateWriter } from './state-writer.ts';
 
-/** A state folder, locked by this process until it is released. */
+/** A state folder that this process has locked. */
 export interface StateFolder {
-  /** undefined for a new folder. */
+  /** The saved state; undefined for a new folder. */
   readonly saved: SavedState | undefined;
-  /** A warning about the content, such as an incomplete last record. */
+  /** A warning about the content of the folder, such as an incomplete last record. */
   readonly notice: string | undefined;
   readonly startWriter: (world: World, identity: SandboxIdentity) => Promise<StateWriter>;
   readonly release: () => void;
 }
 
-/** Bytes of the journal above which a new snapshot replaces it. */
+/** The size of the journal in bytes above which a new snapshot replaces the journal. */
 const COMPACT_AT = 4 * 1024 * 1024;
 
-/** Creates the folder if needed, locks it and reads its content. Throws a StateError; then the content is unchanged. */
+/**
+ * Creates the folder if it does not exist, locks it and reads its content. Throws a StateError without changing the content of
+ * the folder.
+ */
 export function openStateFolder(path: string, compactAt = COMPACT_AT): StateFolder {
   const folder = resolve(path);
   try {
@@ -58,12 +61,12 @@ export function openStateFolder(path: string, compactAt = COMPACT_AT): StateFold
 
 const LOCK = 'lock';
 
-/** The engine writes to `engine` by itself: the objects that migrations created on their sources. */
+/** The migration engine itself writes the file `engine`, which lists the objects that migrations created on their sources. */
 function isStateFile(name: string): boolean {
   return [LOCK, 'snapshot', '.snapshot.tmp', 'engine'].includes(name) || JOURNAL_NAME.test(name);
 }
 
-/** A crash during compaction leaves a journal that no snapshot names, and possibly an incomplete snapshot. */
+/** A crash during compaction leaves a journal to which no snapshot refers, and possibly an incomplete snapshot. */
 function removeLeftovers(folder: string, names: readonly string[], loaded: LoadedState | undefined): void {
   const current = loaded === undefined ? undefined : journalPath(folder, loaded.journal);
   for (const name of names) {

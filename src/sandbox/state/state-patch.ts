@@ -10,10 +10,10 @@ import {
 import type { RowKey } from './state-table.ts';
 import type { ChangedStatePart, WorldState } from './world-state.ts';
 
-/** The parts of the world that changed, and for a table the keys of the rows that changed. */
+/** The parts of the state that have changed, with the keys of the changed rows for each table. */
 export type StateChanges = Map<ChangedStatePart, Set<RowKey>>;
 
-/** A journal record: changed values and rows as they are now, and the keys of removed rows. */
+/** A journal record: the changed values and rows with their current content, and the keys of removed rows. */
 export interface StatePatch {
   readonly put: RowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
   readonly drop: ReadonlyMap<TableName, readonly RowKey[]>;
@@ -25,7 +25,7 @@ export function recordStateChange(changes: StateChanges, part: ChangedStatePart,
   changes.set(part, keys);
 }
 
-/** The changes as the JSON of a StatePatch. A row that changed several times is written once. */
+/** Encodes the changes as the JSON text of a StatePatch. A row that changed several times is written only once. */
 export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldState>): string {
   const put: Record<string, unknown> = {};
   const drop: Record<string, readonly RowKey[]> = {};
@@ -37,7 +37,8 @@ export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldSta
     }
     if (part === 'droplets' || part === 'actions') put.nextId = state.dropletStore.nextId;
     if (part === 'authorizations') {
-      // A renewed approval is the last one: dropped and put again, it comes after the others when the record is read.
+      // A renewed approval must become the last one: the record drops the row and adds it again, so that it comes after the
+      // other rows when the record is read.
       put[part] = state.tables[part].rows().filter(({ id }) => keys.has(id));
       drop[part] = [...keys];
       continue;
@@ -51,7 +52,7 @@ export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldSta
   return JSON.stringify({ put, drop });
 }
 
-/** The image after the patches, in their order. */
+/** Applies the patches to the state in their order. */
 export function applyPatches(image: SandboxState, patches: readonly StatePatch[]): SandboxState {
   const tables = createTables(image);
   let { clock, consent, nextId } = image;

@@ -1,10 +1,13 @@
 export type RowKey = string | number;
 
-/** Rows by their key, oldest first. A row is replaced as a whole and never changed in place, so that no change is missed. */
+/**
+ * Rows by their key, the oldest row first. A row is replaced as a whole and never modified in place, so that every change is
+ * noticed.
+ */
 export interface StateTable<V> {
   readonly get: (key: RowKey) => V | undefined;
   readonly has: (key: RowKey) => boolean;
-  /** Adds the row, or replaces the one with the same key in its position. */
+  /** Adds the row, or replaces the row with the same key at its position. */
   readonly put: (row: V) => void;
   readonly drop: (key: RowKey) => void;
   readonly rows: () => readonly V[];

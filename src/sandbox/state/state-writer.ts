@@ -7,11 +7,14 @@ import { type JournalFile, openJournalFile, replaceFileDurably } from './state-f
 import { encodeStatePatch, recordStateChange, type StateChanges } from './state-patch.ts';
 import { toWorldImage } from './world-state.ts';
 
-/** Writes the changes of the world to its state folder. */
+/** Writes the changes of the state to the state folder. */
 export interface StateWriter {
-  /** Resolves when every change up to now is synced to disk; undefined when it already is. Rejects after a failed write. */
+  /**
+   * Resolves when every change made before the call is synced to the disk; returns undefined when all changes are already
+   * synced. The promise rejects after a write has failed.
+   */
   readonly whenSaved: () => Promise<void> | undefined;
-  /** Resolves with the error of the first write that failed. Nothing is written after it. */
+  /** Resolves with the error of the first write that failed. After a failed write, nothing more is written. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
 }
@@ -20,17 +23,20 @@ export interface StateWriterOptions {
   readonly folder: string;
   readonly world: World;
   readonly identity: SandboxIdentity;
-  /** Where the journal ended when the folder was read; absent for an empty folder. */
+  /** The end of the journal when the folder was read; absent for an empty folder. */
   readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
-  /** Size of the journal in bytes above which a new snapshot replaces it. A snapshot that is larger raises the limit to its own size. */
+  /**
+   * The size of the journal in bytes above which a new snapshot replaces the journal. If the snapshot is larger than the limit
+   * of the journal, the limit is the size of the snapshot.
+   */
   readonly compactAt: number;
-  /** Whether something changed that only a snapshot stores. */
+  /** Whether a value has changed that only a snapshot stores. */
   readonly needsSnapshot: boolean;
 }
 
 /**
- * Subscribes to the changes of the world. Changes that happen during a write form the next record together, so a crash can
- * leave only the last record of a journal incomplete.
+ * Starts to write every change of the state to the folder. Changes that are made during a write form the next record together,
+ * so a crash can leave only the last record of a journal incomplete.
  */
 export async function startStateWriter(options: StateWriterOptions): Promise<StateWriter> {
   const { folder, world, identity, from, compactAt, needsSnapshot } = options;
@@ -40,7 +46,7 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
   let changes: StateChanges = new Map();
   let snapshotSize = 0;
 
-  /** Creates the next journal before the snapshot that names it, and removes the old journal last. */
+  /** Creates the next journal before the snapshot that names this journal, and removes the old journal last. */
   async function writeSnapshot(): Promise<void> {
     const checkpoint: SavedStateCheckpoint = {
       format: STATE_FORMAT,
@@ -75,15 +81,19 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
   const failure = new Promise<Error>((resolve) => {
     reportFailure = resolve;
   });
-  /** The write that includes the latest change; undefined when it is done. */
+  /** The write that includes the latest change; undefined when the write has ended. */
   let pending: Promise<void> | undefined;
-  /** Whether `pending` has not begun, so that it includes further changes. Stays true after a failure. */
+  /**
+   * Whether the write `pending` has not begun, so that it will include further changes. After a failed write, `isScheduled`
+   * stays true.
+   */
   let isScheduled = false;
 
   function scheduleWrite(): void {
     if (isScheduled) return;
     isScheduled = true;
-    // A microtask later at the earliest, because the handler that made the change may make more.
+    // The write begins at the earliest in the next microtask, because the handler that made the change may make further
+    // changes.
     const write = Promise.resolve(pending).then(() => {
       isScheduled = false;
       return writeChanges();

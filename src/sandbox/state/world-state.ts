@@ -14,7 +14,7 @@ import {
 } from './sandbox-state.ts';
 import type { RowKey } from './state-table.ts';
 
-/** Everything that changes while a sandbox runs: the tables, and the stores that index them. */
+/** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
 export interface WorldState {
   clock: VirtualClock;
   consent: ConsentScript;
@@ -24,10 +24,10 @@ export interface WorldState {
   readonly migrationStore: MigrationStore;
 }
 
-/** The unit of change: one row of a table, a single value, or everything at once. */
+/** The part of the state that changed: a table, a single value, or everything at once. */
 export type ChangedStatePart = TableName | 'clock' | 'consent' | 'everything';
 
-/** Called at every change, with the key of the row when the part is a table. */
+/** Called at every change; if the part is a table, with the key of the changed row. */
 export type ChangeListener = (part: ChangedStatePart, key?: RowKey) => void;
 
 export function createWorldState(image: SandboxState, onChange: ChangeListener): WorldState {
@@ -46,7 +46,7 @@ export function toWorldImage({ clock, consent, tables, dropletStore }: Readonly<
   return { clock, consent, nextId: dropletStore.nextId, ...rowsOfTables(tables) };
 }
 
-/** The image of a new sandbox, and after every reset. */
+/** The state of a new sandbox, and of a sandbox after a reset. */
 export function initialSandboxState(seed: SeedData, now: number): SandboxState {
   const empty: SandboxState = {
     clock: UNCHANGED_CLOCK,

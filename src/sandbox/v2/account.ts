@@ -3,7 +3,10 @@ import type { SandboxService } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
 
-/** The person behind the token, and the team of its grant; spec.md does not list it, but public clients ask for it. */
+/**
+ * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
+ * service use GET /v2/account.
+ */
 export function getAccount(_request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
   const pair = world.pair(caller.accessToken);
   const person = world.registry.person(pair?.person ?? '');

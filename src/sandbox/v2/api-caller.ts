@@ -4,11 +4,11 @@ import type { SandboxService } from '../service.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
 import type { ApiReply } from './api-reply.ts';
 
-/** The holder of a valid access token. */
+/** The account that sent a request with a valid access token. */
 export interface ApiCaller {
   readonly accessToken: string;
   readonly scope: Scope;
-  /** UUID of the account whose resources are used: the team of the grant, else the person. */
+  /** The UUID of the account whose resources the request uses: the team of the grant, or the person if the grant has no team. */
   readonly account: string;
 }
 
@@ -16,7 +16,10 @@ export type ApiCallerResult =
   | { readonly isKnown: true; readonly caller: ApiCaller }
   | { readonly isKnown: false; readonly refusal: ApiReply };
 
-/** Reads the bearer token (RFC 6750 §2.1). An unknown, expired or revoked token is answered as not found (spec §7). */
+/**
+ * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
+ * "not found" (spec §7).
+ */
 export function authenticateCaller(request: HttpRequest, service: SandboxService): ApiCallerResult {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
@@ -30,13 +33,13 @@ export function authenticateCaller(request: HttpRequest, service: SandboxService
   return { isKnown: true, caller: { accessToken, scope: pair.scope, account: pair.team ?? pair.person } };
 }
 
-/** The token, if the request has exactly one Authorization header and it is well-formed. */
+/** Returns the bearer token if the request has exactly one Authorization header and the header is well-formed. */
 export function readBearerToken(request: HttpRequest): string | undefined {
   const headers = request.header('authorization');
   return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
 }
 
-/** The scope a request needs when no route defines it. */
+/** The scope that a request needs when no route matches it. */
 export function requiredScope(method: string): Scope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
 }

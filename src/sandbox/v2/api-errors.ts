@@ -2,7 +2,7 @@ import type { ApiReply } from './api-reply.ts';
 
 type ProblemStatus = keyof typeof IDS;
 
-/** An error of the resource API: `{id, message}`. The server adds `request_id`. */
+/** Creates an error of the resource API with the body `{id, message}`, to which the server adds `request_id`. */
 export function apiErrorReply(
   status: ProblemStatus,
   message: string,
@@ -11,12 +11,12 @@ export function apiErrorReply(
   return { status, value: { id: IDS[status], message }, headers };
 }
 
-/** Also for an unknown access token (spec §7). */
+/** The error for a missing resource, and also for an unknown access token (spec §7). */
 export function notFoundReply(): ApiReply {
   return apiErrorReply(404, 'The resource you were accessing could not be found.');
 }
 
-/** For a path that the sandbox does not have: another id than that of an unknown access token. */
+/** The error for a path that the sandbox does not have; its id differs from the id for an unknown access token. */
 export function noSuchPathReply(): ApiReply {
   const message = 'The sandbox does not have this path.';
   return { ...notFoundReply(), value: { id: 'no_such_path', message } };
@@ -24,16 +24,16 @@ export function noSuchPathReply(): ApiReply {
 
 export function forbiddenReply(): ApiReply {
   const message = 'You do not have access for the attempted action: the scope of the access token is read.';
-  // RFC 6750 §3.1.
+  // The header WWW-Authenticate follows RFC 6750 §3.1.
   return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
 }
 
-/** For an invalid value; the message names the field. */
+/** The error for an invalid value; the message names the field. */
 export function unprocessableReply(message: string): ApiReply {
   return apiErrorReply(422, message);
 }
 
-/** The error id of a status; `error` for a status that only a fault uses. */
+/** Returns the error id for a status; `error` for a status that only faults use. */
 export function apiErrorId(status: number): string {
   return new Map<number, string>(Object.entries(IDS).map(([code, id]) => [Number(code), id])).get(status) ?? 'error';
 }

@@ -1,8 +1,8 @@
-/** A reply of the resource API before it is serialized. Without `value` and `json` the body is empty. */
+/** A reply of the resource API before serialization. If both `value` and `json` are absent, the body is empty. */
 export interface ApiReply {
   readonly status: number;
   readonly value: object | undefined;
-  /** The body when it is serialized already. */
+  /** The body, if it is already serialized. */
   readonly json?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -11,7 +11,7 @@ export function apiReply(status: number, value: object | undefined): ApiReply {
   return { status, value, headers: {} };
 }
 
-/** For a body that is JSON text: the constant parts of a long list are serialized once, not for each reply. */
+/** Creates a reply from JSON text, so that the constant parts of a long list are serialized only once. */
 export function apiReplyOfJson(status: number, json: string): ApiReply {
   return { status, value: undefined, json, headers: {} };
 }

@@ -125,7 +125,7 @@ function basic(kind: string, rows: readonly Row[]): readonly Size[] {
   });
 }
 
-/** Sizes whose memory, disk and price are proportional to their number of vCPUs. */
+/** Droplet sizes whose memory, disk and price are proportional to their number of vCPUs. */
 function dedicated(
   letter: string,
   description: string,

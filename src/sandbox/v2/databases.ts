@@ -5,7 +5,7 @@ import type { ApiCaller } from './api-caller.ts';
 import type { ApiReply } from './api-reply.ts';
 import { listReply, readPageRequest, slicePage } from './paging.ts';
 
-/** The database clusters of the account, in the order of their registration. */
+/** Lists the database clusters of the account in the order of their registration. */
 export function getDatabases(request: HttpRequest, service: SandboxService, { account }: ApiCaller): ApiReply {
   const page = readPageRequest(request);
   if ('status' in page) return page;
@@ -14,7 +14,7 @@ export function getDatabases(request: HttpRequest, service: SandboxService, { ac
   return listReply(request, 'databases', page, slice, views);
 }
 
-/** The members and the names of the engines are those that public clients read. */
+/** The members and the engine names are those that clients of the public service read. */
 function clusterView({ uuid, name, engine, version }: SandboxCluster, { ready }: SandboxService): object {
   const registered = ready.clusters.find((one) => one.uuid === uuid);
   return {

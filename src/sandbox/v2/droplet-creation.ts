@@ -4,14 +4,17 @@ import { DEFAULT_REGION, IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_
 
 export interface DropletCreation {
   readonly names: readonly string[];
-  /** The request has `name` rather than `names`, so the response has `droplet`. */
+  /** Whether the request has the member `name` instead of `names`, so that the response has `droplet` instead of `droplets`. */
   readonly isSingle: boolean;
   readonly spec: DropletSpec;
 }
 
 const MAX_NAMES = 10;
 
-/** Decodes the body of a creation request; a string is the error message for one field. Unknown attributes are ignored. */
+/**
+ * Decodes the body of a creation request; if the result is a string, it is the error message for one field. Unknown attributes
+ * of a creation request are ignored.
+ */
 export function decodeDropletCreation(value: unknown): DropletCreation | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const given = new Map(Object.entries(value).filter(([key, one]) => one !== null && !isEmptyValue(key, one)));
@@ -42,12 +45,12 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
   };
 }
 
-/** Public clients send `"region": ""` and empty lists for attributes without a value. */
+/** Clients of the public service send `"region": ""` and empty lists for attributes without a value. */
 function isEmptyValue(key: string, value: unknown): boolean {
   return (Array.isArray(value) && value.length === 0) || (key === 'region' && value === '');
 }
 
-/** A slug, or its letters alone (`nyc`), which mean the newest region of that place. */
+/** Finds a region by its slug, or by the letters of the slug alone (`nyc`), which mean the newest region of that place. */
 function findRegion(text: string): string | undefined {
   if (SANDBOX_REGIONS.has(text)) return text;
   return [...SANDBOX_REGIONS.keys()]
@@ -78,7 +81,7 @@ function decodeImage(image: unknown): number | string {
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 
-/** Ids as the documentation has them, or objects as public clients send them. */
+/** Volumes are ids, as the API documentation describes them, or objects, as clients of the public service send them. */
 function isVolumes(value: unknown): boolean {
   return Array.isArray(value) && value.every((volume) => typeof volume === 'string' || isVolumeObject(volume));
 }
@@ -92,7 +95,7 @@ function isTags(value: unknown): boolean {
   return isStringArray(value) && value.every((tag) => TAG.test(tag));
 }
 
-/** The value as JSON, truncated to 80 characters. */
+/** Formats the value as JSON, cut at 80 characters. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

@@ -10,7 +10,10 @@ import { readJsonRequest } from './json-request.ts';
 import { listReply, readPageRequest, sliceMatchingPage, slicePage } from './paging.ts';
 import { serializeDroplet } from './resource-json.ts';
 
-/** Oldest first: a droplet created while a client reads the pages appears on the last page and moves no other. */
+/**
+ * Droplets are listed oldest first, so that a droplet that is created while a client reads the pages appears on the last page
+ * and moves no other droplet.
+ */
 export function getDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
   const page = readPageRequest(request);
   if ('status' in page) return page;
@@ -35,7 +38,7 @@ export function getDroplet(request: HttpRequest, { world }: SandboxService, call
     : apiReplyOfJson(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
 }
 
-/** Creates a droplet for every name of the request, or for none. */
+/** Creates a droplet for every name in the request, or for none of them. */
 export function postDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
   const body = readJsonRequest(request);
   if ('status' in body) return body;
@@ -64,26 +67,29 @@ export function deleteDroplet(request: HttpRequest, { world }: SandboxService, c
   return apiReply(204, undefined);
 }
 
-/** Deletes the droplets of the account that have the tag. */
+/** Deletes all droplets of the account that have the tag. */
 export function deleteDropletsByTag(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
   const parameters = request.parameters();
   const tag = parameters.get('tag_name');
   if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
     return unprocessableReply('tag_name must be one tag.');
-  // The list changes while droplets are deleted.
+  // The loop iterates over a copy, because deleting droplets changes the list.
   for (const droplet of [...world.droplets(caller.account)])
     if (droplet.tags.includes(tag)) world.deleteDroplet(droplet);
   return apiReply(204, undefined);
 }
 
-/** The droplets that a list shows that lags by so many milliseconds, as a copy of the database would: the total lags too. */
+/**
+ * Returns the droplets in a list that is outdated by `lag` milliseconds, as in a replica of a database; the total is outdated
+ * too.
+ */
 function withoutNewest(droplets: readonly SandboxDroplet[], now: number, lag: number): readonly SandboxDroplet[] {
   return lag === 0
     ? droplets
     : droplets.slice(0, droplets.findLastIndex(({ createdAt }) => createdAt <= now - lag) + 1);
 }
 
-/** undefined for a droplet of another account. */
+/** Returns undefined for a droplet of another account. */
 function ownDroplet(
   request: HttpRequest,
   world: SandboxService['world'],

@@ -9,7 +9,10 @@ export interface JsonRequestBody {
   readonly repeated: readonly DuplicateKey[];
 }
 
-/** The JSON body of a request; an ApiReply with 415 or 400 when the type is not JSON or the text is not valid. */
+/**
+ * Decodes the JSON body of a request; returns an ApiReply with status 415 when the content type is not JSON, and 400 when the
+ * text is not valid JSON.
+ */
 export function readJsonRequest(request: HttpRequest): JsonRequestBody | ApiReply {
   if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
     return apiErrorReply(415, 'The Content-Type of the request must be application/json.');

@@ -2,7 +2,10 @@ import type { RequestedSource } from '../../engine/requested-source.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
 
-/** Decodes an online migration request (spec §2); a string is the error message for one field. The password is checked and not kept. */
+/**
+ * Decodes an online migration request (spec §2); if the result is a string, it is the error message for one field. The type of
+ * the password is checked, but the password is not stored.
+ */
 export function decodeMigrationRequest(
   value: unknown,
   engine: 'postgresql' | 'redis',
@@ -34,7 +37,10 @@ export function decodeMigrationRequest(
   };
 }
 
-/** The source with its password, for the engine only. Call it after `decodeMigrationRequest` has accepted the request. */
+/**
+ * Reads the source with its password, for the migration engine only. The caller must call the function only after
+ * `decodeMigrationRequest` has accepted the request.
+ */
 export function readRequestedSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
   const source = isJsonObject(value) ? withoutNulls(value).source : undefined;
   const { host, port, dbname, username, password } = isJsonObject(source) ? withoutNulls(source) : {};
@@ -48,12 +54,12 @@ export function readRequestedSource(value: unknown, { disableSsl }: SandboxMigra
   };
 }
 
-/** A URL, or keywords and values with a database (libpq). */
+/** Whether the host field is a URL, or keywords and values with a database name (libpq). */
 function isConnectionString(host: string): boolean {
   return host.includes('://') || /(^|\s)dbname\s*=/.test(host);
 }
 
-/** A connection string in the host field may contain a password and parameters; keeps only scheme and host. */
+/** A connection string in the host field may contain a password and parameters, so only its scheme and host are kept. */
 function withoutSecrets(host: string): string {
   if (!host.includes('://') && host.includes('=')) {
     const [, quoted, plain] = /(?:^|\s)host\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']+))/.exec(host) ?? [];

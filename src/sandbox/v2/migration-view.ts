@@ -7,14 +7,17 @@ import { formatTimestamp } from './resource-json.ts';
 
 export interface CurrentMigrationState {
   readonly status: string;
-  /** Milliseconds of the virtual clock; undefined while it runs. */
+  /** The end of the migration in milliseconds of the virtual clock; undefined while it runs. */
   readonly endedAt: number | undefined;
   readonly reason: string | undefined;
-  /** undefined when the cluster has no data plane, or an earlier process ran the migration. */
+  /**
+   * The state that the migration engine reports; undefined when the cluster has no database server, or when an earlier process
+   * ran the migration.
+   */
   readonly live: MigrationState | undefined;
 }
 
-/** The recorded status once the migration has ended; before that, the status of the engine. */
+/** The recorded status if the migration has ended; otherwise the status that the migration engine reports. */
 export function getCurrentMigrationState(
   migration: SandboxMigration,
   { world, planes }: Pick<SandboxService, 'world' | 'planes'>,

@@ -10,7 +10,7 @@ import { decodeMigrationRequest, readRequestedSource } from './migration-request
 import { renderMigration } from './migration-view.ts';
 import { formatTimestamp } from './resource-json.ts';
 
-/** Starts an online migration into a cluster (spec §4.5). The response does not mean that the source was reached. */
+/** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
 export function putMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
   const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
@@ -47,7 +47,10 @@ export function getMigration(request: HttpRequest, service: SandboxService, call
   return apiReply(200, renderMigration(migration, cluster, service));
 }
 
-/** Stops the latest migration; an id in the path must be its id. Migrated data remains (spec §3). */
+/**
+ * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
+ * remains on the target (spec §3).
+ */
 export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
@@ -58,7 +61,10 @@ export function deleteMigration(request: HttpRequest, { world, planes }: Sandbox
   return apiReply(204, undefined);
 }
 
-/** The cluster in the path, if it belongs to the account of the caller (spec §4.5); the migrations of a cluster are its owner's. */
+/**
+ * Finds the cluster in the path if it belongs to the account of the caller (spec §4.5); the migrations of a cluster belong to
+ * the account that owns the cluster.
+ */
 function clusterOf(
   request: HttpRequest,
   { registry }: SandboxService['world'],
@@ -68,7 +74,7 @@ function clusterOf(
   return registry.clustersOf(account).find(({ uuid }) => uuid === named);
 }
 
-/** Whether the host field, which may be a connection string, names a managed cluster. */
+/** Whether the host field, which may be a connection string, contains the name of a managed cluster. */
 function isManaged(host: string): boolean {
   return /(^|[/@.])[^/@]*\.db\.(ondigitalocean\.com|cloud-sandbox\.invalid)(:|$)/i.test(host);
 }

@@ -2,9 +2,10 @@ import { isJsonObject, parseJsonText } from '../http/json-text.ts';
 import { IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
 
 /**
- * The body of a creation with the values that a server stores which knows several names for one thing: for a region the
- * newest of its place (nyc1: nyc3), for a size the first with the same memory and CPUs (1gb: s-1vcpu-1gb), for an image the
- * newest of its distribution. Values that are not in the catalogue stay, and so does a body that is not a JSON object.
+ * Replaces attributes in the body of a creation request, as a server does that stores aliases under another name: a region
+ * becomes the newest region of its place (nyc1: nyc3), a size the first one with the same memory and CPUs (1gb: s-1vcpu-1gb),
+ * an image the newest one of its distribution. Values outside the catalogue, and a body that is not a JSON object, are not
+ * changed.
  */
 export function normalizeDropletAttributes(body: string): string {
   const { value, repeated = [] } = parseJsonText(body) ?? {};

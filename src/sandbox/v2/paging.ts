@@ -7,13 +7,16 @@ export interface PageRequest {
   readonly perPage: number;
 }
 
-/** The items of one page, and the length of the whole list. */
+/** The items of one page, with the length of the whole list. */
 export interface PageSlice<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
-/** Reads `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); an ApiReply when a value is not valid. */
+/**
+ * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an ApiReply when a
+ * value is invalid.
+ */
 export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
@@ -22,7 +25,7 @@ export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
   return { page, perPage };
 }
 
-/** One page of a list, in its order or reversed. */
+/** Returns one page of a list in the original or reversed order. */
 export function slicePage<Item>(
   items: readonly Item[],
   { page, perPage }: PageRequest,
@@ -34,7 +37,7 @@ export function slicePage<Item>(
   return { items: end <= 0 ? [] : items.slice(Math.max(0, end - perPage), end).reverse(), total: items.length };
 }
 
-/** One page of the matching items, found in one pass that keeps only the page. */
+/** Returns one page of the matching items; a single pass over the list keeps only the items of the page. */
 export function sliceMatchingPage<Item>(
   items: readonly Item[],
   page: PageRequest,
@@ -51,13 +54,16 @@ export function sliceMatchingPage<Item>(
   return { items: kept, total };
 }
 
-/** `{<key>: […], links, meta}`. Links are absolute, on the origin that the client used, and keep its filters. */
+/**
+ * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute, have the origin that the client
+ * used, and keep its filters.
+ */
 export function listReply(
   request: HttpRequest,
   key: string,
   { page, perPage }: PageRequest,
   { total }: PageSlice<unknown>,
-  /** JSON of each item. */
+  /** The JSON text of each list item. */
   views: readonly string[],
 ): ApiReply {
   const last = Math.max(1, Math.ceil(total / perPage));

@@ -1,20 +1,20 @@
-/** The rate limit of a caller after a request. */
+/** The state of the rate limit of a caller after a request. */
 export interface RateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds of the virtual clock. */
+  /** The end of the current window in milliseconds of the virtual clock. */
   readonly resetAt: number;
-  /** Set when the request exceeds the limit. */
+  /** The waiting time, present only when the request exceeds the limit. */
   readonly retryAfterMs?: number;
 }
 
 export interface RateLimiter {
-  /** undefined without limits. */
+  /** Counts a request of a caller; returns undefined if there are no limits. */
   readonly countRequest: (caller: string, now: number) => RateLimitUsage | undefined;
   readonly reset: () => void;
 }
 
-/** Counts requests in fixed windows for each caller. Without rules nothing is limited or reported. */
+/** Counts the requests of each caller in fixed time windows. Without rules, no request is limited and no rate limit is reported. */
 export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimiter {
   if (rules === undefined) return { reset: () => {}, countRequest: () => undefined };
   const callers = new Map<string, readonly Window[]>();

@@ -1,7 +1,7 @@
 import type { SandboxDroplet, SandboxDropletAction } from '../records.ts';
 import { IMAGES_BY_ID, type Image, type Region, SANDBOX_REGIONS, SANDBOX_SIZES, type Size } from './catalogue.ts';
 
-/** The droplet as JSON, at an instant of the virtual clock. */
+/** Serializes a droplet as JSON, with its state at an instant of the virtual clock. */
 export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
   const size = SANDBOX_SIZES.get(droplet.size);
   const isActive = now >= droplet.activeAt;
@@ -45,12 +45,12 @@ export function serializeAction(action: SandboxDropletAction, now: number): stri
   return `${openObject(members)},"region":${REGION_JSON.get(action.region) ?? 'null'}}`;
 }
 
-/** ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
+/** Formats a time in ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
 export function formatTimestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
 }
 
-/** The JSON of an object without its closing brace, so that serialized members can be appended. */
+/** Serializes an object as JSON without the closing brace, so that serialized members can be appended. */
 function openObject(members: object): string {
   return JSON.stringify(members).slice(0, -1);
 }
@@ -93,7 +93,7 @@ function imageView({ id, slug, distribution, name }: Image): object {
   };
 }
 
-/** Addresses from the blocks reserved for documentation (RFC 5737), which belong to no host. */
+/** The addresses are from the blocks that RFC 5737 reserves for documentation, so they belong to no host. */
 function networks({ id, features }: SandboxDroplet): object {
   const host = (id % 254) + 1;
   const net = Math.floor(id / 254) % 256;
@@ -112,7 +112,7 @@ const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storag
 const REGION_SLUGS = [...SANDBOX_REGIONS.keys()];
 const SIZE_SLUGS = [...SANDBOX_SIZES.keys()];
 
-// The catalogue never changes and is the largest part of every response.
+// The catalogue is serialized once, because it never changes and is the largest part of every response.
 export const REGION_JSON = serializeAll(SANDBOX_REGIONS, regionView);
 export const SIZE_JSON = serializeAll(SANDBOX_SIZES, sizeView);
 export const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);

@@ -1,28 +1,31 @@
 import type { ObservedSlot, ObservedWalSender } from './server-facts.ts';
 
-/** What identifies the slots of the migration. */
+/** The facts that identify the replication slots of the migration. */
 export interface SlotHints {
-  /** Names given with `--slot`. */
+  /** Slot names given with `--slot`. */
   readonly named: readonly string[];
-  /** Slots of the migration in earlier polls or earlier runs. */
+  /** Slots of the migration that earlier polls or earlier commands found. */
   readonly known: readonly string[];
   /**
-   * Slots that existed before the migration started, or at the first poll without a slot of the migration; undefined: not
-   * known.
+   * Slots that existed before the migration started, or at the first poll without a slot of the migration; undefined if
+   * not known.
    */
   readonly otherSlots: readonly string[] | undefined;
 }
 
 export interface SlotChoice {
   readonly slots: readonly ObservedSlot[];
-  /** Slots of which several are in one database, so that it is not certain which one belongs to the migration. */
+  /**
+   * Slots that share a database with other candidates, so that it is not certain which of them belongs to the
+   * migration.
+   */
   readonly ambiguous: readonly string[];
 }
 
 /**
- * Chooses the logical slots of the migration; others belong to other consumers. In this order: slots given by name; known slots
- * and slots named by a migration engine; pgoutput slots that appeared after the migration started; else all pgoutput slots,
- * which are ambiguous where one database has several.
+ * Chooses the logical slots of the migration; others belong to other consumers. The first rule that matches applies:
+ * slots given by name; known slots and slots named by a migration engine; pgoutput slots that appeared after the
+ * migration started; else all pgoutput slots, which are ambiguous where one database has several.
  */
 export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: SlotHints): SlotChoice {
   const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
@@ -40,8 +43,8 @@ export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: Slot
 }
 
 /**
- * Slots of table synchronization workers: `pg_16397_sync_16385_7710259631094951408`, up to PostgreSQL 13
- * `sub_16397_sync_16385`.
+ * Matches the slot names of table synchronization workers: `pg_16397_sync_16385_7710259631094951408`, up to PostgreSQL
+ * 13 `sub_16397_sync_16385`.
  */
 export function isTableSyncSlot({ name, temporary }: Pick<ObservedSlot, 'name' | 'temporary'>): boolean {
   return isTableSyncName(name) || (temporary && /_\d+_sync_\d+$/.test(name));
@@ -60,7 +63,7 @@ function isEngineName(name: string): boolean {
   return /^(cloudctl_|aiven_db_migrate_)/.test(name);
 }
 
-/** The WAL sender of a slot, found by process id or by its command. */
+/** Finds the WAL sender of a slot by process id or by its replication command. */
 export function walSenderOf(
   slot: Pick<ObservedSlot, 'name' | 'pid'>,
   senders: readonly ObservedWalSender[],
@@ -71,12 +74,14 @@ export function walSenderOf(
   );
 }
 
-/** The slot name in `START_REPLICATION SLOT "s" LOGICAL 0/0 (proto_version '4', publication_names '"p","q"')`. */
+/**
+ * Parses the slot name in `START_REPLICATION SLOT "s" LOGICAL 0/0 (proto_version '4', publication_names '"p","q"')`.
+ */
 function slotInCommand(command: string): string | undefined {
   return /^START_REPLICATION SLOT "((?:[^"]|"")+)"/.exec(command)?.[1]?.replaceAll('""', '"');
 }
 
-/** The publications in the replication command of a WAL sender. */
+/** Parses the publications in the replication command of a WAL sender. */
 export function publicationsInCommand(command: string): readonly string[] {
   const list = /publication_names '((?:[^']|'')*)'/.exec(command)?.[1]?.replaceAll("''", "'") ?? '';
   return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map(([, name]) => name!.replaceAll('""', '"'));

@@ -3,7 +3,7 @@ import { rowBoolean, rowInteger, rowText } from './row-values.ts';
 import type { ObservedTable, TableShape } from './server-facts.ts';
 import type { WatchQuery } from './watch-query.ts';
 
-/** Statistics of permanent tables. Partitioned tables hold no rows, so only their partitions count. */
+/** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
 export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   id: 'tables',
   sql: () => `
@@ -25,7 +25,7 @@ export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   fallback: [],
 };
 
-/** The content of each publication as one text, which is only compared with later ones. */
+/** The content of each publication as one text, which is only compared with the text of later polls. */
 export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'publications',
   sql: (version) => {
@@ -47,7 +47,10 @@ export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = 
   fallback: new Map(),
 };
 
-/** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
+/**
+ * Columns and replica identity of all user tables. The query adds hashes, because a sum does not depend on the order
+ * and so needs no sorting.
+ */
 export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
   id: 'shapes',
   sql: (version) => {
@@ -89,8 +92,8 @@ export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
 };
 
 /**
- * Bytes on disk of the 1,000 largest tables. Other tables, and tables under an AccessExclusiveLock, have the estimate of
- * pg_class.
+ * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
+ * returns the estimate in pg_class.
  */
 export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',

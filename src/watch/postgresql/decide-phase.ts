@@ -1,22 +1,22 @@
 import type { WatchPhase } from '../status-sample.ts';
 
-/** Facts that decide the phase of one database. */
+/** The facts from which the phase of one database follows. */
 export interface DatabasePhaseInput {
-  /** undefined: the slot does not exist. */
+  /** The replication slot; undefined if it does not exist. */
   readonly slot: { readonly active: boolean; readonly lag: number } | undefined;
-  /** A slot of the migration existed in this database before. */
+  /** Whether a slot of the migration existed in the database before. */
   readonly hadSlot: boolean;
-  /** The target was connected to the slot before. */
+  /** Whether the target was connected to the slot before. */
   readonly wasActive: boolean;
-  /** The initial copy is running. */
+  /** Whether the initial copy is running. */
   readonly copying: boolean;
-  /** pg_dump is reading the database. */
+  /** Whether pg_dump is reading the database. */
   readonly dumped: boolean;
-  /** `pg_stat_replication.state`; undefined: no WAL sender. */
+  /** `pg_stat_replication.state`; undefined without a WAL sender. */
   readonly sender: string | undefined;
-  /** A rule that stops replication is broken. */
+  /** Whether a rule is violated whose violation stops replication. */
   readonly stopped: boolean;
-  /** Largest lag in bytes that counts as streaming. */
+  /** Maximum lag in bytes at which the phase is still streaming. */
   readonly streamingLag: number;
 }
 
@@ -26,18 +26,18 @@ export function decidePhase(input: DatabasePhaseInput): WatchPhase {
   if (input.stopped) return 'stalled';
   if (!input.wasActive && !input.copying) return 'waiting';
   if (input.copying) return 'copying';
-  // A disconnected consumer with unconfirmed changes is not streaming.
+  // The phase is not streaming while the consumer is disconnected and has unconfirmed changes.
   const follows = slot.active || slot.lag === 0;
   return follows && slot.lag <= input.streamingLag && input.sender !== 'catchup' ? 'streaming' : 'catching_up';
 }
 
 /**
- * The phase of all databases together: the worst one, then the least advanced one. Waiting databases count only when others are
- * streaming.
+ * The phase of all databases together: the worst phase of a database, else the least advanced. Databases that wait
+ * count only if others are streaming.
  */
 export function overallPhase(phases: readonly WatchPhase[]): WatchPhase {
   const order: readonly WatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
   const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
-  // A database that has not started is still to be copied.
+  // A database whose copy has not started must still be copied.
   return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;
 }

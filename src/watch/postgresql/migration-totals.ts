@@ -8,13 +8,16 @@ import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
 import { sampleTables, sumCopiedBytes } from './track-tables.ts';
 import type { DatabaseTrackingState, PostgresTrackingState } from './tracking-state.ts';
 
-/** One database after a poll. */
+/** The state of one database after a poll. */
 export interface TrackedDatabase {
   readonly state: DatabaseTrackingState;
   readonly phase: WatchPhase;
 }
 
-/** Databases that count in the totals. A database without a slot counts while none has one, or when it holds rows. */
+/**
+ * Databases that count in the totals. A database without a slot counts as long as no database has a slot, or if it has
+ * rows.
+ */
 export function databasesInTotals(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
   const begun = tracked.filter(({ phase }) => phase !== 'waiting');
   if (begun.length === 0) return tracked;
@@ -56,7 +59,7 @@ export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatab
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
 
-/** True when every slot is active and no table copy can start any more: workers start within `copyPause`. */
+/** True if every slot is active and no table copy can start any more, because workers start within `copyPause`. */
 export function isInitialCopyFinished(
   tracked: readonly TrackedDatabase[],
   { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
@@ -84,7 +87,7 @@ export function sampleDatabase({ state, phase }: TrackedDatabase, server: Server
   };
 }
 
-/** The end of a migration whose slots are all dropped or lost, which cannot continue. */
+/** Why a migration cannot continue whose slots are all dropped or lost. */
 export function detectMigrationEnd(
   { databases }: PostgresTrackingState,
   violations: readonly Violation[],

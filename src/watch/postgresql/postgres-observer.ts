@@ -15,20 +15,23 @@ export interface PostgresObserverOptions {
   readonly source: PostgresqlSource;
   readonly ignoreDbs: readonly string[];
   readonly limits: MigrationWatchLimits;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSent: (database: string, text: string) => void;
 }
 
 export interface PostgresObserver {
-  /** Reads the source once, within `pollTimeout`. An unreachable source is an outage, never an error. */
+  /** Reads the source once, within `pollTimeout`. An unreachable source is returned as an outage and does not throw. */
   poll(): Promise<PostgresPoll>;
   close(): Promise<void>;
 }
 
-/** Databases that keep a session. With more databases, this many are read in each poll, in turn. */
+/**
+ * Number of databases to which a session stays open. If there are more databases, each poll reads this number of
+ * databases, in turn.
+ */
 const maxSessions = 8;
 
 /** Milliseconds after which catalog queries count as slow; they then run for at most this share of the time. */
@@ -151,7 +154,7 @@ async function openConnection(
 
 async function readServerFacts(querySession: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'connection'>> {
   const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), querySession);
-  // Without this result a slot would appear to be dropped.
+  // If this query fails, the poll has no result, because a slot would appear to be dropped.
   const missing = failure(ofServer.slotStatusQuery) ?? failure(ofServer.serverStatusQuery);
   if (missing !== undefined) throw missing;
   const inFile = read(ofServer.fileSettingsQuery);
@@ -191,7 +194,7 @@ async function readDatabaseFacts(
     [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...schedules],
     querySession,
   );
-  // Without these results tables and publications would appear to be dropped.
+  // If these queries fail, the database counts as not read, because tables and publications would appear to be dropped.
   const missing = failure(ofDatabase.tableStatsQuery) ?? failure(ofDatabase.publicationContentQuery);
   if (missing !== undefined) throw missing;
   const results = <T>(wanted: boolean, query: WatchQuery<T>): T | undefined =>

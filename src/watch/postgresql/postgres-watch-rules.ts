@@ -13,7 +13,7 @@ import { retainedWalRule } from './rules/retained-wal-rule.ts';
 import { serverRule } from './rules/server-rule.ts';
 import { replicationSettingsRule } from './rules/settings-rule.ts';
 
-/** Rules for a running migration (spec.md §4.6) and other causes that stop it, most severe first. */
+/** Rules for a running migration (spec.md §4.6) and other causes that stop a migration, most severe first. */
 export const postgresWatchRules: readonly WatchRule[] = [
   replicationSettingsRule,
   slotRule,

@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
-/** A value of a row. A column that the version does not have counts as null. */
+/** Reads a value of a row. A column that the server version does not have counts as null. */
 export function rowText(row: PostgresqlRow | undefined, column: string): string {
   return row?.[column] ?? '';
 }

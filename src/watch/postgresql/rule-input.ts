@@ -2,11 +2,11 @@ import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { Violation } from '../status-sample.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts, TableShape } from './server-facts.ts';
 
-/** Input of all rules: the current facts, the first ones, and the samples in between. */
+/** The input of all rules: the facts of the first poll, of the current poll, and the samples in between. */
 export interface WatchRuleInput {
   readonly now: ServerFacts;
   readonly first: ServerFacts;
-  /** Oldest first; the last one is `now`. */
+  /** The samples, oldest first; the last sample is `now`. */
   readonly window: readonly ServerFacts[];
   readonly slots: readonly SlotWithSender[];
   readonly databases: readonly DatabaseForRules[];
@@ -18,11 +18,11 @@ export interface WatchRuleInput {
 export interface SlotWithSender {
   readonly name: string;
   readonly database: string;
-  /** undefined: the slot no longer exists. */
+  /** The replication slot; undefined if it no longer exists. */
   readonly slot: ObservedSlot | undefined;
-  /** Consecutive polls without it. */
+  /** Number of consecutive polls without the slot. */
   readonly missedPolls: number;
-  /** The target was connected to it before. */
+  /** Whether the target was connected to the slot before. */
   readonly wasActive: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface DatabaseForRules {
   readonly now: DatabaseFacts | undefined;
   /** Content of the publications at the first poll. */
   readonly publications: ReadonlyMap<string, string>;
-  /** Publications that the target subscribes to; empty: not known. */
+  /** Publications that the target subscribes to; empty if not known. */
   readonly publicationsRead: readonly string[];
   readonly shapes: TableShapeChange | undefined;
 }
@@ -41,10 +41,10 @@ export interface TableShapeChange {
   readonly now: ReadonlyMap<number, TableShape>;
 }
 
-/** A rule returns the violations that it finds; an empty list when there are none. */
+/** A rule returns the violations that it finds; an empty list if there are none. */
 export type WatchRule = (seen: WatchRuleInput) => readonly Violation[];
 
-/** The samples of the last `ms` milliseconds; undefined: the window does not reach back that far. */
+/** The samples of the last `ms` milliseconds; undefined if samples do not reach back that far. */
 export function samplesSince(window: readonly ServerFacts[], ms: number): readonly ServerFacts[] | undefined {
   const now = window.at(-1)?.at ?? 0;
   const begin = window.findLastIndex(({ at }) => at <= now - ms);

@@ -1,11 +1,11 @@
 import type { ConnectionProbe } from '../connection-probe.ts';
 
-/** What one poll reads about the whole server. */
+/** The facts that one poll reads about the whole server. */
 export interface ServerFacts {
-  /** Milliseconds since the epoch, by the clock of this machine. */
+  /** Time of the poll in milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly version: number;
-  /** Start of the postmaster, as a text of the server. */
+  /** Start time of the server, as the server formats it. */
   readonly startedAt: string;
   readonly inRecovery: boolean;
   /** Current WAL position in bytes; undefined in recovery. */
@@ -16,15 +16,15 @@ export interface ServerFacts {
   /** Databases that pg_dump is reading. */
   readonly dumps: readonly string[];
   readonly settings: ReadonlyMap<string, ObservedSetting>;
-  /** Hash of pg_hba_file_rules; undefined: the role may not read it. */
+  /** Hash of pg_hba_file_rules; undefined if the role may not read it. */
   readonly hostRules: string | undefined;
   readonly role: ObservedRole | undefined;
   readonly databases: readonly TransactionCounts[];
-  /** Commits that wait for a synchronous standby, and the longest wait in seconds. */
+  /** Number of commits that wait for a synchronous standby, and the longest wait in seconds. */
   readonly blocked: { readonly commits: number; readonly seconds: number };
-  /** Ids of queries that failed: the role may not run them, or they timed out. */
+  /** Ids of queries that failed, because the role may not run them, or because they timed out. */
   readonly denied: readonly string[];
-  /** Result of the last new connection; undefined: none yet. */
+  /** Result of the last new connection; undefined if there was none yet. */
   readonly connection: ConnectionProbe | undefined;
 }
 
@@ -35,49 +35,52 @@ export interface ObservedSlot {
   readonly temporary: boolean;
   readonly active: boolean;
   readonly pid: number | undefined;
-  /** WAL position in bytes that the target has confirmed; undefined: a physical slot. */
+  /** WAL position in bytes that the target has confirmed; undefined for a physical slot. */
   readonly flushed: number | undefined;
   /** Bytes of WAL that the slot retains. */
   readonly retained: number | undefined;
-  /** `reserved`, `extended`, `unreserved`, `lost` (13 and later). */
+  /** pg_replication_slots.wal_status: `reserved`, `extended`, `unreserved`, `lost` (PostgreSQL 13 and later). */
   readonly walStatus: string | undefined;
-  /** Bytes of WAL until the slot is lost; undefined: there is no limit, or the version does not report it. */
+  /** Bytes of WAL until the slot is lost; undefined if there is no limit, or if the version does not report it. */
   readonly safeWalBytes: number | undefined;
-  /** As a text of the server (17 and later); changes with every failed attempt of the target. */
+  /**
+   * inactive_since as the server formats it (PostgreSQL 17 and later); it changes with every failed attempt of the
+   * target.
+   */
   readonly inactiveSince: string | undefined;
-  /** invalidation_reason: why the slot cannot be used any more (17 and later). */
+  /** invalidation_reason: why the slot cannot be used any more (PostgreSQL 17 and later). */
   readonly invalidated: string | undefined;
-  /** Transactions decoded for the slot, including failed attempts (14 and later). */
+  /** Number of transactions decoded for the slot, including failed attempts (PostgreSQL 14 and later). */
   readonly decoded: number | undefined;
 }
 
 export interface ObservedWalSender {
   readonly pid: number;
   readonly database: string | undefined;
-  /** application_name; a subscription uses its name. */
+  /** application_name of the WAL sender, for which a subscription uses its own name. */
   readonly application: string;
-  /** `startup` while a table is copied, then `catchup` and `streaming`. */
+  /** State of the WAL sender: `startup` while a table is copied, then `catchup` and `streaming`. */
   readonly state: string;
   readonly address: string | undefined;
-  /** The running replication command. */
+  /** The replication command that the WAL sender runs. */
   readonly command: string;
 }
 
 export interface ObservedCopy {
   readonly pid: number;
   readonly database: string;
-  /** Oid of the table (14 and later), else its name in the statement. */
+  /** Oid of the table (PostgreSQL 14 and later), else the name in the COPY statement. */
   readonly table: number | string;
   readonly rows: number;
   readonly bytes: number;
-  /** The COPY belongs to pg_dump. */
+  /** Whether pg_dump runs the COPY. */
   readonly dump: boolean;
 }
 
 export interface ObservedSetting {
   readonly value: string;
   readonly pendingRestart: boolean;
-  /** Value in the configuration files; undefined: not set there, or the role may not read them. */
+  /** Value in the configuration files; undefined if they do not set it, or if the role may not read them. */
   readonly inFile: string | undefined;
 }
 
@@ -86,9 +89,12 @@ export interface ObservedRole {
   readonly superuser: boolean;
   readonly replication: boolean;
   readonly login: boolean;
-  /** Seconds until the password expires; undefined: never. */
+  /** Seconds until the password expires; undefined if it never expires. */
   readonly secondsLeft: number | undefined;
-  /** Changes when the role or its password is altered; undefined: the role may not read it. */
+  /**
+   * xmin of the row of the role, which changes when the role or its password is altered; undefined if the role may not
+   * read it.
+   */
   readonly revision: string | undefined;
 }
 
@@ -98,12 +104,12 @@ export interface TransactionCounts {
   readonly rollbacks: number;
 }
 
-/** What one poll reads about one database. */
+/** The facts that one poll reads about one database. */
 export interface DatabaseFacts {
   readonly name: string;
   readonly tables: readonly ObservedTable[];
   readonly publications: ReadonlyMap<string, string>;
-  /** undefined: not read in this poll. */
+  /** undefined if the database was not read in this poll. */
   readonly shapes: ReadonlyMap<number, TableShape> | undefined;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
@@ -122,18 +128,18 @@ export interface ObservedTable {
 
 export interface TableShape {
   readonly name: string;
-  /** Hash of the columns. */
+  /** Hash of the columns of the table. */
   readonly columns: string;
-  /** Replica identity and the indexes that can serve as one. */
+  /** The replica identity of the table, and the indexes that can serve as replica identity. */
   readonly identity: string;
-  /** UPDATE and DELETE can be replicated. */
+  /** Whether UPDATE and DELETE of the table can be replicated. */
   readonly hasReplicaIdentity: boolean;
 }
 
-/** The source could not be reached. */
+/** The result of a poll that could not reach the source. */
 export interface SourceOutage {
   readonly at: number;
-  /** An SQLSTATE, an error code of the operating system, or a code of ConnectError. */
+  /** The error code: an SQLSTATE, a code of the operating system, or a code of ConnectError. */
   readonly code: string;
   readonly reason: string;
 }

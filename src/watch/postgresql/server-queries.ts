@@ -80,7 +80,10 @@ export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
   fallback: [],
 };
 
-/** Running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement is visible. */
+/**
+ * Reads the running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement
+ * is visible.
+ */
 export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
   id: 'copies',
   sql: (version) =>
@@ -147,7 +150,10 @@ export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSettin
   fallback: new Map(),
 };
 
-/** Settings in the configuration files. ALTER SYSTEM is visible here before a reload. */
+/**
+ * Reads the settings in the configuration files. A change by ALTER SYSTEM is visible in pg_file_settings before a
+ * reload.
+ */
 export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
   sql: () => `
@@ -190,7 +196,7 @@ export const currentRoleQuery: WatchQuery<
   fallback: undefined,
 };
 
-/** xmin of the role's row, which changes with the password without revealing it. */
+/** Reads xmin of the row of the role, which changes with the password without revealing it. */
 export const roleRevisionQuery: WatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',

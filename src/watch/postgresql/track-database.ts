@@ -9,11 +9,11 @@ import type { DatabaseTrackingState } from './tracking-state.ts';
 
 export interface DatabasePoll {
   readonly server: ServerFacts;
-  /** undefined: this database was not read in this poll. */
+  /** The facts of this poll; undefined if the database was not read. */
   readonly facts: DatabaseFacts | undefined;
-  /** The slot of the migration in this database. */
+  /** The replication slot of the migration in this database. */
   readonly slot: ObservedSlot | undefined;
-  /** An earlier poll did not find this slot. */
+  /** Whether no earlier poll found this slot. */
   readonly isNewSlot: boolean;
   readonly limits: MigrationWatchLimits;
 }
@@ -65,7 +65,7 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
 
 /**
  * The phase of one database after a poll.
- * @param stopped a rule that stops replication is broken in it
+ * @param stopped whether a rule is violated whose violation stops the replication of the database
  */
 export function databasePhase(
   state: DatabaseTrackingState,
@@ -96,7 +96,10 @@ export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase,
   );
 }
 
-/** True while tables are copied, shortly after that, and after a new slot became active until its copy had time to start. */
+/**
+ * True while tables are copied, for a short time afterwards, and after a new slot became active until its copy had time
+ * to start.
+ */
 export function isInitialCopyRunning(
   { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: DatabaseTrackingState,
   at: number,
@@ -108,7 +111,7 @@ export function isInitialCopyRunning(
   return slotAppeared && !copyFinished && left && isRecent(firstActiveAt);
 }
 
-/** Bytes of WAL that the target has not confirmed. */
+/** Bytes of WAL that the target has not confirmed yet. */
 export function slotLagBytes(slot: ObservedSlot, { walPosition }: ServerFacts): number {
   return walPosition === undefined || slot.flushed === undefined ? 0 : Math.max(0, walPosition - slot.flushed);
 }

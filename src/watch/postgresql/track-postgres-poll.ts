@@ -25,16 +25,16 @@ import { type DatabaseTrackingState, initialDatabaseState, type PostgresTracking
 
 export interface PostgresTrackingOptions {
   readonly limits: MigrationWatchLimits;
-  /** Databases that are not migrated. */
+  /** Names of databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
-  /** Names given with `--slot`. */
+  /** Slot names given with `--slot`. */
   readonly namedSlots: readonly string[];
   readonly preflightWarnings: readonly string[];
-  /** When the migration started; undefined: not known. */
+  /** Start time of the migration; undefined if not known. */
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
 
-/** Combines a poll with the state of earlier polls. */
+/** Combines the facts of a poll with the state from earlier polls. */
 export function trackPostgresPoll(
   state: PostgresTrackingState,
   poll: PostgresPoll,
@@ -134,7 +134,7 @@ function trackFacts(
   };
 }
 
-/** Keeps the last numbers while the source cannot be reached; the phase shows that they are old. */
+/** Keeps the last values while the source cannot be reached; the phase shows that these values are old. */
 function trackOutage(
   previous: PostgresTrackingState,
   outage: SourceOutage,
@@ -187,7 +187,7 @@ function seenSlots(
   );
 }
 
-/** Databases of the migration; the rules ignore others. */
+/** The databases of the migration; the rules ignore all others. */
 function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): WatchRuleInput['databases'] {
   return [...databases.values()].flatMap(({ name, slot, facts, publications, publicationsRead, shapes }) =>
     slot === undefined || publications === undefined
@@ -196,7 +196,7 @@ function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): W
   );
 }
 
-/** The first poll without a slot of the migration shows which slots belong to other consumers. */
+/** All slots in the first poll without a slot of the migration belong to other consumers. */
 function otherSlotsOf(ours: SlotChoice['slots'], { slots }: ServerFacts): readonly string[] | undefined {
   if (ours.length > 0) return undefined;
   return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);

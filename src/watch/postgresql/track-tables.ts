@@ -1,10 +1,10 @@
 import type { TableSample } from '../status-sample.ts';
 import type { ObservedCopy, ObservedTable } from './server-facts.ts';
 
-/** What is kept of one table between two polls. */
+/** The state of one table that is kept between two polls. */
 export interface TableTrackingState {
   readonly state: TableSample['state'];
-  /** Statistics counters at the first poll. */
+  /** Statistics counters of the table at the first poll. */
   readonly scans: number;
   readonly rowsRead: number;
   readonly rowsDone: number;
@@ -15,17 +15,20 @@ export type TrackedTables = ReadonlyMap<number, TableTrackingState>;
 
 export interface TablePoll {
   readonly tables: readonly ObservedTable[];
-  /** undefined: not measured in this poll. */
+  /** Size of the table in bytes; undefined if not measured in this poll. */
   readonly sizes: ReadonlyMap<number, number> | undefined;
   /** COPY statements of the migration or of pg_dump in this database. */
   readonly copies: readonly ObservedCopy[];
-  /** A COPY was seen in this database. Before that, a full scan of a table belongs to the application. */
+  /**
+   * Whether a COPY was observed in this database. Before the first COPY, a sequential scan of a table belongs to the
+   * application.
+   */
   readonly copying: boolean;
 }
 
 /**
- * A table is `copying` while its COPY runs. It is `done` when that has ended, or when one more sequential scan has read the
- * whole table: COPY counts as one, and the copy of a small table ends between two polls.
+ * A table is `copying` while its COPY runs. A table is `done` when its COPY has ended, or when one more sequential scan
+ * has read the whole table: COPY counts as a sequential scan, and the copy of a small table can end between two polls.
  */
 export function trackTables(before: TrackedTables, { tables, sizes, copies, copying }: TablePoll): TrackedTables {
   return new Map(
@@ -50,7 +53,7 @@ export function trackTables(before: TrackedTables, { tables, sizes, copies, copy
 
 const waitingState = { state: 'waiting', rowsDone: 0 } as const;
 
-/** Marks all tables as copied, once replication is past the initial copy. */
+/** Marks all tables as copied, after the initial copy of replication has ended. */
 export function markAllTablesCopied(tables: TrackedTables): TrackedTables {
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
@@ -68,7 +71,7 @@ export function sumCopiedBytes(tables: TrackedTables, now: readonly ObservedTabl
   };
 }
 
-/** At most 50 tables: those being copied, then the largest. */
+/** At most 50 tables: first those that are being copied, then the largest. */
 export function sampleTables(tables: TrackedTables, now: readonly ObservedTable[]): readonly TableSample[] {
   return now
     .flatMap((table) => sampleTable(table, tables.get(table.oid)))
@@ -80,7 +83,7 @@ function sampleTable(table: ObservedTable, tracked: TableTrackingState | undefin
   if (tracked === undefined) return [];
   const { state, bytes, rowsDone } = tracked;
   const isDone = state === 'done';
-  // The number of rows is an estimate, so a running copy never shows as complete.
+  // The number of rows is an estimate, so a running copy is never shown as complete.
   const part = isDone ? 1 : table.rows === 0 ? 0 : Math.min(0.99, rowsDone / table.rows);
   return [
     {

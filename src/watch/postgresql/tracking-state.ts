@@ -2,23 +2,23 @@ import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseFacts, ServerFacts, SourceOutage, TableShape } from './server-facts.ts';
 import type { TrackedTables } from './track-tables.ts';
 
-/** What is kept between two polls of a PostgreSQL source. */
+/** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresTrackingState {
   readonly first: ServerFacts | undefined;
   /** Oldest first. */
   readonly window: readonly ServerFacts[];
   readonly databases: ReadonlyMap<string, DatabaseTrackingState>;
-  /** Slots of the migration, from this run and earlier ones. */
+  /** Slots of the migration that this command or earlier commands found. */
   readonly knownSlots: readonly string[];
   /** Slots of other consumers. */
   readonly otherSlots: readonly string[] | undefined;
-  /** When a slot of the migration was first seen, in milliseconds since the epoch. */
+  /** Time at which a slot of the migration was first observed, in milliseconds since the epoch. */
   readonly firstSeen: number | undefined;
-  /** Rates in bytes per second: of the copy, of WAL written, of WAL confirmed. */
+  /** Rates in bytes per second: of the copy, of written WAL, and of confirmed WAL. */
   readonly copyRate: MovingAverageRate | undefined;
   readonly writtenRate: MovingAverageRate | undefined;
   readonly confirmedRate: MovingAverageRate | undefined;
-  /** Consecutive polls with nothing left to replicate. */
+  /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;
   readonly percent: number;
@@ -34,30 +34,33 @@ export interface DatabaseTrackingState {
     | { readonly first: ReadonlyMap<number, TableShape>; readonly now: ReadonlyMap<number, TableShape> }
     | undefined;
   readonly tables: TrackedTables;
-  /** Name of its slot; undefined: none was seen. */
+  /** Name of the slot of the database; undefined if none was found. */
   readonly slot: string | undefined;
   readonly missedPolls: number;
-  /** Milliseconds since the epoch: first connection of the target to the slot, and last COPY of a table. */
+  /**
+   * Times of the first connection of the target to the slot, and of the last COPY of a table, in milliseconds since the
+   * epoch.
+   */
   readonly firstActiveAt: number | undefined;
   readonly lastCopyAt: number | undefined;
-  /** The slot was created during the watch, so its initial copy is still to come. */
+  /** Whether the slot was created during the watch, so that the initial copy has not started yet. */
   readonly slotAppeared: boolean;
-  /** The initial copy has ended. */
+  /** Whether the initial copy of the database has ended. */
   readonly copyFinished: boolean;
-  /** Largest lag in bytes after the copy. */
+  /** Largest lag in bytes after the initial copy. */
   readonly peakLag: number;
   readonly percent: number;
 }
 
 export interface RecordedSlots {
-  /** Slots of the migration from earlier runs. */
+  /** Slots of the migration that earlier commands found. */
   readonly slots: readonly { readonly name: string; readonly database: string }[];
   readonly otherSlots: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
 }
 
 export function initialPostgresState({ slots, otherSlots, firstSeen }: RecordedSlots): PostgresTrackingState {
-  // Slots of earlier runs were active, so an inactive one was dropped or lost its target.
+  // Slots that earlier commands found were active, so an inactive slot has lost its target.
   const known = slots.map(({ name, database }) => ({ ...initialDatabaseState(database), slot: name, activeAt: 0 }));
   return {
     first: undefined,

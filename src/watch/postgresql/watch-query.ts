@@ -8,10 +8,16 @@ import {
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 
-/** One SELECT without parameters. All queries of a poll are sent in one message, in a read-only transaction. */
+/**
+ * A query of the watch: one SELECT without parameters. All queries of a poll are sent in one message, in a read-only
+ * transaction.
+ */
 export interface WatchQuery<T> {
   readonly id: string;
-  /** undefined: this version (`server_version_num`) cannot answer, and the result is `fallback`. */
+  /**
+   * The SQL for a server version (`server_version_num`); undefined if the version cannot run the query: the result is
+   * then `fallback`.
+   */
   readonly sql: (version: number) => string | undefined;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   readonly fallback: T;
@@ -22,22 +28,22 @@ export interface WatchQuerySession {
   readonly version: number;
   /** Milliseconds per message. */
   readonly limit: number;
-  /** Called with every message before it is sent. */
+  /** Called with every message before it is sent to the source. */
   readonly onSent: (text: string) => void;
   /** Ids of queries that the server has denied; they are not sent again. */
   readonly deniedIds: Set<string>;
 }
 
 export interface WatchQueryResults {
-  /** The result of a query; its `fallback` when it has none. */
+  /** The result of a query; the `fallback` of the query if it has none. */
   readonly read: <T>(query: WatchQuery<T>) => T;
-  /** Why a query failed; undefined: it succeeded, or this version cannot answer it. */
+  /** Why a query failed; undefined if it succeeded, or if the server version cannot run it. */
   readonly failure: (query: WatchQuery<unknown>) => QueryError | undefined;
 }
 
 /**
- * Runs several queries. When the server rejects the message, each query is sent alone, so that only the denied or slow one
- * fails. Throws a QueryError when the session is lost.
+ * Runs several queries. If the server rejects the message, each query is sent alone, so that only a denied or slow
+ * query fails. Throws a QueryError if the session is lost.
  */
 export async function runWatchQueries(
   queries: readonly WatchQuery<unknown>[],
@@ -71,12 +77,12 @@ export async function runWatchQueries(
   };
 }
 
-/** The query was denied or is not supported. A query that timed out is tried again. */
+/** Whether the query was denied or is not supported. A query that timed out is sent again in the next poll. */
 function isPermanent({ code }: QueryError): boolean {
   return code.startsWith('42') || code.startsWith('0A');
 }
 
-/** Rows of each query, or the error of the whole message. */
+/** The rows of each query, or the error of the whole message. */
 async function send(
   queries: readonly string[],
   querySession: WatchQuerySession,
@@ -94,7 +100,7 @@ async function send(
   }
 }
 
-/** The transaction waits at most 500 ms for locks. */
+/** The read-only transaction waits at most 500 ms for locks. */
 function pollMessage(queries: readonly string[], version: number): PinnedMessage {
   return readOnlyTransaction(queries, {
     // A short transaction_timeout of the role would end the session during a poll.
@@ -105,7 +111,7 @@ function pollMessage(queries: readonly string[], version: number): PinnedMessage
   });
 }
 
-/** The version of a new session (`server_version_num`). Throws a QueryError. */
+/** Reads the server version of a new session (`server_version_num`). Throws a QueryError. */
 export async function queryVersion({
   session,
   limit,

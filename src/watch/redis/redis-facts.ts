@@ -1,29 +1,29 @@
 import { infoNumber, type KeyspaceEntry, parseInfoFields, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { ConnectionProbe } from '../connection-probe.ts';
 
-/** What one poll reads from the server. */
+/** The facts that one poll reads from the Redis server. */
 export interface RedisFacts {
-  /** Milliseconds since the epoch, by the clock of this machine. */
+  /** Time of the poll in milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly runId: string;
   readonly isPrimary: boolean;
-  /** Changes with a failover. */
+  /** The replication id, which changes with a failover. */
   readonly replicationId: string;
   /** Offset of the replication stream in bytes. */
   readonly offset: number;
   readonly replicas: readonly ConnectedReplica[];
   /**
-   * Keys that the running snapshot has written, and their total (7.0 and later); undefined: no snapshot is running, or the
-   * version does not report it.
+   * Number of keys that the running snapshot has written, and their total (Redis 7.0 and later); undefined if no
+   * snapshot is running, or if the version does not report them.
    */
   readonly snapshot: { readonly done: number; readonly total: number } | undefined;
   readonly fullSyncs: number;
-  /** Bytes of the dataset in memory, and bytes sent to replicas in total (7.0 and later). */
+  /** Bytes of the data set in memory, and total bytes sent to replicas (Redis 7.0 and later). */
   readonly dataset: number;
   readonly sent: number | undefined;
   readonly keyspace: readonly KeyspaceEntry[];
   readonly evicted: number;
-  /** Refused logins in total (7.0 and later). */
+  /** Total number of refused logins (Redis 7.0 and later). */
   readonly deniedLogins: number | undefined;
   /** Settings of the server, as far as the user may read them. */
   readonly config: ReadonlyMap<string, string>;
@@ -31,12 +31,12 @@ export interface RedisFacts {
 }
 
 export interface ConnectedReplica {
-  /** `ADDRESS:PORT`, as the replica announces it. */
+  /** The address of the replica as `ADDRESS:PORT`, as the replica announces it. */
   readonly name: string;
   /** `wait_bgsave`, `send_bulk`, `online`. */
   readonly state: string;
   readonly offset: number;
-  /** Seconds since its last acknowledgement. */
+  /** Seconds since the last acknowledgement of the replica. */
   readonly lag: number;
 }
 

@@ -13,20 +13,20 @@ import { parseRedisFacts, type RedisFacts, type RedisPoll } from './redis-facts.
 export interface RedisObserverOptions {
   readonly source: RedisSource;
   readonly limits: MigrationWatchLimits;
-  /** Milliseconds since the epoch. */
+  /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Called with every command before it is sent. */
+  /** Called with every command before it is sent to the source. */
   readonly onSent: (place: string, text: string) => void;
 }
 
 export interface RedisObserver {
-  /** Reads the source once. An unreachable source is an outage, never an error. */
+  /** Reads the facts of the Redis source once. An unreachable source is returned as an outage and does not throw. */
   poll(): Promise<RedisPoll>;
   close(): Promise<void>;
 }
 
-/** Settings that replication depends on; none of them holds a secret. */
+/** Settings that replication depends on; none of them contains a secret. */
 const watchedConfigNames = [
   'client-output-buffer-limit',
   'repl-timeout',

@@ -9,12 +9,12 @@ import type { ConnectedReplica, RedisFacts, RedisOutage } from './redis-facts.ts
 export interface RedisRuleInput {
   readonly now: RedisFacts;
   readonly first: RedisFacts;
-  /** Oldest first; the last one is `now`. */
+  /** The facts of recent polls, oldest first; the last element is `now`. */
   readonly window: readonly RedisFacts[];
   readonly replica: ConnectedReplica | undefined;
-  /** The replica of earlier polls; undefined: none was seen. */
+  /** The replica of the migration in earlier polls; undefined if none was found. */
   readonly knownReplica: string | undefined;
-  /** Milliseconds since it was last connected. */
+  /** Milliseconds since the replica was last connected. */
   readonly missingMs: number;
   readonly fullSyncs: FullSyncCount;
   readonly limits: MigrationWatchLimits;
@@ -77,7 +77,7 @@ const replicaTimeoutRule: RedisRule = ({ replica, now }) => {
       ];
 };
 
-/** Each full synchronization fails and the next one starts. */
+/** The rule for a full synchronization that fails and starts again repeatedly. */
 const fullSyncLoopRule: RedisRule = ({ now, replica, fullSyncs, limits }) => {
   const { started, since = now.at } = fullSyncs;
   if (started < limits.failedAttempts || replica?.state === 'online') return [];
@@ -133,7 +133,7 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
       ];
 };
 
-/** A loss of half of the keys during a migration points to FLUSHALL or a mistake. */
+/** A loss of half of the keys during a migration is probably the result of FLUSHALL or of a mistake. */
 const droppedKeysRule: RedisRule = ({ now, window }) => {
   const count = (facts: RedisFacts | undefined) => (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
   const [before, after] = [count(window[0]), count(now)];

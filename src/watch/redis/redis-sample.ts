@@ -3,14 +3,14 @@ import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-r
 import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
 import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
 
-/** Numbers of a sample that stay when the source cannot be reached. */
+/** Values of a sample that are kept while the source cannot be reached. */
 export type SampleTotals = Pick<StatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
 
 export interface RedisPhaseInput {
   readonly knownReplica: string | undefined;
-  /** A rule that stops replication is broken. */
+  /** Whether a rule is violated whose violation stops replication. */
   readonly stopped: boolean;
-  /** Milliseconds since the replica was connected. */
+  /** Milliseconds since the replica was last connected. */
   readonly missingMs: number;
   /** Bytes. */
   readonly lag: number;
@@ -31,8 +31,8 @@ export function decideRedisPhase(
 }
 
 /**
- * How much of the full synchronization is done, from 0 to below 1. The snapshot is written first and sent afterwards; with
- * repl-diskless-sync both happen at the same time.
+ * The completed fraction of the full synchronization, from 0 to below 1. The source first writes the snapshot and then
+ * sends it; with repl-diskless-sync it does both at the same time.
  * @param sentBefore bytes sent to replicas when the transfer of the snapshot began
  */
 export function copiedFraction(
@@ -51,7 +51,7 @@ export function copiedFraction(
 }
 
 export interface RedisRates {
-  /** Of the full synchronization, 0 to 1. */
+  /** The completed fraction of the full synchronization, 0 to 1. */
   readonly part: number;
   readonly bytesLeft: number;
   readonly lag: number;
@@ -61,7 +61,7 @@ export interface RedisRates {
   readonly written: number;
 }
 
-/** Seconds until the replica keeps up; undefined: never at this rate, or not known yet. */
+/** Estimated seconds until the replica has received all writes; undefined if the rate is too low or not known yet. */
 export function estimateRedisEta(
   phase: WatchPhase,
   { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisRates,

@@ -8,20 +8,20 @@ import type { ConnectedReplica, RedisFacts, RedisOutage, RedisPoll } from './red
 import { redisOutageViolations, redisStoppingRules, runRedisRules } from './redis-rules.ts';
 import { copiedFraction, decideRedisPhase, estimateRedisEta, type SampleTotals, sampleServer } from './redis-sample.ts';
 
-/** What is kept between two polls of a Redis source. */
+/** The state that is kept between two polls of a Redis source. */
 export interface RedisTrackingState {
   readonly first: RedisFacts | undefined;
-  /** Recent facts, oldest first. */
+  /** The facts of recent polls, oldest first. */
   readonly window: readonly RedisFacts[];
   /** `ADDRESS:PORT` of the replica of the migration. */
   readonly knownReplica: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Time in milliseconds since the epoch at which the replica was last connected. */
   readonly lastConnectedAt: number;
   readonly lastPollAt: number;
-  /** Replicas that do not belong to the migration. */
+  /** Addresses of replicas that do not belong to the migration. */
   readonly otherReplicas: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
-  /** Bytes sent to replicas when the transfer of the snapshot began. */
+  /** Bytes that had been sent to replicas when the transfer of the snapshot began. */
   readonly sentBefore: number | undefined;
   readonly copyFinished: boolean;
   /** Largest lag in bytes after the full synchronization. */
@@ -29,7 +29,7 @@ export interface RedisTrackingState {
   readonly fullSyncs: FullSyncCount;
   readonly copyRate: MovingAverageRate | undefined;
   readonly catchUpRate: MovingAverageRate | undefined;
-  /** Consecutive polls with nothing left to replicate. */
+  /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly reason: string } | undefined;
   readonly last: SampleTotals;
@@ -37,7 +37,7 @@ export interface RedisTrackingState {
 
 export interface RedisTrackingOptions {
   readonly limits: MigrationWatchLimits;
-  /** Replicas given with `--slot`. */
+  /** Addresses of replicas given with `--slot`. */
   readonly named: readonly string[];
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
@@ -77,8 +77,8 @@ export function trackRedisPoll(
 }
 
 /**
- * Chooses the replica of the migration: the one given by name, else the one known from an earlier poll, else the first one
- * that was not there before the migration.
+ * Chooses the replica of the migration: the replica given with `--slot`, else the replica of an earlier poll, else the
+ * first replica that did not exist before the migration.
  */
 export function chooseReplica(
   replicas: readonly ConnectedReplica[],
@@ -104,11 +104,12 @@ function trackFacts(
   const { knownReplica: earlier, otherReplicas } = previous;
   const replica = chooseReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
   const knownReplica = replica?.name ?? earlier;
-  // After a suspend, or when the clock was set, the time between two polls says nothing about the replica.
+  // If the machine was suspended or the clock was set, the time between two polls does not count as time without the
+  // replica.
   const isLeap = at < previous.lastPollAt || at - previous.lastPollAt >= limits.unreachable + limits.maxBackoff;
   const lastConnectedAt = replica === undefined && !isLeap ? previous.lastConnectedAt : at;
   const window = [...previous.window.filter((one) => one.at >= at - sampleRetentionMs(limits)), facts];
-  // With the first replica the server chooses a new replication id, which must not change afterwards.
+  // When the first replica connects, the server creates a new replication id, which must not change afterwards.
   const first =
     previous.first === undefined || earlier !== undefined
       ? (previous.first ?? facts)
@@ -135,7 +136,8 @@ function trackFacts(
   const start = migrationStart(firstSeen);
   const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };
   const idlePolls = phase === 'streaming' && lag === 0 ? previous.idlePolls + 1 : 0;
-  // A target retries its connection much more often than this, so the migration was stopped.
+  // Time without the replica after which the migration counts as stopped, because a target retries its connection much
+  // more often.
   const hasMigrationEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
   return {
@@ -172,7 +174,7 @@ function trackFacts(
   };
 }
 
-/** Keeps the last numbers while the source cannot be reached. */
+/** Keeps the last values while the source cannot be reached. */
 function trackOutage(
   previous: RedisTrackingState,
   outage: RedisOutage,
@@ -187,7 +189,8 @@ function trackOutage(
       ...previous,
       idlePolls: 0,
       outage: { since, reason: outage.reason },
-      // Only an answer of the source shows that the replica is missing, so an outage does not count as such time.
+      // An outage of the source does not count as time without the replica, because only a response of the source
+      // proves that the replica is missing.
       lastConnectedAt: outage.at,
       lastPollAt: outage.at,
     },

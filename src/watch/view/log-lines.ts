@@ -2,7 +2,7 @@ import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { StatusSample, Violation } from '../status-sample.ts';
 import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
-/** What was logged last. Without a terminal, lines are written for changes and at least once a minute. */
+/** The sample that was logged last. Without a terminal, lines are written for changes and at least once a minute. */
 export interface LastLoggedState {
   readonly sample: StatusSample;
   /** Violations of the last poll. */

@@ -10,19 +10,19 @@ export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
   readonly columns: number;
   readonly rows: number;
-  /** The source, as `HOST:PORT/DBNAME`. */
+  /** The source as `HOST:PORT/DBNAME`, for the title of the screen. */
   readonly title: string;
-  /** Lag in bytes of each poll, oldest first. */
+  /** The lag in bytes in each poll, oldest first. */
   readonly lags: readonly number[];
   readonly paint: TerminalStyles;
   readonly ruler: TextMeasurer;
-  /** Effect of Ctrl-C; absent: it ends only the watch. */
+  /** Description of the effect of Ctrl-C; absent if it ends only the watch. */
   readonly footer?: string;
-  /** Replaces the line with the deadline of the service. */
+  /** Text that replaces the line with the deadline of the service. */
   readonly deadlineText?: string;
 }
 
-/** Draws one sample: violations first, then databases, within the size of the terminal. */
+/** Renders one sample within the size of the terminal: first violations, then databases. */
 export function drawStatusScreen(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
   if (options.columns >= minColumns) return drawLines(sample, options);
   // In a very narrow terminal lines are truncated, which is possible only without colours.
@@ -40,7 +40,7 @@ function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly
   const bottom = options.footer ?? 'Ctrl-C ends the watch; the migration continues';
   const footerLines = [options.paint.dim(options.ruler.truncate(bottom, width))];
   const available = Math.max(0, rows - header.length - footerLines.length - 2);
-  // Violations take at most two thirds of the screen, so that databases stay visible.
+  // Violations use at most two thirds of the screen, so that databases remain visible.
   const shown = cutLines(violations, Math.max(4, Math.ceil((available * 2) / 3)), options.paint);
   const databases = databaseLines(
     withoutEmptyDatabases(sample.databases),
@@ -129,13 +129,13 @@ function databaseLines(
   return cutLines(lines, room, paint);
 }
 
-/** Leaves out databases that are empty and not migrated. */
+/** Leaves out databases that are empty and have no slot. */
 function withoutEmptyDatabases(databases: readonly DatabaseSample[]): readonly DatabaseSample[] {
   const found = databases.filter(({ phase, tables }) => phase !== 'waiting' || tables.length > 0);
   return found.length === 0 ? databases : found;
 }
 
-/** `2 streaming, 1 copying`. */
+/** The number of databases in each phase, such as `2 streaming, 1 copying`. */
 function phaseCounts(databases: readonly DatabaseSample[]): string {
   const phases = [...new Set(databases.map(({ phase }) => phase))];
   return phases

@@ -10,7 +10,7 @@ export const watchPhaseLabels: Readonly<Record<WatchPhase, string>> = {
   gone: 'GONE',
 };
 
-/** `3 min left`; empty when there is no estimate, or nothing left. */
+/** The estimated remaining time, such as `3 min left`; empty if there is no estimate, or if nothing is left. */
 export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
   if (eta !== undefined) return `${formatElapsed(eta)} left`;

@@ -13,13 +13,13 @@ export interface WatchScreen {
   close(): Promise<void>;
 }
 
-/** A status screen in a terminal, log lines for other outputs, and data where an output format is given. */
+/** Shows a status screen in a terminal, log lines for other outputs, and data if an output format is given. */
 export async function openWatchScreen(io: CommandIo, title: string, showQueries: boolean): Promise<WatchScreen> {
   const { output, globals, host } = io;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (!asText) return createDataScreen(io);
-  // Printed queries scroll, and the status screen does not.
+  // With --show-queries the watch prints log lines, because printed queries would scroll the status screen.
   return host.stdout.isTTY && !showQueries ? createLiveScreen(io, title) : createLineScreen(io);
 }
 
@@ -31,7 +31,7 @@ function createDataScreen({ output }: CommandIo): WatchScreen {
       last = sample;
       if (streams) await output.object(sample, view);
     },
-    // A format that is one document holds only the last sample.
+    // An output format that is a single document contains only the last sample.
     async close() {
       if (!streams && last !== undefined) await output.object(last, view);
     },
@@ -95,7 +95,7 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
     },
     async close() {
       stopResizing?.();
-      // The last status, without its footer, stays in the scroll-back of the terminal.
+      // The last status, without its footer, remains visible in the terminal after the watch.
       await screen.end(last === undefined ? [] : lines(last).slice(0, -2));
     },
   };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createBatchIo } from '../../../src/batch/batch-io.ts';
 import { startSilenceNotice } from '../../../src/batch/report/silence-notice.ts';
-import type { OutputFormat } from '../../../src/cli/output.ts';
+import type { OutputFormat } from '../../../src/cli/print-presented.ts';
 import { createProgressReporter } from '../../../src/cli/progress.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

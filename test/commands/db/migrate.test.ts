@@ -174,7 +174,9 @@ describe('a response of 2xx', () => {
     ['202 with a numeric id', 202, { id: 7, status: 'running' }, '7'],
   ])('%s is an acceptance, and the record has its id', async (_what, status, body, id) => {
     const { origin } = await serverFor(({ method }, response) =>
-      method === 'PUT' ? reply(response, status, body) : reply(response, 200, { ...running, id: 'm-9' }),
+      method === 'PUT'
+        ? reply(response, status, body)
+        : reply(response, 200, { ...running, id: 'm-9', created_at: dateOf(Date.now()) }),
     );
     const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);

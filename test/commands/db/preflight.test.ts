@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
 import { closedPort, dbTestHost } from './test-source.ts';
 
@@ -18,7 +19,7 @@ describe('db preflight of a source that cannot be reached', () => {
     const ran = await runCloudctl(dbTestHost(), [...words, '-o', 'json']);
     expect(ran.code).toBe(3);
     expect(ran.error()).toMatchObject({ code: 'preflight_blocked', exit_code: 3 });
-    const { verdict, ok, findings, source } = ran.json<PreflightReport>();
+    const { verdict, ok, findings, source } = validReport(ran.json<PreflightReport>());
     expect({ verdict, ok }).toEqual({ verdict: 'blocked', ok: false });
     expect(source).toMatchObject({ host: '127.0.0.1', port, dbname: 'd', username: 'u' });
     expect(findings.find(({ id }) => id === 'tcp-connect')).toMatchObject({ status: 'fail' });
@@ -83,7 +84,7 @@ describe('an address of this machine', () => {
   ])('%s', async (_what, env, words, status) => {
     const source = `postgres://u@127.0.0.1:${await closedPort()}/d`;
     const ran = await runCloudctl(dbTestHost(env), ['db', 'preflight', '--source', source, '-o', 'json', ...words]);
-    const { findings } = ran.json<PreflightReport>();
+    const { findings } = validReport(ran.json<PreflightReport>());
     expect(findings.find(({ id }) => id === 'host-public-address')).toMatchObject({ status });
   });
 });

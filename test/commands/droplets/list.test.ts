@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { recordSandbox } from '../../../src/config/sandbox-connection.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -338,4 +339,21 @@ describe('an empty list', () => {
     expect(ran.json()).toEqual([]);
     expectGolden('actions', ran.err);
   });
+});
+
+it('a table that another program reads has no colour, with FORCE_COLOR either', async () => {
+  const host = testHost({ env: { FORCE_COLOR: '1' } });
+  await seedSession(host, await sandboxFor());
+  expect((await runCloudctl(host, ['droplets', 'list'])).out).not.toContain('\u001b');
+});
+
+it('on a terminal with hyperlinks the id leads to the page of the droplet', async () => {
+  const [host, sandbox] = [testHost({ env: { FORCE_HYPERLINK: '1' } }), await sandboxFor()];
+  await seedSession(host, sandbox);
+  const linked = `\u001b]8;;${sandbox.ready.panel_url}/droplets?droplet=`;
+  const shown = async (options = {}) => (await runCloudctl(host, ['droplets', 'list'], options)).out;
+  expect(await shown({ terminal: 100 })).not.toContain('\u001b]8');
+  recordSandbox(host.folders.state, sandbox.ready);
+  expect(await shown({ terminal: 100 })).toContain(linked);
+  expect(await shown()).not.toContain('\u001b');
 });

@@ -12,7 +12,11 @@ async function requestTokens(parameters: Record<string, string>, signal?: AbortS
   const grant = (await response.json()) as Record<string, string>;
   if (grant.error === 'invalid_grant') throw new RefreshRefusedError(grant.error_description ?? grant.error);
   if (grant.access_token === undefined) throw new Error(`the token endpoint replied with ${response.status}`);
-  return { accessToken: grant.access_token, refreshToken: grant.refresh_token, expiresInSeconds: Number(grant.expires_in) };
+  return {
+    accessToken: grant.access_token,
+    refreshToken: grant.refresh_token,
+    expiresInSeconds: Number(grant.expires_in),
+  };
 }
 
 if (process.argv[2] === 'login') {
@@ -22,7 +26,8 @@ if (process.argv[2] === 'login') {
     callbackUrl: CALLBACK_URL,
     state,
     flow: 'code',
-    authorizationUrl: (uri) => `${AUTH_URL}/v1/oauth/authorize?${new URLSearchParams({ ...request, redirect_uri: uri })}`,
+    authorizationUrl: (uri) =>
+      `${AUTH_URL}/v1/oauth/authorize?${new URLSearchParams({ ...request, redirect_uri: uri })}`,
     onListening: ({ startUrl = '' }) => console.log(startUrl),
     signal: AbortSignal.timeout(60_000),
   });

@@ -3,6 +3,7 @@ import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import type { Environment, Folders } from '../../fixtures/folders.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 
 /** Whoever is asked and how: the password stands in the environment unless the test says otherwise. */
 export interface PreflightRunOptions extends Omit<RunOptions, 'folders' | 'env'> {
@@ -30,7 +31,7 @@ export function localSourceOptions(server: Postgres): readonly string[] {
 /** The report of a run with `-o json`. */
 export function reportOf(ran: Ran): PreflightReport {
   if (ran.stdout === '') throw new Error(`no report; exit ${ran.code}\n${ran.stderr}`);
-  return ran.json<PreflightReport>();
+  return validReport(ran.json<PreflightReport>());
 }
 
 /** Findings that say more than that all is well, as `id database: observed`. */

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { type Ran, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { schemaErrors } from '../../fixtures/json-schema.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
+import { junitErrors } from '../../preflight/formats/junit-schema.ts';
+import { codeScanningSchema } from '../../preflight/formats/sarif-schema.ts';
 import { findingOf, idsOf, reportOf, runPreflight } from './preflight-run.ts';
 
 const endings = ['json', 'md', 'html', 'xml', 'sarif'] as const;
@@ -24,7 +28,8 @@ beforeAll(async () => {
   await server.query('CREATE DATABASE "odd <b>"');
   await server.query('CREATE TABLE t (n int); INSERT INTO t VALUES (1); UPDATE t SET n = 2', 'odd <b>');
   const files = endings.flatMap((ending) => ['--report', file(`report.${ending}`)]);
-  first = await ask([...target, '-o', 'json', ...files, '--baseline', file('baseline.json')]);
+  const more = ['--baseline', file('baseline.json'), '--sarif-uri', 'db/schema.sql'];
+  first = await ask([...target, '-o', 'json', ...files, ...more]);
 });
 
 afterAll(async () => {
@@ -101,9 +106,10 @@ test('every format is written, and tells the same', () => {
   const report = reportOf(first);
   const texts = Object.fromEntries(endings.map((ending) => [ending, readFileSync(file(`report.${ending}`), 'utf8')]));
   expect(JSON.parse(texts.json!)).toEqual(report);
-  expect(JSON.parse(readFileSync(file('baseline.json'), 'utf8'))).toMatchObject(report);
+  expect(validReport(JSON.parse(readFileSync(file('baseline.json'), 'utf8')))).toMatchObject(report);
   const sarif = JSON.parse(texts.sarif!);
-  expect(sarif.version).toBe('2.1.0');
+  expect(schemaErrors(codeScanningSchema, sarif)).toEqual([]);
+  expect(junitErrors(texts.xml!)).toEqual([]);
   expect(JSON.stringify(sarif.runs[0].results.map((result: { ruleId: string }) => result.ruleId))).toContain(
     'wal-level',
   );
@@ -124,7 +130,9 @@ describe.concurrent('a run of its own', () => {
     await server.query("SELECT pg_create_physical_replication_slot('standby')");
     const words = [...target, '--baseline', file('baseline.json')];
     const [text, json] = await Promise.all([ask(words), ask([...words, '-o', 'json'])]);
-    const { changes } = json.json<PreflightReport & { changes: { id: string; before?: object; after?: object }[] }>();
+    const { changes } = validReport(
+      json.json<PreflightReport & { changes: { id: string; before?: object; after?: object }[] }>(),
+    );
     const slots = changes.find(({ id }) => id === 'slots-free');
     expect(slots).toMatchObject({
       before: { status: 'pass', observed: '20 slots free of 20 (0 used)' },

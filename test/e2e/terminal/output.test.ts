@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bin, node, run } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -84,6 +85,27 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
     expect(JSON.parse(await screen.screen())).toEqual(piped.json());
   });
 
+  test.skipIf(lacks('less'))('output that is longer than the screen is shown in less, with its exit code', async () => {
+    const screen = await open(['droplets', 'list', '-o', 'json'], 80, { PAGER: 'less -X', LESS: '' });
+    await screen.waitFor(/^:$/m);
+    await screen.press('C-c');
+    // The terminal discards what is typed together with Ctrl-C.
+    await sleep(300);
+    await screen.press('q');
+    expect(await screen.ended()).toBe(0);
+  });
+
+  test.for([
+    { how: 'a pager that reads three lines', words: [], env: { PAGER: 'head -n 3' }, lines: 3 },
+    { how: 'a pager that does not exist', words: [], env: { PAGER: 'no-such-pager 2>/dev/null' }, lines: undefined },
+    { how: '--no-pager', words: ['--no-pager'], env: { PAGER: 'head -n 3' }, lines: undefined },
+  ])('long output with $how', async ({ words, env, lines }) => {
+    const whole = (await run(['droplets', 'list', '-o', 'json'], { folders, env: sandbox.env })).stdout.trimEnd();
+    const screen = await open(['droplets', 'list', '-o', 'json', ...words], 150, env);
+    expect(await screen.ended()).toBe(0);
+    expect(await screen.screen()).toBe(whole.split('\n').slice(0, lines).join('\n'));
+  });
+
   const wrong = ['drplets'];
   test.for([
     { how: 'a terminal', env: {}, words: wrong, colours: true },
@@ -120,5 +142,8 @@ describe.skipIf(lacks('tmux'))('what is printed on a terminal', () => {
     expect(list.stdout + list.stderr + failed.stderr).not.toContain(sgr);
     const forced = await run(wrong, { folders, env: { ...sandbox.env, FORCE_COLOR: '1' } });
     expect(forced.stderr).toContain(sgr);
+    // The table goes to another program, whatever the variable says.
+    const table = await run(['droplets', 'list'], { folders, env: { ...sandbox.env, FORCE_COLOR: '1' } });
+    expect(table.stdout).toBe(list.stdout);
   });
 });

@@ -7,6 +7,7 @@ import {
   runPostgresqlPreflight,
 } from '../../../src/preflight/postgresql/run.ts';
 import { Secret } from '../../../src/secret.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from './facts.ts';
 
 export interface ServerAddress {
@@ -18,11 +19,11 @@ export interface ServerAddress {
 }
 
 /** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
-export function preflightServer(
+export async function preflightServer(
   where: ServerAddress,
   more: Partial<PostgresqlRunOptions> = {},
 ): Promise<PostgresqlReport> {
-  return runPostgresqlPreflight({
+  const report = await runPostgresqlPreflight({
     source: {
       host: '127.0.0.1',
       port: where.port,
@@ -37,6 +38,7 @@ export function preflightServer(
     walInterval: 1,
     ...more,
   });
+  return validReport(report);
 }
 
 /** Roles that a test makes have the password `secret`; the server's own is another. */

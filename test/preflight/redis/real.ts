@@ -9,6 +9,7 @@ import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
 import { parseRedisSource, type RedisSourceInput } from '../../../src/redis/source.ts';
 import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from './preflight-options.ts';
 
 export interface Run {
@@ -42,7 +43,7 @@ export async function preflight(
     },
   });
   return {
-    report,
+    report: validReport(report),
     said,
     finding(id) {
       const found = report.findings.find((one) => one.id === id);

@@ -106,16 +106,28 @@ describe('layout of the pages', () => {
   it('every page of the panel fits a phone and is linked from the home page', async () => {
     const { sandbox, page, errors } = await openFixture();
     await grantFor(sandbox);
-    await page.setViewportSize({ width: 375, height: 667 });
     await page.goto(`${sandbox.ready.auth_url}/panel`);
     await fillIn(page, sandbox, MAYA);
-    for (const name of ['My applications', 'Droplets', 'Migrations', 'Request log', 'Timeline of a login']) {
+    await page.setViewportSize({ width: 360, height: 667 });
+    for (const name of PAGES) {
       await page.getByRole('main').getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
       expect(await page.getByRole('navigation').getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
       await page.getByRole('link', { name: 'Home' }).click();
     }
+    expect(errors).toEqual([]);
+  });
+
+  it('the clock is advanced with the keyboard alone', async () => {
+    const { sandbox, page, errors } = await openFixture();
+    await page.goto(`${sandbox.ready.auth_url}/panel/clock`);
+    await fillIn(page, sandbox, MAYA);
+    await page.getByLabel('Advance by').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => sandbox.world.clock.offset).toBe(30 * 86_400_000);
     expect(errors).toEqual([]);
   });
 
@@ -130,6 +142,16 @@ describe('layout of the pages', () => {
     await page.getByText(/^Sandbox Dashboard .*\.$/).waitFor();
   });
 });
+
+const PAGES = [
+  'My applications',
+  'Tokens',
+  'Droplets',
+  'Migrations',
+  'Request log',
+  'Timeline of a login',
+  'Clock and faults',
+];
 
 interface Fixture {
   readonly sandbox: SandboxServers;

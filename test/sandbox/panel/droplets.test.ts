@@ -17,12 +17,21 @@ describe('the droplets of the control panel', () => {
     const { team, show } = await openFixture();
     const own = await show();
     expectGolden('sandbox', pageText(own), 'own');
-    expect(own).toMatch(/<th scope="row">scratch<\/th>/);
+    expect(own).toMatch(/<span>scratch<\/span><\/th>/);
     expect(own).not.toContain('build-01');
     const shared = await show(`?account=${team}`);
     expectGolden('sandbox', pageText(shared), 'team');
     expect(shared).toMatch(/aria-current="true">Harbour Works</);
     expect(shared).toMatch(/build-01[\s\S]*build-02/);
+  });
+
+  it('are one droplet alone by its id, of whichever account has it', async () => {
+    const { sandbox, team, show } = await openFixture();
+    const [first] = sandbox.world.droplets(team);
+    const page = await show(`?droplet=${first?.id}`);
+    expect(page).toMatch(new RegExp(`aria-current="true">Harbour Works<[\\s\\S]*>${first?.id}<`));
+    expect(page.match(/<th scope="row"/g)).toHaveLength(1);
+    expect(await show('?droplet=%3Cscript%3E')).not.toContain('<th scope="row"');
   });
 
   it('do not include those of other accounts', async () => {
@@ -42,9 +51,11 @@ describe('the droplets of the control panel', () => {
       size: '1gb',
       image: 'debian-12-x64',
     });
-    expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>new</);
+    expect(await show()).toMatch(/fresh<\/span><\/th><td[^>]*><span>\d+<\/span><\/td><td[^>]*><span><span[^>]*>new</);
     sandbox.world.setClock((clock) => ({ ...clock, frozenAt: (clock.frozenAt ?? 0) + 5_000 }));
-    expect(await show()).toMatch(/fresh<\/th>\s*<td class="number">\d+<\/td>\s*<td>active</);
+    expect(await show()).toMatch(
+      /fresh<\/span><\/th><td[^>]*><span>\d+<\/span><\/td><td[^>]*><span><span[^>]*>active</,
+    );
   });
 
   it('are shown in pages of 50 with links that keep the account', async () => {
@@ -53,11 +64,11 @@ describe('the droplets of the control panel', () => {
     const spec = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
     sandbox.world.createDroplets(team, names, spec);
     const second = await show(`?account=${team}&page=2`);
-    expect(second.match(/<th scope="row">/g)).toHaveLength(50);
+    expect(second.match(/<th scope="row"/g)).toHaveLength(50);
     expect(second).toContain('Page 2 of 3');
     expect(second).toContain(`href="/panel/droplets?account=${team}&amp;page=3"`);
-    expect(second).toContain('<th scope="row">n49</th>');
-    expect((await show(`?account=${team}&page=99`)).match(/<th scope="row">/g)).toHaveLength(22);
+    expect(second).toContain('<span>n49</span></th>');
+    expect((await show(`?account=${team}&page=99`)).match(/<th scope="row"/g)).toHaveLength(22);
     expect(await show('?page=x')).not.toContain('Page ');
   });
 });

@@ -11,7 +11,7 @@ describe('POST /panel/migrations/stop', () => {
     await callApi(sandbox, access_token, 'PUT', path, { source: { host: 'db.example.com', dbname: '<b>shop</b>' } });
     const cookie = await signIn(sandbox, MAYA);
     const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
-    expect(page.body).toContain('from db.example.com/&lt;b&gt;shop&lt;/b&gt;');
+    expect(page.body).toContain('<strong>db.example.com/&lt;b&gt;shop&lt;/b&gt;</strong>');
     expectGolden('sandbox', pageText(page.body));
     const answer = await submit(sandbox, page, cookie, {});
     expect([answer.status, answer.headers.location]).toEqual([303, '/panel/migrations']);

@@ -28,7 +28,7 @@ async function openFixture() {
     (await send(sandbox.ready.auth_url, `/panel/timeline${query}`, { headers: { cookie } })).body;
   /** The step descriptions, in the order of the page. */
   const steps = async (query = ''): Promise<readonly string[]> =>
-    [...(await page(query)).matchAll(/<th scope="row">([^<]*)<\/th>/g)].map(([, what = '']) => what);
+    [...(await page(query)).matchAll(/<div><strong>([^<]*)<\/strong>/g)].map(([, what = '']) => what);
   return { sandbox, cookie, page, steps };
 }
 
@@ -51,7 +51,7 @@ describe('the timeline of a login', () => {
     expect(await steps()).toHaveLength(10);
     const text = await page();
     expect(text).toMatch(/<h2>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, Tomás Okafor<\/h2>/);
-    expect(text).toMatch(/<td class="number">\+\d+\.\d\d s<\/td>\s*<td class="number">303<\/td>/);
+    expect(text).toMatch(/<span class="when">\+\d+\.\d\d s<\/span>[\s\S]*<span class="badge">303<\/span>/);
     for (const secret of [code, grant.access_token, grant.refresh_token, sandbox.ready.client_secret, password, 'a+b'])
       expect(text).not.toContain(secret);
   });
@@ -86,6 +86,27 @@ describe('the timeline of a login', () => {
     const second = `?client_id=${sandbox.world.seed.applications[1]?.clientId}`;
     expect(await steps(second)).toHaveLength(1);
     expectGolden('sandbox', pageText(await page(second)));
+  });
+
+  it('has each request under the login that its token comes from, also after a later login', async () => {
+    const { sandbox, cookie, page } = await openFixture();
+    const logIn = async (state: string): Promise<TokenResponseBody> => {
+      const answer = await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox, { state }));
+      const code = locationOf(answer).searchParams.get('code') ?? '';
+      return JSON.parse((await postToken(sandbox, exchangeParameters(sandbox, code))).body);
+    };
+    const first = await logIn('1');
+    const second = await logIn('2');
+    await callApi(sandbox, second.access_token, 'GET', '/v2/actions');
+    const renewed: TokenResponseBody = JSON.parse((await refreshWith(sandbox, first.refresh_token)).body);
+    await callApi(sandbox, renewed.access_token, 'GET', '/v2/droplets');
+    await callApi(sandbox, first.access_token, 'GET', '/v2/sizes');
+    const [, ...sections] = (await page()).split('<section class="group"');
+    expect(sections.map((section) => [...section.matchAll(/GET (\/v2\/\w+)/g)].map(([, path]) => path))).toEqual([
+      ['/v2/actions'],
+      ['/v2/droplets', '/v2/sizes'],
+    ]);
+    for (const section of sections) expect(section).toContain('/v1/oauth/authorize');
   });
 
   it('shows faults and no state parameters', async () => {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type SandboxServers, type SandboxServerOptions, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { StateFolderError } from '../../../src/sandbox/state/state-error.ts';
 import {
   admin,
@@ -30,7 +30,11 @@ async function start(state: string, options: SandboxServerOptions = {}): Promise
 }
 
 /** The sandbox that starts on the folder after this one has closed. */
-async function restarted(sandbox: SandboxServers, state: string, options: SandboxServerOptions = {}): Promise<SandboxServers> {
+async function restarted(
+  sandbox: SandboxServers,
+  state: string,
+  options: SandboxServerOptions = {},
+): Promise<SandboxServers> {
   await sandbox.close();
   return start(state, options);
 }

@@ -49,11 +49,12 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   },
   implicit: (world, pick) => {
     const authorization = one(toWorldImage(world.state).authorizations, pick);
-    if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, false);
+    if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, 'implicit');
   },
   refresh: (world, pick) => {
     const pair = one(toWorldImage(world.state).pairs, pick);
-    if (pair?.refreshToken !== undefined && pair.end === undefined) world.refresh(pair);
+    if (pair?.refreshToken !== undefined && pair.end === undefined)
+      world.refresh(pair, { by: 'refresh', client: pair.clientId });
   },
   revoke: (world, pick) => {
     const pair = one(toWorldImage(world.state).pairs, pick);

@@ -6,6 +6,7 @@ import { runPostgresqlPreflight } from '../../../src/preflight/postgresql/run.ts
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/postgresql/facts.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, type Step } from './case.ts';
@@ -73,7 +74,7 @@ async function judge(
   ignoreDbs: readonly string[],
 ): Promise<PreflightReport> {
   const offered = await target.query('SELECT name FROM pg_available_extensions');
-  return runPostgresqlPreflight({
+  const report = await runPostgresqlPreflight({
     source: door,
     options: preflightOptions({
       targetVersion: String(one.to ?? 17),
@@ -88,6 +89,7 @@ async function judge(
     nearest: nearestWord,
     walInterval: 1,
   });
+  return validReport(report);
 }
 
 async function build(one: PostgresCase, source: Postgres): Promise<void> {

@@ -5,6 +5,7 @@ import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import { redisEndpointOf } from '../../engine/engine-servers.ts';
 import { type RedisOptions, type RedisProgram, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/redis/preflight-options.ts';
 import type { TruthRow } from '../row.ts';
 import type { RedisCase } from './case.ts';
@@ -80,8 +81,8 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
   }
 }
 
-function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
-  return runPreflight(redisEngine({ rateInterval: 500 }), {
+async function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
+  const report = await runPreflight(redisEngine({ rateInterval: 500 }), {
     source: connection,
     options: preflightOptions({
       targetVersion,
@@ -93,6 +94,7 @@ function judge(one: RedisCase, connection: RedisSource, targetVersion: string): 
     nearest: () => undefined,
     deadline: 20_000,
   });
+  return validReport(report);
 }
 
 /** As the user of the migration; of a cluster shard by shard. */

@@ -55,10 +55,11 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       };
       const targets = await findCreatedDroplets(state, reader).finally(() => io.progress.stop());
       if (targets.length === 0) await io.output.note('The ledger has no droplet to delete.');
-      // The server may write a name in another case.
+      // The names of the ledger are used, because the server may write a name in another case.
       const names = new Map([...state.rows()].flatMap((row) => (row.status === 'created' ? [[row.id, row.name]] : [])));
       const unknown = [...state.rows()].flatMap(({ name, status }) => (status === 'unknown' ? [name] : []));
-      if (unknown.length > 0) await io.output.note(`Left, because their result is unknown: ${listNames(unknown)}.`);
+      if (unknown.length > 0)
+        await io.output.note(`Not deleted, because the result of these names is unknown: ${listNames(unknown)}.`);
       return await deleteDroplets(context, api, targets, {
         loginHints: hints,
         concurrency,

@@ -21,7 +21,7 @@ const view: ListView<StoredBatch> = {
 
 export const batchesListCommand: CommandSpec<Context> = {
   description:
-    'Lists the ledgers in the state folder, newest first, also those of runs that were killed. It reads files alone and sends no request. A batch is running, finished, unfinished (resume it with `cloudctl droplets create --resume LEDGER`), deleted or damaged.',
+    'Lists the ledgers in the state folder, newest first, also those of runs that were killed. The command reads only files and sends no request. A batch is running, finished, unfinished (resume it with `cloudctl droplets create --resume LEDGER`), deleted or damaged.',
   examples: [
     { text: 'List all batches', command: 'cloudctl droplets batches list' },
     {

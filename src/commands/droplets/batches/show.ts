@@ -18,15 +18,15 @@ import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
 
-/** A name of a batch, as its ledger has it, and the droplet as the server has it. */
+/** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
 interface BatchNameRow {
   readonly name: string;
   readonly status: BatchResultRow['status'] | 'missing' | 'deleted';
   readonly id?: number | undefined;
   readonly public_ipv4?: string | undefined;
-  /** The status that the server returns; `gone` when it has no such droplet. */
+  /** The droplet status that the server returns; `gone` when the server has no such droplet. */
   readonly state?: string | undefined;
-  /** How the droplet differs from what was sent. */
+  /** Describes how the droplet differs from the requested attributes. */
   readonly difference?: string | undefined;
   readonly error?: string | undefined;
 }
@@ -52,9 +52,9 @@ export const ledgerArgument = {
 
 export const batchesShowCommand: CommandSpec<Context> = {
   description:
-    'Prints one row for every name of the batch: what the ledger has (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be asked, the rows have only what the ledger has, and a message says so.',
+    'Prints one row for every name of the batch: the result in the ledger (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be reached, the rows contain only data of the ledger, and a message says so.',
   arguments: [ledgerArgument],
-  options: [{ name: 'offline', description: 'Print what the ledger has, without a request' }],
+  options: [{ name: 'offline', description: 'Print only data of the ledger, without a request' }],
   examples: [
     { text: 'Show a batch', command: 'cloudctl droplets batches show 3f9c2a61d0b7' },
     {
@@ -95,14 +95,14 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
   };
 }
 
-/** The droplets of the batch by id; undefined when the server cannot be asked. */
+/** Reads the droplets of the batch, indexed by id; undefined when the server cannot be reached. */
 async function readIfAvailable(context: Context, state: BatchState): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
   requireSameProfile(settings, state.batch);
   const io = createBatchIo(context);
   try {
     const api = await context.api(settings);
-    // A longer wait is not worth it: the ledger is shown instead.
+    // If the rate limit requires a longer wait, only the ledger is shown.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
     const current = await readCurrentIdentity(context, settings, wait);
     const hints = loginHints(settings, context.host.folders.config);
@@ -113,7 +113,7 @@ async function readIfAvailable(context: Context, state: BatchState): Promise<Rea
   } catch (error) {
     if (!(error instanceof CliError) || error.code === 'cancelled') throw error;
     await io.progress.stop();
-    await io.output.note(`The server was not asked: ${error.message}. The rows have what the ledger has.`);
+    await io.output.note(`Could not read the droplets: ${error.message}. The rows contain only data of the ledger.`);
     return undefined;
   } finally {
     await io.progress.stop();

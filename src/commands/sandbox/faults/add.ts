@@ -10,7 +10,7 @@ import { faultView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<Context> = {
   description:
-    'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. Three actions imitate servers: with `normalize_attributes` a droplet gets the newest region of the place, and the usual slug instead of an alias of the size or image; with `lag_lists` the lists show new droplets only after the delay, while `GET /v2/droplets/{id}` shows them at once; with `commit_late` the connection is closed at once and the request is carried out after the delay. The first two apply in addition to another fault. `sandbox requests` shows for each such request whether it was committed and whether its response was delivered. Requests to the admin API have no faults.',
+    'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. Three actions imitate the behaviour of real servers: with `normalize_attributes` a droplet gets the newest region of the place, and the usual slug instead of an alias of the size or image; with `lag_lists` the lists show new droplets only after the delay, while `GET /v2/droplets/{id}` shows them at once; with `commit_late` the connection is closed at once and the request is carried out after the delay. The actions `normalize_attributes` and `lag_lists` apply in addition to another fault. `sandbox requests` shows for each request with a fault whether it was committed and whether its response was delivered. Faults never apply to the admin API.',
   options: [
     {
       name: 'match',
@@ -112,7 +112,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   };
 }
 
-/** Milliseconds. Unlike other durations, this one may be shorter than a second. */
+/** Milliseconds. Parses a delay to milliseconds; unlike other durations, a delay may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
   const delay = ms === undefined ? requireDuration(text, '--delay') : Number(ms);

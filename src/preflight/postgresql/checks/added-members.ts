@@ -18,7 +18,7 @@ export const addedMembersCheck = databaseCheck({
     const named = needed.length > 0 ? needed : added;
     const more = {
       required: 'functions that the scripts of the extension create',
-      detail: `A dump has no members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not name these functions. ${needed.length === 0 ? 'They are missing on the target without an error.' : `Objects that need them cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
+      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
       objects: firstListedObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
@@ -28,7 +28,7 @@ export const addedMembersCheck = databaseCheck({
         effects: [removesResultRows(addedMembersQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
-        text: 'Take them out of the extension. They stay as they are, and a dump then contains them.',
+        text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
     const observed = pluralize(named.length, 'function');

@@ -15,7 +15,8 @@ export const alwaysTriggersCheck = databaseCheck({
   queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return pass('none');
-    // A REPLICA trigger does not fire in ordinary sessions; as an ordinary trigger it would, so it is disabled instead.
+    // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
+    // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
       `ALTER TABLE ${requoteQualifiedName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
@@ -23,8 +24,8 @@ export const alwaysTriggersCheck = databaseCheck({
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
       : '';
     const more = {
-      required: 'none with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that they write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
+      required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
       objects: firstListedObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
@@ -36,10 +37,10 @@ export const alwaysTriggersCheck = databaseCheck({
         effects: [removesResultRows(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore them on source and target after the cut-over. Do not do this if this server is itself a subscriber that needs them.',
+        text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',
       },
     };
-    // A trigger that only returns the row has no effect, however often it fires.
+    // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
       ? warn(pluralize(applyTriggers.length, 'trigger'), more)
       : fail(['continuous'], `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);

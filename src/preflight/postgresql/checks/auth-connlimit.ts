@@ -13,7 +13,7 @@ export const authConnlimitCheck = serverCheck({
   needs: 'connection',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {
-    if (role.superuser) return pass('superuser, exempt from limits');
+    if (role.superuser) return pass('the role is a superuser, which has no connection limit');
     const ours = databases.filter(({ name }) => facts.databases.includes(name));
     const tables = facts.copy?.tables ?? 0;
     const tight = [
@@ -42,7 +42,7 @@ export const authConnlimitCheck = serverCheck({
     ];
     if (tight.length === 0) return pass('sufficient');
     return warn(tight.map(({ what, limit }) => `${what} ${limit}`).join(', '), {
-      required: 'no limit, or 2 connections plus 4 for each table',
+      required: 'no connection limit, or 2 connections plus 4 for each table',
       detail:
         'When the limit is reached, the server rejects connections: "too many connections for role" or "too many connections for database".',
       objects: tight.map(({ what, limit }) => `${what}: ${limit}`),
@@ -57,13 +57,13 @@ export const authConnlimitCheck = serverCheck({
             ),
           ),
         ],
-        text: 'Remove the limit for the duration of the migration.',
+        text: 'Remove the connection limit for the duration of the migration.',
       },
     });
   },
 });
 
-/** The most connections that the copy of this many tables can use. */
+/** The maximum number of connections that the copy of this many tables can use. */
 function maxConnections(tables: number): number {
   return 2 + 4 * tables;
 }

@@ -18,7 +18,7 @@ export const authExpiryWindowCheck = serverCheck({
     if (role.secondsLeft === undefined) return pass('never expires');
     const name = quoteIdentifier(role.name);
     const more = {
-      required: 'at least two weeks',
+      required: 'a password that is valid for at least two weeks',
       detail:
         'A migration can take two weeks and reconnects after every lost connection. After the password expires, logins fail with "password authentication failed"; only the server log gives the reason.',
       fix: {
@@ -28,7 +28,7 @@ export const authExpiryWindowCheck = serverCheck({
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };
-    // The login succeeded, so the matching pg_hba.conf rule requires no password here.
+    // The role could log in without a password, so the matching pg_hba.conf rule requires none for this machine.
     if (role.secondsLeft < 0) return warn(`expired at ${role.validUntil}`, more);
     const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
     if (role.secondsLeft >= maxMigrationSeconds) return pass(observed, { required: more.required });
@@ -36,10 +36,10 @@ export const authExpiryWindowCheck = serverCheck({
     if (role.secondsLeft >= least) return warn(observed, more);
     return fail(['continuous', 'dump'], observed, {
       ...more,
-      required: `${more.required}; at the very least ${timeSpanText(least * 1000)}`,
+      required: `${more.required}; at the very least for ${timeSpanText(least * 1000)}`,
     });
   },
 });
 
-/** Seconds: a migration is not requested, confirmed and copied in less. */
+/** The minimum number of seconds in which a migration can be requested, confirmed and copied. */
 const soonest = 60;

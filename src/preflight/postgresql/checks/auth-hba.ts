@@ -22,7 +22,10 @@ export const authHbaCheck = serverCheck({
   },
 });
 
-/** Error messages are translated, but they contain the file name and the method names in every language. A rule can also require a client certificate. */
+/**
+ * Error messages of the login are translated, but in every language they contain the file name and the method names.
+ * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
+ */
 function hostRefusal({ code, message }: RefusedConnection, username: string) {
   if (
     code === connectErrorCodes.authentication ||
@@ -62,7 +65,8 @@ function hostRule(username: string) {
   const rule = `host  all  ${quoteIdentifier(username)}  0.0.0.0/0  scram-sha-256`;
   return {
     required: 'a rule for this user and any IPv4 address, above every other matching rule',
-    detail: 'The first matching rule of pg_hba.conf applies. The service connects from its own addresses.',
+    detail:
+      'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
       notSimulated: loginFailedReason,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],

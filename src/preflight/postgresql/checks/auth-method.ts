@@ -26,7 +26,7 @@ const scram = 'scram-sha-256';
 
 function acceptedMethod(facts: PostgresqlSourceFacts): CheckOutcome {
   const { connection, address, tls } = facts;
-  if (connection.kind !== 'entered') return pass('not in clear text');
+  if (connection.kind !== 'entered') return pass('a password request that is not in clear text');
   switch (connection.authentication) {
     case 'none':
       return pass('the server did not request a password');
@@ -35,16 +35,16 @@ function acceptedMethod(facts: PostgresqlSourceFacts): CheckOutcome {
         headline: 'The server requests an MD5 hash of the password',
         required: scram,
         detail:
-          'Whoever records the login can find the password from the hash, and the hash that the server stores is enough to log in. PostgreSQL 18 deprecates MD5 passwords.',
+          'An attacker who records the login can compute the password from the MD5 hash, and the MD5 hash that the server stores is sufficient for a login. PostgreSQL 18 deprecates MD5 passwords.',
         fix: {
           text: `Set password_encryption = '${scram}' (a reload), set the password again with \\password in psql, and use ${scram} in pg_hba.conf.`,
           reload: true,
         },
       });
     case 'password':
-      if (isConnectedOverLoopback(address)) return pass('clear text, on this machine');
-      if (tls.verified === true) return pass('clear text, to the verified server');
-      return warn('clear text, as allowed by --allow-cleartext-password', {
+      if (isConnectedOverLoopback(address)) return pass('a password in clear text, to a server on this machine');
+      if (tls.verified === true) return pass('a password in clear text, to a server with a verified certificate');
+      return warn('a password in clear text, as allowed by --allow-cleartext-password', {
         required: scram,
         detail: 'The password was sent to a server whose certificate was not verified.',
         fix: cleartextFix,
@@ -59,17 +59,17 @@ const cleartextFix = {
 };
 
 const cleartextRefused = {
-  required: `${scram}, or a verified certificate`,
+  required: `${scram}, or a verified certificate of the server`,
   detail:
-    'The password was not sent. Without a verified certificate anyone on the network path can answer in place of the server, and would receive the password of this role.',
+    'The password was not sent. Without a verified certificate anyone on the network path can impersonate the server, and would receive the password of the role.',
   fix: cleartextFix,
 };
 
 const noProof = {
   headline: 'The server did not prove that it knows the password',
-  required: 'SCRAM with the proof of the server',
+  required: 'SCRAM authentication in which the server proves that it knows the password',
   detail:
-    'The server ended the login without its SCRAM proof. A server that does not know the password does that; so may a faulty proxy.',
+    'The server ended the SCRAM login without proof that it knows the password. A server that does not know the password, or a faulty proxy, ends a login in this way.',
   fix: { text: 'Check the host and the port, and connect to the server instead of a proxy.' },
 };
 
@@ -77,9 +77,9 @@ const intercepted = {
   headline: 'The TLS connection ends before it reaches the server',
   required: 'TLS from this machine to the server',
   detail:
-    'The password is bound to the certificate that this machine received, and the server has another one: a proxy or an attacker in between ends the TLS connection. The service may be refused in the same way.',
+    'The password is bound to the certificate that this machine received, and the server has another certificate: a proxy or an attacker in between ends the TLS connection. The server may refuse the service in the same way.',
   fix: {
-    text: 'Connect to the server instead of a proxy; if there should be none, find out who answers at this address.',
+    text: 'Connect to the server instead of a proxy; if there should be no proxy, find out who responds at the address of the source.',
   },
 };
 

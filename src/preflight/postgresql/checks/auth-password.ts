@@ -31,14 +31,14 @@ export const authPasswordCheck = serverCheck({
   },
 });
 
-/** For clients at other addresses another line of pg_hba.conf applies, which can require the password. */
+/** pg_hba.conf can have another rule for clients at other addresses, which requires the password. */
 const notRequested: Fix = {
-  text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run this from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
+  text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run the preflight from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };
 
 const noPassword = {
   required: 'a password',
-  fix: { text: 'Provide the password with --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
+  fix: { text: 'Provide the password of the role with --password-stdin, PGPASSWORD, ~/.pgpass or at the prompt.' },
 };
 
 function wrongPassword(username: string) {

@@ -25,7 +25,8 @@ export const callableNamesCheck = databaseCheck({
       required: 'regprocedure and regoperator, whose text form includes the argument types',
       objects,
       fix: {
-        // The rewrite evaluates the CHECK constraints of the column as the role that runs the statement.
+        // The fix is for review: to rewrite the table, the server evaluates the CHECK constraints of the column as the
+        // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
         effects: [removesResultRows(regprocColumnsQuery, changed)],
@@ -34,7 +35,7 @@ export const callableNamesCheck = databaseCheck({
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,
       },
     };
-    const harm = `A value of these types is copied as a name without argument types. If several functions or operators have this name, the target rejects it: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy fails there on every attempt.${unlistedNote(named)}`;
+    const harm = `A value of the type regproc or regoper is copied as a name without argument types. If several functions or operators have this name, the target rejects the value: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy of the table fails on every attempt.${unlistedNote(named)}`;
     if (ambiguous.length > 0) return fail(['continuous', 'dump'], observed, { ...more, detail: harm });
     if (unseen.length > 0) {
       return {
@@ -44,7 +45,10 @@ export const callableNamesCheck = databaseCheck({
         detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${ownerValueQueries(unseen)}`,
       };
     }
-    return info(observed, { detail: 'Every name in these columns is unique in its schema.', objects });
+    return info(observed, {
+      detail: 'Every name in columns of type regproc or regoper is unique in its schema.',
+      objects,
+    });
   },
 });
 

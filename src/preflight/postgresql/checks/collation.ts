@@ -31,18 +31,18 @@ export const collationCheck = databaseCheck({
     if (stale || staleOwn.length > 0) {
       return warn(observed, {
         headline: 'A collation version differs from that of the indexes',
-        required: 'the collation version that the database was created with',
-        detail: `The collation library has version ${found.libraryVersion ?? 'unknown'}, the indexes were built with version ${found.collationVersion ?? 'unknown'}. Sort order and uniqueness may already be wrong on the source; the target can reject the rows.`,
+        required: 'the collation version with which the database was created',
+        detail: `The collation library has version ${found.libraryVersion ?? 'unknown'}, the indexes were built with version ${found.collationVersion ?? 'unknown'}. Sort order and uniqueness may already be wrong on the source; the target can then reject rows as duplicates.`,
         objects: staleOwn.map(({ name }) => name),
         fix: {
           sql: [
             ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
             ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteQualifiedName(name)} REFRESH VERSION`),
           ],
-          notSimulated: 'whether the indexes are rebuilt first is not known',
+          notSimulated: 'whether the indexes are rebuilt before the new version is recorded is not known',
           database,
           by: 'the owner of the database, or a superuser',
-          text: 'Rebuild the indexes on text columns (REINDEX DATABASE), then record the new version.',
+          text: 'Rebuild the indexes on text columns (REINDEX DATABASE), then record the new collation version.',
         },
       });
     }
@@ -50,8 +50,8 @@ export const collationCheck = databaseCheck({
     if (local.length > 0) return localeSettings(local);
     if (uncommon.length > 0 || libc.length > 0) {
       return warn(observed, {
-        required: 'C, an ICU locale or a common UTF-8 locale',
-        detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If it does, another library version may sort differently.`,
+        required: 'the locale C, an ICU locale or a common UTF-8 locale',
+        detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If the target provides the locale, another version of its library may sort differently.`,
         objects: libc,
         fix: { text: 'Ask the service which locales it provides; C, ICU and built-in locales are always available.' },
       });
@@ -60,7 +60,7 @@ export const collationCheck = databaseCheck({
   },
 });
 
-/** Values that every server accepts. */
+/** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
 function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
@@ -73,17 +73,17 @@ function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',
     settledBy: '--accept collation',
-    required: 'locales that the target provides',
+    required: 'locales in the settings of functions that the target provides',
     detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
-      text: 'Ask the service which locales it provides, or remove the setting before the migration: ALTER FUNCTION … RESET ….',
+      text: 'Ask the service which locales it provides, or remove the locale setting of the function before the migration: ALTER FUNCTION … RESET ….',
     },
   };
 }
 
-/** Locales that servers on Linux usually provide. */
+/** Locales that PostgreSQL servers on Linux usually provide. */
 const commonLocale = /^(C|POSIX|C\.UTF-?8|[a-z]{2,3}_[A-Z]{2}(\.UTF-?8)?)$/i;
 
 const providers: Readonly<Record<string, string>> = { i: 'ICU', b: 'built in' };

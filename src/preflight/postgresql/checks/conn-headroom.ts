@@ -20,14 +20,18 @@ export const connHeadroomCheck = serverCheck({
     const kept = role.superuser ? 0 : capacity.reserved;
     const free = max - kept - used;
     const databases = facts.databases.length;
-    // Before version 12, WAL senders counted towards max_connections.
+    // Before PostgreSQL 12, WAL senders counted towards max_connections.
     const needed = serverVersionOf(facts) < 120_000 ? slotDemand(databases).full + 4 : 4;
     const observed = `${pluralize(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return pass(observed, { required: String(needed) });
     return warn(observed, {
       required: String(needed),
       detail: `The server would reject further connections: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
-      fix: alterSystemFix(settings, { max_connections: String(max + needed - free) }, 'Or close idle connections.'),
+      fix: alterSystemFix(
+        settings,
+        { max_connections: String(max + needed - free) },
+        'As an alternative, close idle connections.',
+      ),
     });
   },
 });

@@ -22,11 +22,11 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
-    detail: `Every read of such a table fails, so its rows cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
+    detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
     objects: firstListedObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
     fix: {
       by: 'the operator of the server',
-      text: 'Make the files available again (a volume that is not mounted, a link below pg_tblspc), or restore them from a backup. Drop tables that are not needed.',
+      text: 'Make the missing files available again (mount the volume, or correct the link in pg_tblspc), or restore the files from a backup. Drop tables that are not needed.',
     },
   });
 }
@@ -34,14 +34,14 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
 function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return {
     ...unknown(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
-    premise: 'the damaged pages are not in a table, or were repaired since',
-    headline: 'Pages failed their checksum',
+    premise: 'no damaged page in a table, or all damaged pages repaired',
+    headline: 'Pages of the database failed their checksum',
     required: 'no checksum failures',
     detail:
-      'A page of a table that is damaged ends the copy on every attempt: "invalid page in block … of relation …". Rows were not read, and the server does not record which relation it was: an index does not matter, and the page may have been repaired since. An operator can read every row on the source: pg_dumpall >/dev/null',
+      'A damaged page of a table ends the copy on every attempt: "invalid page in block … of relation …". The server does not record which relation had the page: it may be an index, which is not copied, and the page may have been repaired since. An operator can read every row on the source: pg_dumpall >/dev/null',
     fix: {
       by: 'the operator of the server',
-      text: 'The log of the server names the relation and the block. Restore it from a backup or a standby, or rebuild it if it is an index. pg_checksums --check finds all damaged pages of a stopped server.',
+      text: 'The log of the server names the relation and the block. Restore a damaged table from a backup or a standby, and rebuild a damaged index with REINDEX. pg_checksums --check finds all damaged pages of a stopped server.',
     },
   };
 }

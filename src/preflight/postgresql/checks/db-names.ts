@@ -22,7 +22,9 @@ export const dbNamesCheck = databaseCheck({
           ]
         : []),
       ...(long
-        ? [`The name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`]
+        ? [
+            `The database name has ${found?.length} bytes, so a slot name built from it exceeds 63 bytes and is truncated.`,
+          ]
         : []),
     ];
     return warn(database, {
@@ -36,5 +38,8 @@ export const dbNamesCheck = databaseCheck({
   },
 });
 
-/** 63 bytes of a slot name, less the prefix and suffix that migration engines add. */
+/**
+ * The maximum length of a database name: 63 bytes of a slot name, less the prefix and suffix that migration engines
+ * add.
+ */
 const longestName = 41;

@@ -18,7 +18,7 @@ export const dbNoconnectCheck = databaseCheck({
     const found = databases.find(({ name }) => name === database);
     const name = quoteIdentifier(database);
     const user = quoteIdentifier(facts.username);
-    const ignore = `or exclude it with --ignore-dbs ${database}.`;
+    const ignore = `or exclude the database with --ignore-dbs ${database}.`;
     if (found?.connectionLimit === -2) {
       return fail(['continuous', 'dump'], 'invalid, DROP DATABASE was interrupted', {
         required: 'a valid database',
@@ -33,12 +33,12 @@ export const dbNoconnectCheck = databaseCheck({
     if (found?.template === true) {
       return fail(['continuous', 'dump'], 'datistemplate is true', {
         required: 'false',
-        detail: 'Template databases are skipped without an error: nothing of this database is migrated.',
+        detail: 'Template databases are skipped without an error: nothing of a template database is migrated.',
         fix: {
           sql: [`ALTER DATABASE ${name} IS_TEMPLATE false`],
           undo: [`ALTER DATABASE ${name} IS_TEMPLATE true`],
           notSimulated: notChecked,
-          text: `Make it an ordinary database for the duration of the migration, ${ignore}`,
+          text: `Make the template database an ordinary database for the duration of the migration, ${ignore}`,
         },
       });
     }
@@ -73,7 +73,7 @@ export const dbNoconnectCheck = databaseCheck({
       return fail(['continuous', 'dump'], `rejected (${reach.code})`, {
         required: 'a connection',
         detail: `The server reported: "${reach.message}".${why.detail === undefined ? '' : ` ${why.detail}`}`,
-        fix: { text: `${why.fix} Or exclude it with --ignore-dbs ${database}.` },
+        fix: { text: `${why.fix} As an alternative, exclude the database with --ignore-dbs ${database}.` },
       });
     }
     if (reach?.kind === 'entered' && reach.broken === undefined) return pass('connected');
@@ -97,14 +97,14 @@ export const dbNoconnectCheck = databaseCheck({
 
 const notChecked = 'the contents of the database were not checked';
 
-/** pg_hba.conf rejects with 28000 only; every other code has the same cause as for the first login. */
+/** A rejection by pg_hba.conf has SQLSTATE 28000; every other code has the same cause as in the first login. */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
   const { detail, fix } = explainRefusal(code);
   return { detail, fix: fix.text };
 }
 
-/** The contents of the database are unknown, so its migration must not be reported as possible. */
+/** A database whose contents are unknown must not be reported as one that can be migrated. */
 function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
   const lock = explainCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
@@ -112,12 +112,12 @@ function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutc
     reach?.kind === 'lost'
       ? `could not connect: ${reach.message}`
       : broken === undefined
-        ? 'the time limit was reached before it was checked'
+        ? 'the time limit was reached before the database was checked'
         : `the connection was lost during the queries: ${broken}`;
   return fail(['continuous', 'dump'], observed, {
     headline: 'The database was not checked',
     required: 'a response',
-    detail: `${lock === undefined ? 'The database was not checked' : `${lock.detail} The database was not checked`}, so it is not known whether it can be migrated.`,
+    detail: `${lock === undefined ? 'The database was not checked' : `${lock.detail} The database was not checked`}, so it is not known whether the database can be migrated.`,
     fix: {
       text: `${lock === undefined ? '' : `${lock.text} `}Run the preflight again, with more time if needed (--deadline 5m), ${ignore}`,
     },

@@ -24,7 +24,7 @@ export const ddlActivityCheck = databaseCheck({
     if (method === 'dump') return info(observed);
     return warn(observed, {
       required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
-      detail: `DDL is not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
+      detail: `Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
       objects: firstListedObjects(recentDdl),
       fix: {
         by: 'the schema owner',
@@ -34,7 +34,7 @@ export const ddlActivityCheck = databaseCheck({
   },
 });
 
-/** Extensions that run scheduled statements or create tables automatically. */
+/** Extensions that run scheduled statements, or that create tables automatically. */
 const tableCreatingExtensions: ReadonlySet<string> = new Set([
   'pg_cron',
   'pg_partman',

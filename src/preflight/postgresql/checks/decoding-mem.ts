@@ -13,14 +13,19 @@ export const decodingMemCheck = serverCheck({
   needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {
-    // Before version 13 this is not a setting: 4096 changes of a transaction are kept in memory.
+    // Before PostgreSQL 13, logical_decoding_work_mem does not exist: 4096 changes of a transaction are kept in memory.
     if (!settings.has('logical_decoding_work_mem')) return pass('not a setting in this version');
     const bytes = sizeSetting(settings, 'logical_decoding_work_mem');
     if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
     return info(binarySizeText(bytes), {
       required: 'at least 64 MB; 256 MB for large transactions',
-      detail: 'Larger transactions are written to disk under pg_replslot during decoding, once for each slot.',
-      fix: alterSystemFix(settings, { logical_decoding_work_mem: '256MB' }, 'Each WAL sender can use as much memory.'),
+      detail:
+        'During logical decoding, changes of larger transactions are written to disk in pg_replslot, once for each replication slot.',
+      fix: alterSystemFix(
+        settings,
+        { logical_decoding_work_mem: '256MB' },
+        'Each WAL sender can use memory up to logical_decoding_work_mem.',
+      ),
     });
   },
 });

@@ -18,20 +18,20 @@ export const dictionariesCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return fail(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
-      required: 'files that every server provides, such as english.stop',
-      detail: `The files are in the tsearch_data folder of this server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs them, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+      required: 'dictionary files that every server provides, such as english.stop',
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),
       fix: {
         by: 'the schema owner',
-        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop these dictionaries before the migration. If the target has files with these names, use --accept dictionaries.',
+        text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop the dictionaries with custom files before the migration. If the target has dictionary files with the same names, use --accept dictionaries.',
       },
     });
   },
 });
 
-/** Files named in the options of a dictionary that PostgreSQL does not install itself. */
+/** The files named in the options of a dictionary, except those that PostgreSQL itself installs. */
 export function customDictionaryFiles({
   template,
   options,
@@ -45,7 +45,7 @@ export function customDictionaryFiles({
 
 const option = /"?(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
 
-/** File name extensions by option, or by template and option where one option has two meanings. */
+/** File name extensions of dictionary files by option, or by template and option if the option has several meanings. */
 const extensionByOption: Readonly<Record<string, string>> = {
   stopwords: 'stop',
   synonyms: 'syn',

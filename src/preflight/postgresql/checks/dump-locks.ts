@@ -4,10 +4,10 @@ import { serverCheck } from '../check.ts';
 import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import { pluralize } from '../units.ts';
 
-/** Further locks that fit into unused shared memory outside the lock table. */
+/** Number of additional locks that fit into the unused shared memory outside the lock table. */
 const spare = 1000;
 
-/** Further locks that fit into the last, seldom full, huge page. */
+/** Number of additional locks that fit into the last huge page, which is seldom full. */
 const spareOfHugePages = 8000;
 
 export const dumpLocksCheck = serverCheck({
@@ -39,7 +39,10 @@ export const dumpLocksCheck = serverCheck({
   },
 });
 
-/** Processes for which the server allocates locks. Before 12, WAL senders counted as connections; since 18, autovacuum workers have slots of their own. */
+/**
+ * The number of processes for which the server allocates locks. Before 12, WAL senders counted as connections; since
+ * 18, autovacuum workers have slots of their own.
+ */
 function lockSlotsOf(settings: ServerSettings): number {
   const workers = numericSettingOf(
     settings,

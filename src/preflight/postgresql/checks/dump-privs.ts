@@ -50,7 +50,10 @@ interface Granting {
   readonly version: number;
 }
 
-/** pg_read_all_data (14 and newer) covers the whole server, except large objects. */
+/**
+ * The role pg_read_all_data (PostgreSQL 14 and newer) allows its members to read the whole server, except large
+ * objects.
+ */
 function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
   const { database, role, version, member } = granting;
   const opened = objects.filter((oid) => /^\d+$/.test(oid)).map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
@@ -92,12 +95,15 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
   };
 }
 
-/** Privileges of a membership that is not inherited apply only after SET ROLE, which pg_dump does not use. Since 16, INHERIT is a property of each membership. */
+/**
+ * Privileges of a role membership that is not inherited apply only after SET ROLE, which pg_dump does not run. Since
+ * PostgreSQL 16, INHERIT is a property of each role membership.
+ */
 function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
   const grant = `GRANT pg_read_all_data TO ${role}`;
   const revoke = `REVOKE pg_read_all_data FROM ${role}`;
   const text =
-    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of its memberships only if it inherits them.';
+    'Allow the role to read all data in all databases for the duration of the migration. The role has the privileges of the roles it is a member of only if it inherits them.';
   if (version >= 160_000) {
     return {
       sql: [`${grant} WITH INHERIT TRUE`],
@@ -118,7 +124,7 @@ function described({ kind, name, usage }: UnreadableObject): string {
   return `${kind === 'sequence' ? 'sequence ' : ''}${name}${usage ? '' : ' (no USAGE on its schema)'}`;
 }
 
-/** The server's error message. */
+/** The error message of the server for an object that the role cannot read. */
 function permissionError(first: UnreadableObject | undefined, object: string | undefined): string {
   if (first === undefined) return `permission denied for large object ${object}`;
   if (!first.usage) return `permission denied for schema ${first.schema}`;

@@ -25,7 +25,7 @@ export const dumpQuiescedCheck = serverCheck({
       detail: snapshotText,
       fix: {
         by: 'the application operator',
-        text: 'Stop the applications before the dump, and run this again to confirm that no data is written.',
+        text: 'Stop the applications before the dump, and run the preflight again to confirm that no data is written.',
       },
     });
   },
@@ -34,7 +34,8 @@ export const dumpQuiescedCheck = serverCheck({
 const snapshotText =
   'A dump is a snapshot: data written after its start is not migrated. The specification requires the source to be offline or in maintenance.';
 
-const sampleText = 'This sample does not show that the applications are stopped: stop them before the dump.';
+const sampleText =
+  'Few writes during this measurement do not prove that the applications are stopped: stop the applications before the dump.';
 
-/** An idle server writes up to this many bytes between two readings. */
+/** The number of WAL bytes that an idle server may write between two readings of the WAL position. */
 const idleBytes = 8192;

@@ -7,10 +7,10 @@ import { settingsQuery } from '../queries/settings.ts';
 import { combineFixes, resetRoleSetting } from '../role-setting-fix.ts';
 import { parseMilliseconds, timeSpanText } from '../units.ts';
 
-/** A dump sets these to 0 first, but they can cancel the very statement that does. */
+/** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;
 
-/** Milliseconds that the first statement of a new server process can take, because it loads the catalogs. */
+/** Milliseconds that the first statement of a new server process may take, because it loads the system catalogs. */
 const firstStatement = 2;
 
 export const dumpTimeoutsCheck = serverCheck({
@@ -40,7 +40,7 @@ export const dumpTimeoutsCheck = serverCheck({
       {
         required: `more than ${firstStatement} ms, or 0`,
         detail:
-          'In a new session even the statement that sets the timeout to 0 takes longer: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
+          'In a new session even the statement that sets the timeout to 0 takes longer than the timeout: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
         only: [...new Set(found.map(({ database }) => database))],
         fix: combineFixes(
           names.map((name) =>
@@ -51,7 +51,7 @@ export const dumpTimeoutsCheck = serverCheck({
               role,
             ),
           ),
-          `New sessions of ${role.name} then have no such timeout.`,
+          `After this change, new sessions of ${role.name} have no such timeout.`,
         ),
       },
     );

@@ -7,7 +7,7 @@ import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
 import { pluralize } from '../units.ts';
 
-/** Databases that a managed target always has, encoded in UTF8. */
+/** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
 
 export const encodingCheck = databaseCheck({
@@ -26,7 +26,7 @@ export const encodingCheck = databaseCheck({
     if (rawTexts.length > 0) {
       return fail(['continuous', 'dump'], `${observed}; ${pluralize(rawTexts.length, 'schema text')} not valid UTF-8`, {
         required: 'a schema in valid UTF-8',
-        detail: `The schema is read as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". Then nothing is copied.${unlistedNote(rawTexts)}`,
+        detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${unlistedNote(rawTexts)}`,
         objects: firstListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
         fix: {
           by: 'the owner of the schema',
@@ -44,7 +44,7 @@ export const encodingCheck = databaseCheck({
     return warn(observed, {
       required: 'UTF8',
       detail:
-        'SQL_ASCII accepts any bytes. A database that the migration creates on the target is SQL_ASCII too; in an existing UTF8 database the copy stops: invalid byte sequence for encoding "UTF8": 0xff.',
+        'The encoding SQL_ASCII accepts any bytes. A database that the migration creates on the target has the encoding SQL_ASCII too; in an existing UTF8 database the copy stops: invalid byte sequence for encoding "UTF8": 0xff.',
       fix,
     });
   },

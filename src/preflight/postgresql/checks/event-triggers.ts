@@ -30,17 +30,19 @@ export const eventTriggersCheck = databaseCheck({
         : ` ${firstListedObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
     return warn(pluralize(names.length, 'event trigger'), {
       required: 'none',
-      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger", continues, and the triggers are missing.${hint}${unlistedNote(names)}`,
+      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${unlistedNote(names)}`,
       objects: firstListedObjects(names),
       fix: {
         by: 'the schema owner',
-        text: 'Make sure that the application works without them on the target, or drop them before the migration.',
+        text: 'Make sure that the application works without the event triggers on the target, or drop the event triggers before the migration.',
       },
     });
   },
 });
 
-/** Whether the function writes into a table whose rows are copied, which unlogged tables are not. */
+/**
+ * Whether the function of the event trigger writes into a table whose rows are copied, which excludes unlogged tables.
+ */
 function writes(body: string, unlogged: readonly string[]): boolean {
   const lastPart = (name: string) => name.slice(name.lastIndexOf('.') + 1).replaceAll('"', '');
   const tables = [
@@ -51,9 +53,9 @@ function writes(body: string, unlogged: readonly string[]): boolean {
 
 function loginWriters(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'event trigger')} writing at every login`, {
-    headline: 'An event trigger writes at every login',
-    required: 'none that writes into a replicated table',
-    detail: `After the restore they write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
+    headline: 'An event trigger writes data at every login',
+    required: 'no login event trigger that writes into a replicated table',
+    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
     objects: firstListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
@@ -61,7 +63,7 @@ function loginWriters(found: readonly EventTrigger[], database: string): CheckOu
       effects: [disables(found)],
       database,
       by: 'a superuser',
-      text: 'Disable them until the cut-over; a disabled event trigger stays disabled when it is restored.',
+      text: 'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
     },
   });
 }
@@ -79,8 +81,8 @@ function disables(found: readonly EventTrigger[]): FixEffect {
 function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOutcome {
   return fail(['continuous'], `${pluralize(found.length, 'event trigger')} rejecting DDL`, {
     headline: 'An event trigger rejects DDL of the migration',
-    required: 'none that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
-    detail: `They fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both fail.${unlistedNote(found)}`,
+    required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
+    detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${unlistedNote(found)}`,
     objects: firstListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
@@ -88,7 +90,7 @@ function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOu
       effects: [disables(found)],
       database,
       by: 'a superuser',
-      text: 'Disable them until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',
+      text: 'Disable the event triggers until the cut-over, so that CREATE PUBLICATION and CREATE SUBSCRIPTION succeed.',
     },
   });
 }

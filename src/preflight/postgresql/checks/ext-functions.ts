@@ -5,7 +5,7 @@ import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { pluralize } from '../units.ts';
 
-/** PostgreSQL 16 contains earthdistance 1.2, whose functions resolve names when they are created. */
+/** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
 const earthdistanceFixedSince = 160_000;
 
 export const extFunctionsCheck = databaseCheck({
@@ -16,12 +16,13 @@ export const extFunctionsCheck = databaseCheck({
   queries: { earthUses: earthdistanceUsesQuery },
   evaluate({ earthUses }, database, { connection }, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
-    // The target is never older than the source.
+    // The target can be assumed to have PostgreSQL 16 if the source has it, because the target is never older than the
+    // source.
     const least = target ?? (connection.kind === 'entered' ? connection.version : 0);
     if (earthUses.length === 0 || least >= earthdistanceFixedSince) return pass('all');
     const observed = `${pluralize(earthUses.length, 'use')} of earthdistance`;
     const more = {
-      required: 'a target with PostgreSQL 16 or newer, or no use',
+      required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
       detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${unlistedNote(earthUses)}`,
       objects: firstListedObjects(earthUses).map(({ name }) => name),
       fix: {

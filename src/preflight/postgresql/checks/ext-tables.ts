@@ -15,10 +15,13 @@ export const extensionTablesCheck = databaseCheck({
     const objects = firstListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = pluralize(filledTables.length, 'table');
     if (method === 'dump')
-      return info(observed, { detail: 'A dump does not contain them; CREATE EXTENSION fills them.', objects });
+      return info(observed, {
+        detail: 'A dump does not contain the rows of such tables; CREATE EXTENSION inserts them on the target.',
+        objects,
+      });
     return fail(['continuous'], observed, {
       required: 'none with rows',
-      detail: `CREATE EXTENSION fills them on the target, and FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${unlistedNote(filledTables)}`,
+      detail: `CREATE EXTENSION inserts the rows on the target, and a publication FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${unlistedNote(filledTables)}`,
       objects,
       fix: {
         by: 'the data owner',

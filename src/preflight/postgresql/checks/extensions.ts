@@ -33,25 +33,25 @@ export const extensionsCheck = databaseCheck({
         headline: 'The extensions of the target are not known',
         ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
         settledBy: '--target-extensions',
-        detail: 'The schema cannot be restored if one of them is missing.',
+        detail: 'The schema cannot be restored if one of the extensions is missing on the target.',
         objects: firstListedObjects(open).map(described),
       };
     }
     if (missing.length === 0) return pass(names.join(', '));
     return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
-      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on it are missing too.`,
+      detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on the extension are missing too.`,
       objects: firstListedObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
-        text: `If they are unused: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Otherwise replace them, use a target that provides them, or exclude the database with --ignore-dbs.`,
+        text: `If the extensions are not used: ${missing.map(({ name }) => `DROP EXTENSION "${name.replaceAll('"', '""')}"`).join('; ')}. Otherwise replace the extensions, use a target that provides them, or exclude the database with --ignore-dbs.`,
       },
     });
   },
 });
 
-/** The releases that the target can have: never older than the source. */
+/** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
   const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
   const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribReleases.first);

@@ -48,9 +48,9 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
   const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
   const more = {
-    headline: 'A hash index does not find rows with NULL',
+    headline: 'A hash index of the target does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
-    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: such a row is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
+    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
     objects: firstListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
@@ -66,7 +66,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
   return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
 }
 
-/** `json` of `doc json`, of the first column found. */
+/** The type of the first column found: `json` of `doc json`. */
 function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumns): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;

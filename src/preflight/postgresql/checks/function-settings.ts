@@ -6,8 +6,8 @@ import { pluralize } from '../units.ts';
 
 export const functionSettingsCheck = databaseCheck({
   id: 'function-settings',
-  title: 'no function has a setting that only a superuser can give',
-  headline: 'A function has a setting that only a superuser can give',
+  title: 'no function has a setting that only a superuser can change',
+  headline: 'A function has a setting that only a superuser can change',
   severity: { continuous: 'blocker', dump: 'info' },
   queries: { markedFunctions: restrictedFunctionsQuery },
   evaluate({ markedFunctions }) {
@@ -15,14 +15,14 @@ export const functionSettingsCheck = databaseCheck({
     const [first] = found;
     if (first === undefined) return pass('none');
     return fail(['continuous'], pluralize(found.length, 'function'), {
-      required: 'settings that every user may change',
-      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without these functions and the objects that depend on them.${unlistedNote(found)}`,
+      required: 'function settings that every user may change',
+      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(
         ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
       ),
       fix: {
         by: 'the owner of the functions',
-        text: 'Remove the setting (ALTER FUNCTION … RESET …) and set the value in the body with set_config(), or exclude the database.',
+        text: 'Remove the setting (ALTER FUNCTION … RESET …) and set the value in the body of the function with set_config(), or exclude the database.',
       },
     });
   },

@@ -32,7 +32,7 @@ interface VolatileColumn {
   readonly how: 'surely' | 'perhaps';
 }
 
-/** Stored columns of tables with rows, whose function can return another value for the same row. */
+/** Stored generated columns of tables with rows, whose function can return another value for the same row. */
 function volatileColumns(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
@@ -49,13 +49,13 @@ function differingValues(volatile: readonly VolatileColumn[], database: string):
   const observed = `${pluralize(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
-    required: 'functions that return the same value for the same row',
-    detail: `Generated columns are not replicated: the target computes them. These functions are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
+    required: 'generated columns with functions that return the same value for the same row',
+    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
     objects: firstListedObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Change them to ordinary columns, which are replicated (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, 13 and newer), and fill them with a trigger.',
+      text: 'Change the generated columns to ordinary columns, which are replicated (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, PostgreSQL 13 and newer), and set their values with a trigger.',
     },
   };
   return certain.length > 0

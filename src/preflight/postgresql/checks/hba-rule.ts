@@ -31,14 +31,15 @@ export const hbaRuleCheck = serverCheck({
   },
   evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
     if (serverVersionOf(facts) < 100_000) {
-      return warn('not reported by this version', {
+      return warn('not reported before PostgreSQL 10', {
         headline: 'The server version does not report its pg_hba.conf rules',
         detail:
-          'Before version 10 the server does not report its host rules. Make sure that pg_hba.conf contains the line.',
+          'Before version 10 PostgreSQL does not report its pg_hba.conf rules. Make sure that pg_hba.conf contains the line that this fix shows.',
         fix: allowRuleFix(facts, settings),
       });
     }
-    // A rule with a type and an error was parsed but matches no client, for example hostssl without ssl; the file loads.
+    // A pg_hba.conf rule that has both a type and an error was parsed but matches no client, for example hostssl
+    // without ssl; the server loads the file.
     const broken = hostRules.filter(({ error, type }) => error !== undefined && type === '');
     if (broken.length > 0) return invalidFile(broken);
     const far: HbaClient = {
@@ -68,16 +69,16 @@ export const hbaRuleCheck = serverCheck({
   },
 });
 
-const required = 'a rule for 0.0.0.0/0 with password authentication as the first match';
+const required = 'a pg_hba.conf rule for 0.0.0.0/0 with password authentication as the first match';
 
 interface ClientEvaluation {
   readonly observed: string;
   readonly rejected: readonly RejectedDatabase[];
-  /** Databases that reject the role from some of the public addresses. */
+  /** Databases to which pg_hba.conf rejects the role from some of the public addresses. */
   readonly partly: readonly RejectedDatabase[];
 }
 
-/** A database that rejects the client, and why. */
+/** A database to which pg_hba.conf rejects the client, and the reason. */
 interface RejectedDatabase {
   readonly database: string;
   readonly why: string;
@@ -99,7 +100,8 @@ function evaluateClient(
       continue;
     }
     const rule = firstMatchingHbaRule(rules, caller, database);
-    // Only the server can resolve a host name or samenet; the connection succeeded, so such a rule matches.
+    // A rule with a host name or samenet is treated as a match, because only the server can resolve it and the
+    // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
         ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHostName)
@@ -120,10 +122,13 @@ function evaluateClient(
   return { observed, rejected, partly };
 }
 
-/** Below this share of rejected addresses no warning is given. */
+/** The share of rejected public addresses below which there is no warning. */
 const reportedShare = 0.01;
 
-/** The addresses of the service are not known, so rules for a part of the addresses count by their share. */
+/**
+ * The addresses of the service are not known, so a pg_hba.conf rule for some addresses counts by its share of all
+ * public addresses.
+ */
 function fromAnywhere(
   rules: readonly HbaRule[],
   caller: HbaClient,
@@ -134,12 +139,12 @@ function fromAnywhere(
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
   const lines = open.map(({ rule }) => rule.line);
-  // Rules for a few networks do not count as open access.
+  // pg_hba.conf rules for only a few networks do not count as open access.
   const isOpen = out < 0.75;
   if (isOpen && out < reportedShare) return { lines, isOpen, why: undefined };
   const reasonTexts = closed.filter(({ share }) => share >= reportedShare).map(({ rule }) => obstacle(rule) ?? '');
   const why = isOpen
-    ? `${Math.round(out * 100)}% of the public addresses are rejected: ${[...reasonTexts.slice(0, 5), ...(left >= reportedShare ? ['no rule matches the others'] : [])].join('; ')}`
+    ? `${Math.round(out * 100)}% of the public addresses are rejected: ${[...reasonTexts.slice(0, 5), ...(left >= reportedShare ? ['no rule of pg_hba.conf matches the others'] : [])].join('; ')}`
     : ((left > 0.5 ? undefined : reasonTexts[0]) ?? noRule(rules, caller, database));
   return { lines: isOpen ? lines : [], isOpen, why };
 }
@@ -148,16 +153,16 @@ function partlyRejected(found: ClientEvaluation, fix: Fix): CheckOutcome {
   const [first] = found.partly;
   return warn(`${found.observed}, but not from every address`, {
     required,
-    detail: `${first?.database}: ${first?.why}. It is not known whether the service connects from such an address. Only the first matching rule applies.`,
+    detail: `${first?.database}: ${first?.why}. It is not known whether the service connects from a rejected address. Only the first matching rule of pg_hba.conf applies.`,
     objects: found.partly.slice(0, 20).map(({ database }) => database),
     fix,
   });
 }
 
-/** Why a password is not enough for this rule; undefined: it is. */
+/** Why a password is not sufficient for a login by this pg_hba.conf rule; undefined if it is sufficient. */
 function obstacle({ method, line, options }: HbaRule): string | undefined {
   if (options.some((option) => /^clientcert=(1|verify)/.test(option)))
-    return `line ${line} requires a client certificate`;
+    return `line ${line} of pg_hba.conf requires a client certificate`;
   if (passwordMethods.has(method) || method === 'trust') return undefined;
   if (method === 'reject') return `line ${line} rejects: "pg_hba.conf rejects connection"`;
   return `line ${line} requires ${method} authentication instead of a password`;
@@ -170,7 +175,7 @@ function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string):
   const encrypted = firstMatchingHbaRule(rules, { ...caller, tls: !caller.tls }, database);
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
-  const from = addresses.length === 0 ? '' : `; it is allowed from ${addresses.join(', ')}`;
+  const from = addresses.length === 0 ? '' : `; logins are allowed from ${addresses.join(', ')}`;
   return `no rule matches: "no pg_hba.conf connection for host …"${only}${from}`;
 }
 
@@ -192,7 +197,7 @@ function rejectionDetails(
   );
   return {
     required,
-    detail: `${reasonTexts.join('. ')}. Only the first matching rule applies.`,
+    detail: `${reasonTexts.join('. ')}. Only the first matching rule of pg_hba.conf applies.`,
     objects: rejected.slice(0, 20).map(({ database }) => database),
     ...(rejected.length === databases.length ? {} : { only: rejected.map(({ database }) => database) }),
   };
@@ -201,12 +206,12 @@ function rejectionDetails(
 function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(broken.length, 'line')} of pg_hba.conf invalid`, {
     headline: 'pg_hba.conf contains invalid lines',
-    required: 'a file without errors',
-    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload keeps the previous rules, and after a restart the server does not start: "could not load pg_hba.conf".`,
+    required: 'a pg_hba.conf file without errors',
+    detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload of the configuration keeps the previous rules, and after a shutdown the server does not start again: "could not load pg_hba.conf".`,
     objects: broken.map(({ line }) => `line ${line}`),
     fix: {
       by: 'the server administrator',
-      text: 'Correct the lines, then reload the configuration: SELECT pg_reload_conf().',
+      text: 'Correct the invalid lines of pg_hba.conf, then reload the configuration: SELECT pg_reload_conf().',
       reload: true,
     },
   });

@@ -13,7 +13,7 @@ export const identityColumnsCheck = databaseCheck({
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return pass('none');
     return info(pluralize(identity.length, 'column'), {
-      detail: `The values are replicated, the values of the underlying sequences are not: set them at the cut-over, as for all sequences.${unlistedNote(identity)}`,
+      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${unlistedNote(identity)}`,
       objects: firstListedObjects(identity),
     });
   },

@@ -3,7 +3,7 @@ import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { pluralize } from '../units.ts';
 
-/** An unknown name is a usage error before any check runs, so this check always passes. */
+/** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
 export const ignoredDatabasesExistCheck = serverCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',

@@ -21,7 +21,7 @@ export const invalidIndexCheck = databaseCheck({
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
     return warn(pluralize(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
-      detail: `The index is the remains of a failed CREATE INDEX or REINDEX CONCURRENTLY, or is being built now. It is not migrated, without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
+      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
       objects: firstListedObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
@@ -34,15 +34,16 @@ export const invalidIndexCheck = databaseCheck({
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; names that end in _ccnew or _ccold are remains of a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove them and REINDEX, or DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Being built now and not changed (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
       },
     });
   },
 });
 
 /**
- * REINDEX without CONCURRENTLY blocks writers; it is needed before 12 and for exclusion constraints. Unique indexes are not
- * rebuilt here: duplicate rows would make the statement fail, end the script and leave another invalid index.
+ * REINDEX without CONCURRENTLY blocks writers; it is used only before PostgreSQL 12 and for exclusion constraints. The
+ * fix does not rebuild unique indexes, because duplicate rows would make the statement fail, end the script and leave
+ * another invalid index.
  */
 function fixStatement(index: InvalidIndex, isOld: boolean): string {
   const { name, exclusion } = index;
@@ -51,8 +52,9 @@ function fixStatement(index: InvalidIndex, isOld: boolean): string {
 }
 
 /**
- * A running REINDEX CONCURRENTLY also has such an index and holds a lock on it; DROP INDEX would wait for it and block all
- * writers of the table. So the statement drops the index only if it is still invalid and not locked.
+ * A running REINDEX CONCURRENTLY also creates an invalid index and holds a lock on it; DROP INDEX would wait for that
+ * lock and block all writers of the table. Therefore the fix drops an index only if the index is still invalid and not
+ * locked.
  */
 function dropRemains(name: string): string {
   const held =

@@ -15,15 +15,15 @@ export const largeObjectsCheck = databaseCheck({
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
         : pluralize(largeObjects, 'large object');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains them.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains large objects.' });
     return warn(observed, {
       required: 'none',
       detail:
-        'Logical replication does not replicate large objects, without an error. Columns with their OIDs are replicated and then refer to large objects that do not exist.',
+        'Logical replication does not replicate large objects, without an error. Columns with OIDs of large objects are replicated and then refer to large objects that do not exist.',
       dataLoss: observed,
       fix: {
         by: 'the data owner',
-        text: 'Copy them at the cut-over (lo_export and lo_import, or pg_dump --large-objects, before 16 --blobs), move them into bytea columns, or migrate with a dump.',
+        text: 'Copy the large objects at the cut-over (lo_export and lo_import, or pg_dump --large-objects, before PostgreSQL 16 --blobs), move their contents into bytea columns, or migrate with a dump.',
       },
     });
   },

@@ -12,17 +12,17 @@ export const largeValuesCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { large: largeValuesQuery },
   evaluate({ large }, database) {
-    if (large.length === 0) return pass('none, by the size of TOAST tables');
+    if (large.length === 0) return pass('no long row, according to the sizes of TOAST tables');
     return {
       ...unknown(`${pluralize(large.length, 'table')} with long values, and the rows were not read`),
       premise: 'no row is longer than 1 GB',
-      required: 'rows that are shorter than 1 GB as text, where bytea counts twice',
-      detail: `A server cannot send a longer row, so its copy fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST tables of these tables are large enough for such a row, which does not mean that there is one.${ownerLengthQueries(large)}${unlistedNote(large)}`,
+      required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
+      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${ownerLengthQueries(large)}${unlistedNote(large)}`,
       objects: firstListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',
-        text: 'Split such values into several rows, or move them to files, before the migration. Without such a row, use --accept large-values.',
+        text: 'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files. If no such row exists, use --accept large-values.',
       },
     };
   },

@@ -35,7 +35,7 @@ export const leftoversCheck = databaseCheck({
         `${pluralize(oldSlots.length, 'slot')}, ${pluralize(oldPublications.length, 'publication')}`,
         {
           required: 'none',
-          detail: `An earlier migration did not remove them: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running, or that a target is still connected.'}`,
+          detail: `An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running, or that a target is still connected.'}`,
           objects,
           fix: dropFix(
             oldSlots,
@@ -48,7 +48,7 @@ export const leftoversCheck = databaseCheck({
     if (idle.length === 0) return pass('none');
     const headline = 'Inactive replication slots exist';
     const observed = pluralize(idle.length, 'inactive slot');
-    const detail = `They have no consumer.${retainedText(idle)} They count towards max_replication_slots.`;
+    const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3
@@ -62,7 +62,7 @@ function retainedText(slots: readonly ReplicationSlot[]): string {
   return bytes === 0 ? '' : ` The slots retain ${binarySizeText(bytes)} of WAL.`;
 }
 
-/** Leftovers are of no use, so the fix has no undo. */
+/** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */
 function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): Fix {
   return {
     sql: [
@@ -82,13 +82,14 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
         : [changesQueryResult(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
-    text: 'Drop them if no migration is running. An active slot and its publication are not dropped: disconnect its consumer first.',
+    text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',
   };
 }
 
 /**
- * A running migration cannot recover without its publication, so no publication is dropped while a migration slot is active.
- * The body is a quoted literal, because the name of a publication could end a dollar-quoted string.
+ * A running migration cannot recover without its publication, so no publication is dropped while a migration slot is
+ * active. The body of the DO block is a quoted literal, because the name of a publication could end a dollar-quoted
+ * string.
  */
 function dropIdlePublication(name: string): string {
   const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;

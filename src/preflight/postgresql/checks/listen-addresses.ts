@@ -25,7 +25,7 @@ export const listenAddressesCheck = serverCheck({
     const fix = alterSystemFix(
       settings,
       { listen_addresses: '*' },
-      'Then pg_hba.conf and the firewall alone decide who may connect.',
+      'On a server that listens on all interfaces, only pg_hba.conf and the firewall decide who may connect.',
     );
     const impact = restartImpact(activity);
     if (!options.isOverInternet) {
@@ -45,7 +45,7 @@ export const listenAddressesCheck = serverCheck({
     }
     return fail(['continuous', 'dump'], observed, {
       required: '*',
-      detail: `The server accepts only local connections: the service receives "connection refused". ${impact}`,
+      detail: `The server accepts only connections from its own machine: the service receives "connection refused". ${impact}`,
       fix,
     });
   },

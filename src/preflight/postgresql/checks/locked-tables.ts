@@ -17,12 +17,12 @@ export const lockedTablesCheck = databaseCheck({
     const tables = [...new Set(locks.map(({ table }) => table))];
     const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxTransactionAge);
     const more = {
-      required: `none older than ${timeSpanText(maxTransactionAge * 1000)}, and none of a prepared transaction`,
+      required: `no ACCESS EXCLUSIVE lock older than ${timeSpanText(maxTransactionAge * 1000)}, and none of a prepared transaction`,
       detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${unlistedNote(tables)}`,
       objects: firstListedObjects(locks.map(describeLock)),
       fix: {
         by: 'the owner of the session, or a superuser',
-        text: `Wait until the transaction ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
+        text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
     const observed = pluralize(tables.length, 'table');

@@ -23,7 +23,7 @@ export const lostRowsCheck = databaseCheck({
       objects: firstListedObjects(objects),
       fix: {
         by: 'a superuser, after a backup of the data directory',
-        text: 'Run pg_dump --schema-only to see where it fails. Drop these objects, re-create the missing objects (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate that.',
+        text: 'Run pg_dump --schema-only to find the object at which it fails. Drop the listed objects, re-create the objects that are missing (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate the restored database.',
       },
     });
   },

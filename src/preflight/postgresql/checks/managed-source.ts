@@ -17,7 +17,8 @@ export const managedSourceCheck = serverCheck({
     const own = seen.filter((mark) => services[mark] === ownService);
     const names = [...new Set(seen.flatMap((mark) => services[mark] ?? []))].join(', ');
     const superuser = connection.kind === 'entered' && connection.superuser;
-    // A restored dump of such a cluster contains its administrator role, but such a cluster never grants superuser.
+    // A restored dump of a managed cluster contains the administrator role of the service; a real managed cluster never
+    // grants superuser.
     if (own.length > 0 && !(superuser && own.every((mark) => mark === 'role:doadmin'))) return sameService(seen);
     if (!superuser) return otherService(names, seen);
     const left = {
@@ -29,7 +30,7 @@ export const managedSourceCheck = serverCheck({
   },
 });
 
-/** The host name of a managed cluster contains the domain of its provider: `host:.rds.amazonaws.com`. */
+/** The provider of a managed cluster, by the domain in its host name: `host:.rds.amazonaws.com`. */
 function hostMarks(host: string): readonly string[] {
   const name = host.toLowerCase().replace(/\.$/, '');
   return Object.keys(services).filter((mark) => mark.startsWith('host:') && name.endsWith(mark.slice('host:'.length)));
@@ -38,7 +39,7 @@ function hostMarks(host: string): readonly string[] {
 function otherService(names: string, seen: readonly string[]): CheckOutcome {
   return warn(`managed by ${names}`, {
     detail:
-      'This service does not grant superuser, and settings are changed in its console instead of with ALTER SYSTEM. The other findings report which methods remain possible.',
+      'The managed service does not grant superuser, and settings are changed in its console instead of with ALTER SYSTEM. The other findings of this report show which migration methods remain possible.',
     objects: seen,
     fix: {
       text: 'Enable logical replication in the console of the service and use the role with the most privileges; otherwise migrate with a dump.',

@@ -15,7 +15,7 @@ export const matviewsCheck = databaseCheck({
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
     return info(pluralize(matviews.length, 'materialized view'), {
-      detail: `Their rows are not replicated: until it is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
+      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
       objects: firstListedObjects(matviews).map(({ name, populated }) =>
         populated ? name : `${name} (not populated)`,
       ),

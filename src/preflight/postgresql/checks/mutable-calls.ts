@@ -19,18 +19,18 @@ export const mutableCallsCheck = databaseCheck({
       ...(here.length === 0
         ? []
         : [
-            `If a function of your own always returns the same result, declare it again: ALTER FUNCTION ${here[0]} IMMUTABLE.`,
+            `If a function that you wrote always returns the same result, declare the function as IMMUTABLE again: ALTER FUNCTION ${here[0]} IMMUTABLE.`,
           ]),
       ...(made.length === 0
         ? []
         : [
             `Create a wrapper function that is IMMUTABLE and calls ${made[0]} by its qualified name, and re-create the indexes and columns with it.`,
           ]),
-      'Or drop the objects before the migration, and create them on the target after its functions are altered too.',
+      'As an alternative, drop the listed objects before the migration, and create them on the target after the functions are IMMUTABLE on the target too.',
     ];
     return fail(['continuous', 'dump'], pluralize(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${made.length === 0 ? 'The functions were IMMUTABLE when these objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
+      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
       objects: firstListedObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });

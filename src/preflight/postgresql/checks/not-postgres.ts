@@ -38,7 +38,7 @@ function evaluateProduct({ versionText }: Extract<PostgresqlConnectionResult, { 
   });
 }
 
-/** Some of these products start their version text with PostgreSQL. */
+/** The version text of some of these products begins with PostgreSQL. */
 const products: readonly (readonly [name: string, mark: RegExp])[] = [
   ['CockroachDB', /Cockroach/i],
   ['YugabyteDB', /-YB-|Yugabyte/i],

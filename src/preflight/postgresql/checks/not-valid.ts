@@ -29,7 +29,7 @@ export const notValidCheck = databaseCheck({
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
     if (unvalidated.length === 0) return pass('all');
     return info(pluralize(unvalidated.length, 'constraint'), {
-      detail: `These constraints are NOT VALID on the target too. All rows satisfy them; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
+      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
@@ -41,7 +41,7 @@ function violatedOutcome(
   database: string,
 ): CheckOutcome {
   return fail(['continuous', 'dump'], pluralize(violated.length, 'constraint'), {
-    required: 'no row that violates one',
+    required: 'no row that violates a constraint',
     detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
     fix: {
@@ -50,7 +50,7 @@ function violatedOutcome(
       effects: [removesResultRows(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Correct the rows, or drop the constraints until the cut-over.',
+      text: 'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
     },
   });
 }
@@ -66,14 +66,15 @@ function uncheckedOutcome(
       ? ''
       : ` A domain constraint used in arrays cannot be validated: ${firstListedObjects(drops).join('; ')}.`;
   const fix = {
-    // Validating calls the functions of the constraint as the role that runs the statement.
+    // The fix is for review: to validate a constraint, the server calls the functions of the constraint as the role
+    // that runs the statement.
     review: unseen
       .filter(({ inArrays }) => !inArrays)
       .map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${requoteQualifiedName(one.name)}`),
     notSimulated: 'whether the rows satisfy the constraints is not known',
     database,
     by: 'the owner of the tables, or a superuser',
-    text: `Validate the constraints; each table is read once and remains writable. If the server reports "is violated by some row", correct those rows first, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
+    text: `Validate the constraints; the server reads each table once, and the table remains writable. If the server reports "is violated by some row", correct the rows that violate the constraint, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
   };
   return {
     ...unknown(`${pluralize(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
@@ -82,7 +83,7 @@ function uncheckedOutcome(
   };
 }
 
-/** The `first` ones, then the others. */
+/** The objects of `first`, then all others. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
   return firstListedObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
@@ -95,7 +96,7 @@ function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstr
     : `"new row for relation … violates check constraint ${quoteConstraintName(name)}"`;
 }
 
-/** A restore gives an inheriting table the NOT NULL of its parent again. */
+/** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
 function nullableOutcome(
   rows: RowScanResult,
   found: readonly NullableInheritedColumn[],
@@ -114,12 +115,13 @@ function nullableOutcome(
     none: '',
   }[rows];
   const more = {
-    detail: `The restore adds NOT NULL to these columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
+    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
-    required: 'NOT NULL in every table that inherits it',
+    required: 'NOT NULL in every table that inherits a NOT NULL column',
     fix: {
-      // SET NOT NULL evaluates the constant parts of CHECK constraints as the role that runs the statement.
+      // The fix is for review: SET NOT NULL evaluates the constant parts of CHECK constraints as the role that runs the
+      // statement.
       review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
@@ -127,7 +129,7 @@ function nullableOutcome(
         : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Each table is read once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct those rows, or DROP NOT NULL on the parent.',
+      text: 'SET NOT NULL reads each table once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct the rows with NULL, or DROP NOT NULL on the parent.',
     },
   };
   if (rows === 'violate') return fail(['continuous', 'dump'], observed, more);

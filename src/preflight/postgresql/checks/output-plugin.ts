@@ -14,10 +14,10 @@ export const outputPluginCheck = serverCheck({
     if (plugin.exists) return pass('found');
     return fail(['continuous'], 'not found', {
       required: 'the library pgoutput in dynamic_library_path',
-      detail: `A subscription uses pgoutput, and no replication slot can be created without it: "could not access file "pgoutput": No such file or directory". The server searches in ${plugin.path === '' ? 'no folder: dynamic_library_path is empty' : plugin.path}.`,
+      detail: `A subscription uses the output plugin pgoutput, and its replication slot cannot be created without pgoutput: "could not access file "pgoutput": No such file or directory". The server searches in ${plugin.path === '' ? 'no folder: dynamic_library_path is empty' : plugin.path}.`,
       fix: {
         by: 'the operator of the server',
-        text: 'If dynamic_library_path was changed, add $libdir to it (reload). Otherwise install the server package again: pgoutput belongs to it.',
+        text: 'If dynamic_library_path was changed, add $libdir to the setting (reload). Otherwise install the server package again, which contains pgoutput.',
       },
     });
   },

@@ -6,7 +6,7 @@ import { pluralize } from '../units.ts';
 
 export const partitionsCheck = databaseCheck({
   id: 'partitions',
-  title: 'no partition is created or filled differently during the migration',
+  title: 'no partition is created during the migration, and each row belongs to the same partition on the target',
   headline: 'A partition created during the migration stops the replication',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { partitions: partitionedTablesQuery },
@@ -36,7 +36,7 @@ export const partitionsCheck = databaseCheck({
     }
     if (method === 'dump') return info(observed, { objects });
     return warn(observed, {
-      required: 'all partitions of the next two weeks exist',
+      required: 'all partitions for the next two weeks exist already',
       detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}`,
       objects,
       fix: {
@@ -50,12 +50,12 @@ export const partitionsCheck = databaseCheck({
 function enumHashed(found: readonly PartitionedTable[], database: string): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by the hash of an enum`, {
     headline: 'A table is partitioned by the hash of an enum',
-    required: 'no hash of an enum',
-    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
+    required: 'no partitioning by the hash of an enum',
+    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(described),
     fix: {
       by: 'the schema owner',
-      text: `Partition by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
+      text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
   });
 }
@@ -64,11 +64,11 @@ function objectIdentifierKeys(found: readonly PartitionedTable[], database: stri
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by an object identifier`, {
     headline: 'A table is partitioned by an object identifier',
     required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
-    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain them belong to other partitions there: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
+    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(described),
     fix: {
       by: 'the schema owner',
-      text: `Partition by LIST, or by the name as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
+      text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
     },
   });
 }
@@ -77,12 +77,12 @@ function exclusionConstraints(found: readonly PartitionedTable[], database: stri
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} with an EXCLUDE constraint`, {
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
-    detail: `A dump creates the index of every partition separately, and none can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
+    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Drop the constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or define them on the partitions only, and add them on the target after the cut-over.',
+      text: 'Drop the EXCLUDE constraints before the migration (ALTER TABLE … DROP CONSTRAINT …), or define them on the partitions only, and add the constraints on the target after the cut-over.',
     },
   });
 }

@@ -23,7 +23,7 @@ export const poolerDetectedCheck = serverCheck({
         return serverPort === undefined || serverPort === address.port
           ? pass('direct connection')
           : pass('direct connection', {
-              detail: `The server listens on port ${serverPort}: a forwarder or address translation is in use, which does not affect the migration.`,
+              detail: `The server listens on port ${serverPort}: a port forwarder or address translation is in use, which does not affect the migration.`,
             });
       },
       (why) => pooler(`${(why.kind === 'refused' ? why.pooler : undefined) ?? ''}: ${why.message}`, facts),
@@ -36,7 +36,7 @@ function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
   return fail(continuousAndDump, seen, {
     required: 'a direct connection',
-    detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). In transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
+    detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). Through a pooler in transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {
       text: `Use the address and port of the server${behind ? ` (behind the pooler it listens on ${connection.serverPort})` : ''}: for Supabase port 5432 of the direct host, for Neon the host without -pooler, for a managed cluster its own port instead of the pool's, for Amazon the instance instead of the proxy.`,
     },

@@ -13,13 +13,15 @@ export const portDefaultCheck = serverCheck({
     const known = knownPorts[port];
     return known === undefined
       ? pass(String(port))
-      : info(`${port}: ${known}`, { fix: { text: 'If this is a pooler, use the port of the server.' } });
+      : info(`${port}: ${known}`, {
+          fix: { text: 'If a connection pooler listens on the port of the source, use the port of the server.' },
+        });
   },
 });
 
 const knownPorts: Readonly<Record<number, string>> = {
-  25060: 'the port of managed clusters',
-  25061: 'the port of managed clusters (spec §4.6) and of their pools',
-  6432: 'the port of PgBouncer',
-  6543: 'the port of a pooler in transaction mode',
+  25060: 'the usual port of managed clusters',
+  25061: 'the usual port of managed clusters (spec §4.6) and of their connection pools',
+  6432: 'the usual port of PgBouncer',
+  6543: 'the usual port of a pooler in transaction mode',
 };

@@ -18,7 +18,7 @@ export const preparedXactsCheck = serverCheck({
     return fail(['continuous'], pluralize(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
-        'A prepared transaction survives its session and a restart. Until it ends, no replication slot can be created, and its changes are replicated only after its commit.',
+        'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',
       objects: prepared.slice(0, 20).map(describeTransaction),
       fix: {
         by: 'the owner of each transaction, or a superuser',

@@ -7,17 +7,17 @@ import { pluralize } from '../units.ts';
 
 export const pubExistingCheck = databaseCheck({
   id: 'pub-existing',
-  title: 'the database has no publications of its own',
-  headline: 'The database has publications of its own',
+  title: 'the database has no publications for other subscribers',
+  headline: 'The database has publications for other subscribers',
   severity: { continuous: 'info' },
   queries: { publications: publicationsQuery },
   evaluate({ publications }) {
-    // Publications of an earlier migration are reported by `leftovers`.
+    // Another check, `leftovers`, reports publications of an earlier migration.
     const own = publications.filter(({ name }) => !isMigrationPublication(name));
     if (own.length === 0) return pass('none');
     const all = own.filter(({ allTables }) => allTables).length;
     return info(pluralize(own.length, 'publication'), {
-      detail: `Other subscribers receive changes of this database and must be moved to the target. Publications are restored on the target, their replication slots are not.${all === 0 ? '' : ' With FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
+      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
       objects: firstListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },

@@ -25,8 +25,8 @@ export const readingChecksCheck = databaseCheck({
     return {
       ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'no CHECK constraint requires rows that are copied later',
-      required: 'none that reads its own table, or a table whose CHECK reads this one',
-      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to it. If it requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If it requires their absence, it succeeds.${unlistedNote(found)}`,
+      required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
+      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
@@ -34,13 +34,16 @@ export const readingChecksCheck = databaseCheck({
         effects: [removesResultRows(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy them.',
+        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
       },
     };
   },
 });
 
-/** A copy that needs the rows of another table succeeds on a later attempt, unless both tables wait for each other. */
+/**
+ * The copy of a table whose constraint needs the rows of another table succeeds on a later attempt, unless both tables
+ * wait for each other.
+ */
 function circularChecks(
   checks: readonly FunctionCallingConstraint[],
   reads: (oid: string) => readonly RelationRead[],
@@ -50,7 +53,7 @@ function circularChecks(
     checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
   );
   return checks.filter((check) => {
-    // Elements added to a set during the iteration are visited too.
+    // The loop also visits elements that are added to the set during the iteration.
     const reached = new Set(read.get(check));
     for (const one of reached) for (const next of read.get(one) ?? []) reached.add(next);
     return [...reached].some(({ table }) => table === check.table);

@@ -26,7 +26,7 @@ interface ReadingUse extends FunctionUse {
   readonly reads: readonly RelationRead[];
 }
 
-/** What the target computes for copied rows by a function that reads rows of a table, or may do so. */
+/** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
 function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ReadingUse[] {
   const readsOf = createRelationReads(bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text) })));
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
@@ -38,7 +38,7 @@ function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody
   });
 }
 
-/** CHECK constraints of tables have a check of their own (reading-checks). */
+/** CHECK constraints of tables are evaluated by the check `reading-checks`. */
 const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
   'generated',
   'index',
@@ -48,21 +48,24 @@ const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
   'support',
 ]);
 
-/** EXECUTE of a composed text, and functions that run the query in their argument. */
+/** Function bodies that EXECUTE a composed text, or call a function that runs the query in its argument. */
 function composesQuery(text: string): boolean {
   return tokenize(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
 }
 
 const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
 
-/** `t%ROWTYPE` and `'t'::regclass` name a table without reading it. */
+/** The expressions `t%ROWTYPE` and `'t'::regclass` name a table without reading its rows. */
 function withoutTypeNames(text: string): string {
   return text
     .replace(/(?:"(?:[^"]|"")*"|[\w$.])+\s*%\s*(?:row)?type\b/gi, 'record')
     .replace(/'(?:[^']|'')*'\s*::\s*(?:pg_catalog\.)?reg\w+/gi, 'NULL');
 }
 
-/** A read of a table of users that happens at every call. The system catalogs may contain the same rows on the target. */
+/**
+ * Whether the function reads a table of users on every call. Reads of system catalogs do not count, because the target
+ * may have the same rows in them.
+ */
 function isCertainRead({ schema, name, certain }: RelationRead): boolean {
   return certain && !/^(?:pg_|information_schema$)/.test(schema ?? name);
 }
@@ -70,13 +73,13 @@ function isCertainRead({ schema, name, certain }: RelationRead): boolean {
 function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {
   return fail(['continuous', 'dump'], `${pluralize(found.length, 'generated column')}, computed from rows of a table`, {
     headline: 'A generated column is computed by a function that reads a table',
-    required: 'functions that depend on their arguments only',
-    detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. These functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
+    required: 'generated columns with functions that depend only on their arguments',
+    detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: 'Change them to ordinary columns, which are copied (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, 13 and newer), and fill them with a trigger.',
+      text: 'Change the generated columns to ordinary columns, which are copied (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, PostgreSQL 13 and newer), and set their values with a trigger.',
     },
   });
 }
@@ -96,9 +99,9 @@ function unknownResults(found: readonly ReadingUse[], database: string): CheckOu
     ...unknown(
       `${pluralize(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
-    premise: 'these functions need no rows that are copied later',
-    required: 'functions that depend on their arguments only',
-    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until they are: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". It never succeeds when a function reads the table that is copied.${repair}${unlistedNote(found)}`,
+    premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
+    required: 'functions that depend only on their arguments',
+    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${unlistedNote(found)}`,
     objects: firstListedObjects(found).map(described),
     fix: {
       database,

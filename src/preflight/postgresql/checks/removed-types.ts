@@ -43,7 +43,7 @@ export const removedTypesCheck = databaseCheck({
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
-      required: 'only features of the target version',
+      required: 'only features that the target version has',
       detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
       objects: firstListedObjects(objects).map(
         (object) =>
@@ -58,13 +58,13 @@ export const removedTypesCheck = databaseCheck({
       },
     };
     const observed = pluralize(objects.length, 'object');
-    // Without the target version it is not known which of them are affected.
+    // Without the version of the target it is not known which of the objects the target rejects.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
     return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });
 
-/** Examples of statements for objects that are dropped by kind and name. */
+/** Examples of DROP statements for objects, by kind and name. */
 function dropExamples(objects: readonly string[]): string {
   const statements = objects
     .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
@@ -74,7 +74,7 @@ function dropExamples(objects: readonly string[]): string {
   return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
 }
 
-/** Objects that are rejected because of their definition can be altered instead of dropped. */
+/** Objects that the target rejects because of their definition can be altered instead of dropped. */
 function alterHints(found: readonly IncompatibleObject[]): string {
   const ofFunctions = (one: IncompatibleObject) => /^(internal function|setting) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
@@ -83,11 +83,11 @@ function alterHints(found: readonly IncompatibleObject[]): string {
     definitions
       ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'
       : '',
-    settings ? ' Remove a setting of a function with ALTER FUNCTION … RESET …; the function can stay.' : '',
+    settings ? ' Remove a setting of a function with ALTER FUNCTION … RESET …; the function need not be dropped.' : '',
   ].join('');
 }
 
-/** The error message of the target. */
+/** The error message with which the target rejects the object. */
 function restoreError({ object, needs, says }: IncompatibleObject): string {
   if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
@@ -102,8 +102,9 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
   return fail(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
-    required: 'none: PostgreSQL 12 and newer do not support WITH OIDS, abstime, reltime and tinterval',
-    detail: `The target cannot create these tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
+    required:
+      'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
+    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
     objects: firstListedObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),

@@ -24,7 +24,8 @@ function replicationFix(code: string, username: string): { readonly detail: stri
   switch (code) {
     case '42501':
       return {
-        detail: 'The subscription of the target uses the same login and would fail with the same error.',
+        detail:
+          'The subscription of the target opens a replication connection with the same login and would fail with the same error.',
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
@@ -44,9 +45,9 @@ function replicationFix(code: string, username: string): { readonly detail: stri
       };
     default:
       return {
-        detail: `The subscription of the target uses the same login and would fail as well (${code}).`,
+        detail: `The subscription of the target opens a replication connection with the same login and would fail as well (${code}).`,
         fix: {
-          text: 'Allow the role to replicate: it needs REPLICATION, a free WAL sender (max_wal_senders) and a pg_hba.conf rule for its databases.',
+          text: 'Allow the role to replicate: the role needs the attribute REPLICATION, a free WAL sender (max_wal_senders) and a pg_hba.conf rule for its databases.',
         },
       };
   }

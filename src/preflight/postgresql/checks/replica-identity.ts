@@ -37,14 +37,14 @@ export const replicaIdentityCheck = databaseCheck({
       (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
     );
     if (lacking.length === 0) return pass('all tables');
-    // Without statistics, or with those of a few hours, a table must be assumed to be written to.
+    // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
-    const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or not known' : ''}`;
+    const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
-      required: 'a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
+      required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
       objects: firstListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
@@ -58,7 +58,7 @@ export const replicaIdentityCheck = databaseCheck({
   },
 });
 
-/** The error messages of the server, one for each kind of problem. */
+/** The error messages of the server, one for each kind of unusable replica identity. */
 function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {
   const isGenerated = (table: TableReplicaIdentity) =>
     replicaIdentityProblem(table, version)?.includes('generated') === true;
@@ -79,10 +79,13 @@ function impactOf(lacking: readonly TableReplicaIdentity[], version: number): st
   return sentences.join(' ');
 }
 
-/** A day of counters includes the jobs of a night; a weekly job is the user's to know. */
+/** Statistics of one day include jobs that run every night; the user must know about weekly jobs. */
 const trustedSeconds = 86_400;
 
-/** Whether no counted write means nothing: the counters are younger than a day and than the rows of the table. */
+/**
+ * Whether a count of zero writes proves nothing, because the statistics are younger than a day and younger than the
+ * rows of the table.
+ */
 function isTooYoung(
   { seconds, start, sinceCreation }: WriteCounters,
   server: ServerInstance | undefined,
@@ -92,19 +95,20 @@ function isTooYoung(
   return seconds !== undefined && seconds < trustedSeconds && (!isComplete || olderThanCounters);
 }
 
-/** The upper half of the system identifier is the time of initdb, in seconds since 1970. */
+/** The upper 32 bits of the system identifier are the time of initdb, in seconds since 1970. */
 function initdbTime({ systemIdentifier }: ServerInstance): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
 function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCounters): string {
   if (written.some(({ writes }) => writes === undefined)) {
-    return 'It is not known whether they are written to: track_counts is off.';
+    return 'It is not known whether these tables are written to: track_counts is off.';
   }
   const start = since === '' ? '' : ` (${since})`;
-  if (written.length === 0) return `None of them had an UPDATE or DELETE since the statistics were reset${start}.`;
+  if (written.length === 0)
+    return `None of these tables had an UPDATE or DELETE since the statistics were reset${start}.`;
   if (written.every(({ writes }) => writes === 0)) {
-    return `It is not known whether they are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover, or the database is new. Run the preflight again a day later, or accept the finding if you know that no application changes their rows.`;
+    return `It is not known whether these tables are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover, or the database is new. Run the preflight again a day later, or accept the finding if you know that no application changes the rows of these tables.`;
   }
   const busiest = written
     .filter(({ writes }) => writes !== 0)
@@ -115,7 +119,7 @@ function writesOf(written: readonly TableReplicaIdentity[], all: number, { since
   return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${pluralize(quiet, 'table')} had none.`}`;
 }
 
-/** The server's message names the table alone, in double quotes. */
+/** The table name as in error messages of the server: in double quotes, without the schema. */
 function lastPart(name: string): string {
   const part = /^(?:"(?:[^"]|"")*"|[^".]+)\.(.*)$/s.exec(name)?.[1] ?? name;
   return part.startsWith('"') ? part : `"${part}"`;

@@ -10,7 +10,7 @@ import {
 } from '../queries/unapplied-config-lines.ts';
 import { restartImpact } from '../restart-impact.ts';
 
-/** Settings that a migration depends on. */
+/** The settings that a migration depends on. */
 const relevantSettings = [
   'wal_level',
   'max_replication_slots',
@@ -45,9 +45,9 @@ export const restartPendingCheck = serverCheck({
     const more = {
       required: 'none',
       detail: [
-        `Changed in the configuration, but not active: ${changes.join(', ')}. ${since} ${restartImpact(activity)}`,
+        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${restartImpact(activity)}`,
         ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
-        ...(blocks ? [] : ['The migration uses the active values.']),
+        ...(blocks ? [] : ['Until a restart the migration uses the active values of the settings.']),
         ...afterwards(pendingChanges, settings),
         'A restart during the migration activates the configured values; with fewer slots than are in use, or a lower wal_level, the server does not start.',
       ].join(' '),
@@ -59,17 +59,20 @@ export const restartPendingCheck = serverCheck({
   },
 });
 
-/** How the next restart affects a migration that works now. */
+/** How the next restart would affect a migration that is possible now. */
 function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerSettings): readonly string[] {
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) return [];
   const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
   return [
-    `The next restart activates ${changes}, which may not be sufficient: check again after the restart, or remove the change before.`,
+    `The next restart activates ${changes}, which may not be sufficient: run the preflight again after the restart, or remove the change from the configuration before.`,
   ];
 }
 
-/** A restart activates the pending values. It is no fix if they are worse than the active ones, or if the server does not start with them. */
+/**
+ * A restart activates the pending values. There is no such fix if the pending values are worse than the active ones, or
+ * if the server does not start with them.
+ */
 function fixOf(
   pendingChanges: readonly PendingSetting[],
   settings: ServerSettings,
@@ -78,7 +81,7 @@ function fixOf(
   if (broken.length > 0) {
     return {
       by: 'the server administrator',
-      text: `Correct or remove the invalid lines before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_reload_conf().`,
+      text: `Correct or remove the invalid lines of the configuration files before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_reload_conf().`,
     };
   }
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
@@ -96,7 +99,10 @@ function fixOf(
   };
 }
 
-/** Less than the active value. A value in a file that this role cannot read is unknown. */
+/**
+ * Whether the pending value is less than the active value. The pending value is unknown if it is in a configuration
+ * file that this role cannot read.
+ */
 function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boolean {
   if (value === undefined || !relevantSettings.includes(name)) return false;
   const now = namedSettingOf(settings, name);
@@ -107,11 +113,13 @@ function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boo
 
 interface PendingSetting {
   readonly name: string;
-  /** undefined: this role cannot read the file. */
+  /** The pending value; undefined if this role cannot read the configuration file. */
   readonly value: string | undefined;
 }
 
-/** pg_settings.pending_restart is set by a reload; pg_file_settings also contains lines written since. */
+/**
+ * A reload sets pg_settings.pending_restart; pg_file_settings also contains lines that were written after the reload.
+ */
 function pendingSettings(settings: ServerSettings, lines: readonly UnappliedConfigLine[]): readonly PendingSetting[] {
   const names = new Set([
     ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),

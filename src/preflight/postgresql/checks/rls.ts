@@ -17,7 +17,7 @@ export const rlsCheck = databaseCheck({
     const role = quoteIdentifier(username);
     return fail(['continuous', 'dump'], pluralize(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
-      detail: `The policies of these tables apply to the role. COPY silently omits the hidden rows; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
+      detail: `The row-level security policies of the listed tables apply to the role. COPY omits the hidden rows without an error; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
       objects: firstListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],

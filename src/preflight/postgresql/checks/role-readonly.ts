@@ -20,7 +20,7 @@ export const roleReadonlyCheck = serverCheck({
     return fail(['continuous'], on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`, {
       required: 'off',
       detail:
-        'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created and is left behind.',
+        'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created, and remains after the failed migration.',
       objects: on.map(describeSetting),
       ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
       fix: resetRoleSetting('default_transaction_read_only', 'off', on, role),

@@ -17,7 +17,7 @@ const timeouts = [
   'lock_timeout',
 ] as const;
 
-/** These cancel a running copy; the others end an idle or waiting connection. */
+/** The timeouts that cancel a running copy; other timeouts end only an idle or waiting connection. */
 const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
 
 export const roleTimeoutsCheck = serverCheck({
@@ -51,13 +51,13 @@ export const roleTimeoutsCheck = serverCheck({
       objects: found.slice(0, 20).map((one) => `${one.name} ${describeSetting(one)}`),
       fix: combineFixes(
         fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetRoleSetting(name, '0', set, role)),
-        `New sessions of ${role.name} then have no such timeout. pg_dump sets them to 0 itself.`,
+        `After this change, new sessions of ${role.name} have no such timeout. pg_dump sets these timeouts to 0 itself.`,
       ),
     };
     if (short.length === 0) {
       return warn(observed, {
         ...more,
-        detail: `The initial copies are statements of this role. A longer copy is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRates.slow / 1e6} MB/s the largest table finishes in time.`,
+        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRates.slow / 1e6} MB/s the largest table finishes in time.`,
       });
     }
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
@@ -74,10 +74,16 @@ const errorMessages: Readonly<Record<string, string>> = {
   transaction_timeout: 'terminating connection due to transaction timeout',
 };
 
-/** Milliseconds for the copy of an empty table: its transaction first creates a slot and queries the columns. */
+/**
+ * Milliseconds for the copy of an empty table, whose transaction first creates a replication slot and queries the
+ * columns.
+ */
 const minimumSpan: Readonly<Record<string, number>> = { transaction_timeout: 10 };
 
-/** Milliseconds for the largest table of a database; without table sizes the database counts as one table. */
+/**
+ * Estimated milliseconds to copy the largest table of a database; if table sizes are unknown, the database counts as
+ * one table.
+ */
 function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
   return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;

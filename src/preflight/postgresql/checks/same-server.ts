@@ -11,26 +11,29 @@ export const sameServerCheck = serverCheck({
   needs: 'connection',
   queries: { first: serverInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
-    if (first === undefined) return skip('the role cannot read which server it reached');
+    if (first === undefined) return skip('the role cannot read which server a connection reached');
     const connections = [replication, ...access.values()];
     const instances = connections.map((one) => (one?.kind === 'entered' ? one.instance : undefined));
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return pass('the same server');
-    // A primary and its standbys have the same rows, so a dump of either is one.
+    // A dump may use the primary or any of its standbys, because all have the same rows.
     const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDump;
     return fail(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:
-        'A load balancer, a proxy or a DNS name with several addresses distributes connections. Each connection of a migration may reach another server: a publication or a slot that was created on one does not exist on the other ("publication … does not exist", "replication slot … does not exist"), and rows come from different states. This report may mix facts of both.',
-      fix: { text: 'Use the address of the primary itself, or a port of the proxy that always leads to the primary.' },
+        'A load balancer, a proxy or a DNS name with several addresses distributes connections. Each connection of a migration may reach another server: a publication or a replication slot that was created on one server does not exist on the other ("publication … does not exist", "replication slot … does not exist"), and rows may be from different points in time. This report may contain facts of several servers.',
+      fix: { text: 'Use the address of the primary, or a port of the proxy that always connects to the primary.' },
     });
   },
 });
 
 const continuousOnly = ['continuous'] as const;
 
-/** A server that was restarted between the two queries has another start time, which is later than the first query. */
+/**
+ * A server that was restarted between the two queries is still the same server: its start time is later than the first
+ * query.
+ */
 function isSameServer(first: ServerInstance, other: ServerInstance): boolean {
   const wasRestarted = other.started > first.readAt || first.started > other.readAt;
   return (

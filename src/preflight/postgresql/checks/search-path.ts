@@ -31,7 +31,7 @@ export const searchPathCheck = databaseCheck({
     const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails for rows that reach such a name: the tables have no rows yet, or only some rows reach it.'}${unlistedNote(functions)}`,
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails only for rows for which a function uses such a name: the tables have no rows yet, or only some rows do.'}${unlistedNote(functions)}`,
       objects: firstListedObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),
@@ -48,7 +48,7 @@ export const searchPathCheck = databaseCheck({
             }),
         database,
         by: 'the owner of the functions, or a superuser',
-        text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until that table is copied.`,
+        text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until the other table is copied.`,
       },
     };
     const observed = pluralize(functions.length, 'function');

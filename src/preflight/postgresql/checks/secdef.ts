@@ -17,11 +17,11 @@ export const secdefCheck = databaseCheck({
     if (found.length === 0) return pass('none');
     return warn(pluralize(found.length, 'function'), {
       required: 'none',
-      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so their owner there has fewer privileges and they can fail.${unlistedNote(found)}`,
+      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so the owner of these functions on the target has fewer privileges, and the functions can fail.${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
-        text: 'Change the owner to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',
+        text: 'Change the owner of the functions to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',
       },
     });
   },

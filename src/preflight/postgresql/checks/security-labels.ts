@@ -17,16 +17,16 @@ export const securityLabelsCheck = databaseCheck({
     const named = missing.length > 0 ? missing : labelProviders;
     const observed = `labels of ${named.map(({ provider }) => provider).join(', ')}`;
     const more = {
-      required: 'none, or a target that loads the label provider',
-      detail: `A label can be restored only if the server has loaded its provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(named)}`,
+      required: 'no security label, or a target that loads the label provider',
+      detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(named)}`,
       objects: firstListedObjects(named).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',
-        text: `If the labels are not needed, remove them: SECURITY LABEL FOR ${named[0]?.provider} ON … IS NULL for the objects in pg_seclabels. Otherwise ask the service to load the provider and add it to --target-extensions.`,
+        text: `If the security labels are not needed, remove them: SECURITY LABEL FOR ${named[0]?.provider} ON … IS NULL for the objects in pg_seclabels. Otherwise ask the service to load the label provider, and add the provider to --target-extensions.`,
       },
     };
-    // Without --target-extensions it is not known whether the target has the provider.
+    // Without --target-extensions it is not known whether the target has the label provider.
     return missing.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
   },
 });

@@ -12,9 +12,9 @@ export const sequencesCheck = databaseCheck({
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return pass('none');
     const observed = pluralize(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains their values.' });
+    if (method === 'dump') return info(observed, { detail: 'A dump contains the values of sequences.' });
     return warn(observed, {
-      required: 'none, or set at the cut-over',
+      required: 'no sequences, or sequences that are set at the cut-over',
       detail:
         'The values of sequences are not replicated: on the target they start again, and the first INSERT fails with "duplicate key value violates unique constraint".',
       dataLoss: `the values of ${observed}`,

@@ -11,13 +11,14 @@ export const postgresqlServerIdentityCheck = serverCheck({
   queries: {},
   evaluate(_values, { connection, address, tls }) {
     if (connection.kind !== 'entered') return skip('no connection');
-    // The server proved that it knows the password, for a connection with exactly this certificate.
+    // SCRAM with channel binding: the server proved that it knows the password, on a connection with exactly this
+    // certificate.
     if (connection.authentication === 'scram-sha-256-plus') return pass('SCRAM-SHA-256-PLUS (channel binding)');
     return evaluateServerIdentity(
       address,
       tls,
       connection.ssl,
-      'Give the CA certificate of the server: --ca-file FILE, or sslmode=verify-full&sslrootcert=FILE in --source. A role with a scram-sha-256 password, connected over TLS without a pooler, needs no CA.',
+      'Give the CA certificate of the server: --ca-file FILE, or sslmode=verify-full&sslrootcert=FILE in --source. A role with a scram-sha-256 password, connected over TLS without a pooler, needs no CA certificate.',
     );
   },
 });

@@ -23,8 +23,8 @@ export const sessionChecksCheck = databaseCheck({
     if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
     const observed = pluralize(named.length, 'constraint');
     const more = {
-      required: 'none in tables with rows',
-      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails there on every attempt.${unlistedNote(named)}`,
+      required: 'no such constraint in tables with rows',
+      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${unlistedNote(named)}`,
       objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
@@ -32,12 +32,12 @@ export const sessionChecksCheck = databaseCheck({
         effects: [removesResultRows(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy.',
+        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',
       },
     };
     if (broken.length > 0) return fail(['continuous', 'dump'], observed, more);
     return {
-      ...unknown(`${observed}, and it is not known whether every row satisfies them`),
+      ...unknown(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
       detail: `${more.detail}${valuesOfTarget(named)}${ownerQueries(named, "SET search_path = ''")}`,
@@ -45,13 +45,13 @@ export const sessionChecksCheck = databaseCheck({
   },
 });
 
-/** A setting with a dot in its name belongs to an application and is not defined on the target. */
+/** A setting with a dot in its name is defined by an application or an extension, and is not defined on the target. */
 const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
 
-/** What the server computes or has set is known on the target only. */
+/** Values that the server computes or that its administrator has set are known only on the target. */
 function valuesOfTarget(constraints: readonly SessionDependentConstraint[]): string {
   return constraints.some(({ definition }) => serverPattern.test(definition))
-    ? ' Versions, settings, positions in the WAL and the like have other values on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint there.'
+    ? ' Versions, settings, positions in the WAL and the like have other values on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint on the target.'
     : '';
 }
 

@@ -43,7 +43,7 @@ export const settingChecksCheck = databaseCheck({
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
     const observed = `${pluralize(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
-      required: 'none, or default settings',
+      required: 'no dependence on session settings, or default settings',
       objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(dropConstraint),
@@ -51,7 +51,7 @@ export const settingChecksCheck = databaseCheck({
         effects: [removesResultRows(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Drop them until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or set them for the role that applies changes, then use --accept setting-checks.`,
+        text: `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
       },
     });
     const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
@@ -62,12 +62,12 @@ export const settingChecksCheck = databaseCheck({
     if (broken.length > 0) {
       return fail(['continuous', 'dump'], observed, {
         ...more(broken),
-        detail: `${harm}, so rows that are valid here violate it and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
+        detail: `${harm}, so rows that are valid on the source violate the constraint and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
       });
     }
     const defaults = Object.entries(defaultSessionSettings).map(([name, value]) => `SET ${name} = '${value}'`);
     return {
-      ...unknown(`${observed}; it is not known whether every row satisfies them`),
+      ...unknown(`${observed}; it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints with the settings of the target',
       ...more(found),
       detail: `${harm}.${unlistedNote(found)}${ownerQueries(found, defaults.join('; '))}`,
@@ -79,15 +79,15 @@ interface ZoneDependentUse extends FunctionUse {
   readonly signature: string;
 }
 
-/** Functions whose result the target computes again from copied rows: a value, a key or a partition. */
+/** Functions that the target calls again for copied rows, to compute a value, a key or a partition. */
 function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ZoneDependentUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const zoneDependent = (calls: string): FunctionBody | undefined => {
-    // Each function is visited once; elements added to a set during the iteration are visited too.
+    // Each function is visited once; the loop also visits elements that are added to the set during the iteration.
     const reached = new Set([calls]);
     for (const oid of reached) {
       const body = byOid.get(oid);
-      // A function with SET timezone passes its zone on to the functions that it calls.
+      // A function with SET timezone passes its time zone on to the functions that it calls.
       if (body === undefined || body.hasZone) continue;
       if (dependsOnTimeZone(`${body.text} ${body.bound}`, body.types)) return body;
       for (const one of body.calls) reached.add(one);
@@ -102,7 +102,7 @@ function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly Functi
   });
 }
 
-/** Uses whose result does not change a row. */
+/** Uses of a function whose result does not change a row. */
 const rowNeutralUses: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): CheckOutcome {
@@ -110,7 +110,7 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
   const observed = `${pluralize(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
-    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: they differ without an error, or fail with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
+    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
     objects: firstListedObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
@@ -120,7 +120,10 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
   return isCheckOnly ? { ...unknown(observed), ...more } : fail(['continuous', 'dump'], observed, more);
 }
 
-/** Settings that differ from the defaults of a target. A server value hidden by a setting of this role counts as default. */
+/**
+ * Session settings whose value differs from the default of a target. A server value that a setting of this role hides
+ * is treated as the default.
+ */
 function ownSettings(
   database: string,
   settings: ServerSettings,

@@ -24,7 +24,7 @@ export const sizeEstimateCheck = serverCheck({
         : ` ${pluralize(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
     const rates = `${copyRates.slow / 1e6} to ${copyRates.fast / 1e6} MB/s`;
     const more = {
-      required: 'at most two weeks',
+      required: 'a copy of at most two weeks',
       detail: `${binarySizeText(copy.bytes)} in ${pluralize(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
     };
     const observed = `${binarySizeText(copy.bytes)}, ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)}`;

@@ -20,7 +20,7 @@ export const slotBlockersCheck = serverCheck({
     const more = {
       required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
       detail:
-        'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the waiting client is terminated, an incomplete active slot is left behind.',
+        'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the client that creates the slot is terminated while it waits, an incomplete active slot remains.',
       objects: open.slice(0, 20).map(describeTransaction),
       fix: {
         text: `Wait for their commit, or end them: ${open

@@ -10,15 +10,15 @@ import { walBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
 
-/** Seconds between two records of the running transactions in the WAL of a server with writes (LOG_SNAPSHOT_INTERVAL_MS). */
+/** Seconds between two WAL records of the running transactions on a server with writes (LOG_SNAPSHOT_INTERVAL_MS). */
 const snapshotInterval = 15;
 
-/** Bytes of a WAL file; WAL is kept in whole files. */
+/** Bytes of one WAL file; the server keeps or removes only whole WAL files. */
 const segment = 16 * 1024 ** 2;
 
 export const slotRetentionCheck = serverCheck({
   id: 'slot-retention',
-  title: 'a replication slot keeps WAL for as long as the copy takes',
+  title: 'a replication slot keeps its WAL for as long as the copy takes',
   headline: 'A replication slot can be invalidated during the migration',
   severity: { continuous: 'blocker' },
   needs: 'connection',
@@ -30,14 +30,14 @@ export const slotRetentionCheck = serverCheck({
       const observed = `idle_replication_slot_timeout ${timeSpanText(idle)}`;
       const more = {
         required: '0',
-        detail: `A slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
+        detail: `A replication slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
         fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
       const span = ((largest?.bytes ?? 0) / copyRates.slow) * 1000;
       if (span <= idle) return warn(observed, more);
       return fail(['continuous'], observed, {
         ...more,
-        detail: `Each table has its own slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size') ? sizeSetting(settings, 'max_slot_wal_keep_size') : -1;
@@ -52,19 +52,20 @@ export const slotRetentionCheck = serverCheck({
     const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeSetting(settings, 'max_wal_size')));
     if (keep >= needed) return pass(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
     const kept = Math.max(keep, settings.has('wal_keep_size') ? sizeSetting(settings, 'wal_keep_size') : 0);
-    // A slot advances only after a record of the running transactions, and the slot of a table only after its copy.
+    // A replication slot advances only at a WAL record of the running transactions, and the slot of a table only after
+    // the copy of the table.
     const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / copyRates.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
-      ? `At ${binarySizeText(rate)} of WAL per second a slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${binarySizeText(kept)}. `
+      ? `At ${binarySizeText(rate)} of WAL per second a replication slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${binarySizeText(kept)}. `
       : '';
     const outcome = lost
       ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
       : warn;
     return outcome(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
       required: `at least ${binarySizeText(needed)}`,
-      detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
+      detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
       fix:
         needed > sourceDiskFree
           ? {
@@ -73,7 +74,7 @@ export const slotRetentionCheck = serverCheck({
           : alterSystemFix(
               settings,
               { max_slot_wal_keep_size: sizeSettingText(needed) },
-              'The disk of pg_wal needs as much free space.',
+              'The disk of pg_wal needs free space for this amount of WAL.',
             ),
     });
   },

@@ -8,7 +8,10 @@ import { restartImpact } from '../restart-impact.ts';
 import { raiseSlotsFix, slotDemand } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
-/** Initial copies need slots too. Without free ones the copies never start, which only the log of the target reports. */
+/**
+ * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
+ * reports the reason.
+ */
 export const slotsFreeCheck = serverCheck({
   id: 'slots-free',
   title: 'enough replication slots are free',
@@ -23,13 +26,13 @@ export const slotsFreeCheck = serverCheck({
     const { needed, full, sum } = slotDemand(facts.databases.length);
     const observed = `${pluralize(free, 'slot')} free of ${max} (${slots.length} used)`;
     const detail = `${observed}; ${sum}.`;
-    const more = { required: `${needed} free, ${full} for full speed`, objects: slots.map(nameOf) };
+    const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
     if (free >= full) return pass(observed, { required: more.required, detail });
     const fix = raiseSlotsFix(settings, slots, facts.databases.length, databases.length);
     if (free >= needed) {
       return warn(observed, {
         ...more,
-        detail: `${detail} The migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
+        detail: `${detail} With fewer free slots the migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
         fix,
       });
     }
@@ -45,7 +48,7 @@ function slotError(max: number, used: number): string {
   if (max === 0) return 'The server reports: "replication slots can only be used if max_replication_slots > 0".';
   return used >= max
     ? 'The server reports: "all replication slots are in use".'
-    : 'The copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
+    : 'The initial copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
 }
 
 function impact(restart: boolean | undefined, groups: readonly UserSessions[]): string {

@@ -8,7 +8,7 @@ import { describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
 
 export const storedRoleCheck = serverCheck({
   id: 'stored-role',
-  title: 'sessions of the role keep its privileges',
+  title: 'sessions of the role keep the privileges of the role',
   headline: 'Sessions of the role switch to another role',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
@@ -18,9 +18,9 @@ export const storedRoleCheck = serverCheck({
     const weaker = all.filter(({ value }) => value !== role.name && stored.get(value) === false);
     if (weaker.length === 0) return pass('no other role');
     return fail(['continuous'], `another role in ${weaker.length} of ${facts.databases.length} databases`, {
-      required: 'no setting of role, or role = none',
+      required: 'no stored setting of role, or role = none',
       detail:
-        'ALTER ROLE or ALTER DATABASE … SET role gives every session of the migration the privileges of that role: CREATE PUBLICATION, the replication slot or the copy of a table fails with "permission denied". The preflight does not use the stored role, so its other findings are those of the role that logs in.',
+        'ALTER ROLE or ALTER DATABASE … SET role gives every session of the migration the privileges of another role: CREATE PUBLICATION, the replication slot or the copy of a table fails with "permission denied". The preflight does not use the stored role, so its other findings are those of the role that logs in.',
       objects: weaker.map(describeSetting),
       ...(weaker.length === facts.databases.length ? {} : { only: weaker.map(({ database }) => database) }),
       fix: resetRoleSetting('role', 'none', weaker, role),

@@ -15,11 +15,11 @@ export const subsExistingCheck = databaseCheck({
     if (own.length === 0) return pass('none');
     return warn(pluralize(own.length, 'subscription'), {
       required: 'none',
-      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data, changes are replicated in a loop.${unlistedNote(own)}`,
+      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${unlistedNote(own)}`,
       objects: firstListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
         by: 'the replication administrator',
-        text: 'Create a subscription on the target if it is needed, and disable this one before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
+        text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
       },
     });
   },

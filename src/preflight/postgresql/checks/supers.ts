@@ -18,7 +18,9 @@ export const supersCheck = serverCheck({
       detail:
         'The administrator of the target is not a superuser and cannot create one: "role … not in permitted superuser list". Objects owned by superusers belong to that administrator after the migration.',
       objects: others.slice(0, 20),
-      fix: { text: 'No action is needed before the migration; decide which roles of the target replace them.' },
+      fix: {
+        text: 'No action is needed before the migration; decide which roles of the target replace the superusers.',
+      },
     });
   },
 });

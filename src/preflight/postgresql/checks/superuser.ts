@@ -4,7 +4,7 @@ import { changesRole } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
-/** Roles of managed services that can publish all tables without being superuser. */
+/** Roles of managed services that can create a publication for all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];
 
 export const superuserCheck = serverCheck({
@@ -21,19 +21,19 @@ export const superuserCheck = serverCheck({
     if (near !== undefined) {
       return warn(`member of ${near}`, {
         required: 'superuser',
-        detail: `The specification requires a superuser; on its service, ${near} can create a publication for all tables if it can also replicate (repl-connection).`,
+        detail: `The specification requires a superuser; on its managed service, ${near} can create a publication for all tables if it can also replicate (repl-connection).`,
       });
     }
     const name = quoteIdentifier(role.name);
     return fail(['continuous'], 'not a superuser', {
       required: 'superuser',
       detail:
-        'CREATE PUBLICATION … FOR ALL TABLES fails: "permission denied for database", or with CREATE on the database "must be superuser to create FOR ALL TABLES publication". The service then takes a dump instead, without an error.',
+        'CREATE PUBLICATION … FOR ALL TABLES fails: "permission denied for database", or with CREATE on the database "must be superuser to create FOR ALL TABLES publication". The service then migrates with a dump instead of replication, without an error.',
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
         effects: [changesRole({ superuser: true })],
-        text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. Or migrate with a dump, which needs fewer privileges.',
+        text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. As an alternative, migrate with a dump, which needs fewer privileges.',
       },
     });
   },

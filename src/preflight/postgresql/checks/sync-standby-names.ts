@@ -31,20 +31,20 @@ export const syncStandbyNamesCheck = serverCheck({
     return fail(['continuous'], observed, {
       headline: 'synchronous_standby_names matches the target',
       required: 'a list of standby names',
-      detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server waits.${named.length === 0 ? ' No standby is connected now.' : ''}`,
+      detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server waits.${named.length === 0 ? ' No standby is connected to the server now.' : ''}`,
       objects: named,
       fix: alterSystemFix(
         settings,
         { synchronous_standby_names: wanted },
         named.length === 0
-          ? 'No standby is connected, so the list is empty: add the standbys that must confirm.'
-          : 'Add the standbys that are not connected now.',
+          ? 'No standby is connected, so the fix sets an empty list: add the names of the standbys that must confirm a COMMIT.'
+          : 'Add the names of standbys that are not connected now.',
       ),
     });
   },
 });
 
-/** With too few of the listed standbys connected, every COMMIT waits, also those of the migration. */
+/** If too few of the listed standbys are connected, every COMMIT waits, including those of the migration. */
 function evaluateNames(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
   const wanted = Number(/^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(observed)?.[1] ?? 1);
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
@@ -58,22 +58,25 @@ function evaluateNames(observed: string, settings: ServerSettings, senders: read
     fix: alterSystemFix(
       settings,
       { synchronous_standby_names: '' },
-      'Or reconnect the standbys. With an empty list no COMMIT waits.',
+      'As an alternative, reconnect the standbys. With an empty synchronous_standby_names no COMMIT waits.',
     ),
   });
 }
 
-/** Whether a session waits for standbys at COMMIT, by the settings of the server and of any role or database. */
+/**
+ * Whether any session waits for standbys at COMMIT, according to the settings of the server, the roles and the
+ * databases.
+ */
 function commitsWait(settings: ServerSettings, stored: readonly string[]): boolean {
   const own = settings.get('synchronous_commit');
-  // A value that ALTER ROLE or ALTER DATABASE gave to our session hides that of the server.
+  // A value that ALTER ROLE or ALTER DATABASE sets for the session of this program hides the value of the server.
   const isServerValue = own !== undefined && !/user|database/.test(own.source);
   return [isServerValue ? own.value : 'on', ...stored].some((mode) => !localModes.has(mode.toLowerCase()));
 }
 
 const localModes: ReadonlySet<string> = new Set(['off', 'local', 'false', 'no', '0']);
 
-/** Whether the list contains `*`; a quoted `"*"` is a name. */
+/** Whether the list of standby names contains `*`; a quoted `"*"` is a name. */
 export function matchesAnyStandby(value: string): boolean {
   return /(^|[\s,(])\*($|[\s,)])/.test(value.replace(/"(?:[^"]|"")*"/g, 'x'));
 }

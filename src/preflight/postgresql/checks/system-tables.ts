@@ -20,8 +20,8 @@ export const systemTablesCheck = databaseCheck({
     const observed = pluralize(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
     return fail(['continuous'], observed, {
-      required: 'none in information_schema, pg_catalog or another system schema',
-      detail: `FOR ALL TABLES publishes these tables but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits them without an error.${unlistedNote(systemTables)}`,
+      required: 'no user table in information_schema, pg_catalog or another system schema',
+      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${unlistedNote(systemTables)}`,
       objects: firstListedObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
@@ -30,10 +30,10 @@ export const systemTablesCheck = databaseCheck({
           ({ moved, schema }) =>
             `ALTER TABLE IF EXISTS ${requoteQualifiedName(moved)} SET SCHEMA ${requoteQualifiedName(schema)}`,
         ),
-        notSimulated: 'other checks do not see tables in system schemas',
+        notSimulated: 'no other check sees tables in system schemas',
         database,
         by: 'a superuser',
-        text: 'Move them to public or another user schema and adapt the application. Drop tables that were created there by mistake.',
+        text: 'Move the tables to public or another user schema and adapt the application. Drop tables that were created in a system schema by mistake.',
       },
     });
   },
@@ -41,13 +41,13 @@ export const systemTablesCheck = databaseCheck({
 
 const moveFix = {
   by: 'a superuser',
-  text: 'Move them to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
+  text: 'Move the objects to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
 };
 
 function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
   const [first] = needed;
   return fail(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
-    required: 'none in information_schema or pg_catalog',
+    required: 'no user object in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
     objects: firstListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
@@ -57,7 +57,7 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
 function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
   return warn(pluralize(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas without an error: they are missing on the target, and function bodies that refer to them fail there.${unlistedNote(objects)}`,
+    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${unlistedNote(objects)}`,
     objects: firstListedObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });

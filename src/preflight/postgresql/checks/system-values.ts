@@ -25,7 +25,7 @@ export const systemValuesCheck = databaseCheck({
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {
       required: 'none with values',
-      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails there on every attempt.${unlistedNote(named)}`,
+      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${unlistedNote(named)}`,
       objects: firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
@@ -42,7 +42,9 @@ export const systemValuesCheck = databaseCheck({
         by: 'the owner of the tables, or a superuser',
         text: [
           ...(money.length < named.length
-            ? ['Change the columns to text (ALTER TABLE … ALTER COLUMN … TYPE text), empty them, or drop unused ones.']
+            ? [
+                'Change the columns to text (ALTER TABLE … ALTER COLUMN … TYPE text), set them to NULL, or drop columns that are not used.',
+              ]
             : []),
           ...(money.length === 0
             ? []
@@ -65,7 +67,7 @@ type Kind = 'money' | 'privileges' | 'relation' | 'internal';
 
 const impactByKind: Readonly<Record<Kind, string>> = {
   money:
-    'Money is copied in the format of lc_monetary, which is not migrated. The target rejects it or reads another amount: "invalid input syntax for type money".',
+    'A money value is copied in the format of lc_monetary, which is not migrated. The target rejects the value or reads another amount: "invalid input syntax for type money".',
   privileges: 'Privileges of dropped roles are copied with their OIDs: "role "16402" does not exist".',
   relation:
     'TOAST tables and temporary tables do not exist on the target: "relation "pg_toast.pg_toast_16402" does not exist".',

@@ -19,25 +19,29 @@ export const tableOidsCheck = databaseCheck({
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: "Compare with a name instead, which a dump contains: tableoid = 'schema.table'::regclass. Or drop them before the migration.",
+      text: "Compare tableoid with the name of the table, which a dump contains: tableoid = 'schema.table'::regclass. As an alternative, drop the columns and constraints before the migration.",
     };
-    const more = { required: "none, or a comparison with 'table'::regclass", objects, fix };
+    const more = { required: "no use of tableoid, or a comparison with 'table'::regclass", objects, fix };
     if (columns.length > 0) {
       return fail(['continuous', 'dump'], pluralize(columns.length, 'generated column'), {
         ...more,
-        detail: `A table has another OID on the target, and generated columns are not copied but computed there, so their values differ without an error.${unlistedNote(columns)}`,
+        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${unlistedNote(columns)}`,
       });
     }
     return {
-      ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them there`),
+      ...unknown(
+        `${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
+      ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
-      detail: `A table has another OID on the target, where the constraint is evaluated for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
+      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
     };
   },
 });
 
-/** A comparison with the name of a table is dumped as that name, and has the same result everywhere. */
+/**
+ * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
+ */
 function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
 }

@@ -22,13 +22,13 @@ export const tablespacesCheck = databaseCheck({
     ];
     return warn(spaces.join(', '), {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have them: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
       objects: firstListedObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),
       fix: {
         by: 'the owner of the tables',
-        text: 'Usually no action is needed. To be safe, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',
+        text: 'Usually no action is needed for tablespaces. If the restore must not report errors, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',
       },
     });
   },

@@ -29,15 +29,15 @@ export const tcpConnectCheck = serverCheck({
   },
 });
 
-/** The remaining answers are unknown, so a migration must not be reported as possible. */
+/** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
 function connectionLost(lost: string): CheckOutcome {
-  return fail(continuousAndDump, `the connection was lost during the queries: ${lost}`, {
+  return fail(continuousAndDump, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:
       'The settings, replication slots and role could not be read completely, so it is not known whether a migration is possible.',
     fix: {
-      text: 'Check the server log and any proxy or firewall in between, and run this again, with more time if needed (--deadline 5m).',
+      text: 'Check the server log and any proxy or firewall in between, and run the preflight again, with more time if needed (--deadline 5m).',
     },
   });
 }

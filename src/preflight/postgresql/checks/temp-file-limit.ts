@@ -8,7 +8,7 @@ import { resetRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { binarySizeText, parseBytes } from '../units.ts';
 
-/** Bytes that pg_dump sorts in an empty database: the built-in descriptions. */
+/** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
 const minimumSort = 640 * 1024;
 
 /** Bytes that a table with few columns adds to a sort of pg_dump. */
@@ -41,8 +41,8 @@ export const tempFileLimitCheck = serverCheck({
     if (worst.room >= 4 * worst.sorted) return pass(observed);
     const more = {
       required: 'temp_file_limit -1',
-      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". Then neither the schema nor the list of tables can be read.`,
-      // Unlike a timeout, only a superuser sets it.
+      detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
+      // Only a superuser can set temp_file_limit, unlike a timeout.
       fix: { ...resetRoleSetting('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);

@@ -19,8 +19,8 @@ export const timeChecksCheck = databaseCheck({
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
     return fail(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
-      required: 'none in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time has passed since makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
+      required: 'no such constraint in tables with rows',
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
       objects: firstListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(dropConstraint),
@@ -28,13 +28,13 @@ export const timeChecksCheck = databaseCheck({
         effects: [removesResultRows(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop them until the cut-over, or replace them with a trigger, which does not fire during the copy. If every row stays in the future for the next two weeks, use --accept time-checks.',
+        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
       },
     });
   },
 });
 
-/** Whether the constraint, as the server prints it, requires a value greater than the current time. */
+/** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
 function requiresFuture({ definition }: TimeDependentConstraint): boolean {
   return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(definition);
 }

@@ -19,7 +19,7 @@ export const tlsCertCheck = serverCheck({
     return warn(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
       required: `valid until ${new Date(now + window).toISOString().slice(0, 10)}`,
       detail:
-        'A migration can take two weeks and reconnects after every lost connection. A client that verifies the certificate then fails.',
+        'A migration can take two weeks and reconnects after every lost connection. After the certificate expires, clients that verify it cannot connect.',
       objects: [certificate.subject],
       fix: {
         text: 'Renew the certificate (ssl_cert_file), then run SELECT pg_reload_conf(); no restart is needed.',
@@ -31,5 +31,5 @@ export const tlsCertCheck = serverCheck({
 
 const day = 86_400_000;
 
-/** The longest duration of a migration (specification, section 8). */
+/** The maximum duration of a migration (specification, section 8). */
 const window = 14 * day;

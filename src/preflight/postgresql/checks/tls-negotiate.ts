@@ -27,7 +27,7 @@ export const tlsNegotiateCheck = serverCheck({
   },
 });
 
-/** --disable-ssl was requested, but on a network the missing encryption deserves a warning. */
+/** Although --disable-ssl was requested, a connection over a network without encryption gets a warning. */
 function unencrypted({ address, tls }: PostgresqlSourceFacts): CheckOutcome {
   if (isConnectedOverLoopback(address)) return pass('no TLS, as requested; the connection is local to this machine');
   const text =
@@ -36,22 +36,22 @@ function unencrypted({ address, tls }: PostgresqlSourceFacts): CheckOutcome {
       : "Set ssl = 'on' on the server (needs a certificate and a reload), then remove --disable-ssl.";
   return warn('no TLS, as requested', {
     required: 'TLS',
-    detail: 'Rows and passwords cross the network unencrypted.',
+    detail: 'Without TLS, rows and passwords cross the network unencrypted.',
     fix: { text: text },
   });
 }
 
 function withoutTls({ tls }: PostgresqlSourceFacts) {
-  const open = tls.plaintext === 'accepted' ? ' The server accepts this login without TLS.' : '';
+  const open = tls.plaintext === 'accepted' ? ' The server accepts the login without TLS.' : '';
   return {
     required: "ssl = 'on', or disable_ssl",
-    detail: `The migration requests TLS and would fail with this error.${open}`,
+    detail: `The migration requests TLS and would fail with the same error.${open}`,
     fix: {
       notSimulated: loginFailedReason,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",
-        // With ssl = on and without these files, the server does not start again.
+        // PostgreSQL does not start again with ssl = on and without the files server.crt and server.key.
         `test -s server.crt && test -s server.key && psql -X -c "ALTER SYSTEM SET ssl = 'on'"`,
       ],
       undoShell: [`psql -X -c "ALTER SYSTEM SET ssl = 'off'"`],
@@ -61,7 +61,7 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
   };
 }
 
-/** An error about the certificate comes from our verification, an alert from the server. */
+/** An error about the certificate comes from the verification in this program; a TLS alert comes from the server. */
 function handshakeFailure(message: string) {
   return /certificate|cert's|issuer/i.test(message) && !/alert/.test(message) ? unverified : brokenTls;
 }
@@ -77,7 +77,7 @@ const unverified = {
 
 const brokenTls = {
   required: 'a complete TLS handshake',
-  detail: 'The server offers TLS but the handshake fails; it would fail for the service too.',
+  detail: 'The server offers TLS but the handshake fails; the handshake with the service would fail too.',
   fix: {
     text: 'Check the certificate and its key, ssl_min_protocol_version and ssl_max_protocol_version (TLSv1.2 or newer is needed) and ssl_ciphers.',
   },

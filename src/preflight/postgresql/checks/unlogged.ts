@@ -41,17 +41,21 @@ export const unloggedCheck = databaseCheck({
     if (tables.length === 0) return pass('none');
     const observed = pluralize(tables.length, 'table');
     if (options.method === 'dump') {
-      return info(observed, { detail: 'A dump contains their rows.', objects: firstListedObjects(tables) });
+      return info(observed, {
+        detail: 'A dump contains the rows of unlogged tables.',
+        objects: firstListedObjects(tables),
+      });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]);
-    // A table changed to LOGGED is published, and then it needs a replica identity like every table.
+    // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter(
       (table) => table.unlogged && replicaIdentityProblem(table, version) !== undefined,
     );
     const keys = lacking.flatMap((table) => {
       const identity = usableReplicaIdentity(table, unequal, version);
-      // Where a superuser skips the statement, it would publish the table without an identity.
+      // If a superuser skips the replica identity, SET LOGGED must be skipped too, or the table would be published
+      // without a replica identity.
       return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
@@ -80,17 +84,17 @@ export const unloggedCheck = databaseCheck({
         ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once they are published, their UPDATE and DELETE fail without one.`}`,
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
       },
     };
     return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
   },
 });
 
-/** A logged table cannot reference an unlogged one. */
+/** PostgreSQL does not allow a logged table to reference an unlogged one. */
 function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedReference[]): boolean {
   const reached = new Set([table]);
-  // Elements added during the iteration are visited too.
+  // The loop also visits elements that are added during the iteration.
   for (const one of reached) {
     if (stuck.includes(one)) return true;
     for (const { from, to, logged } of references) if (from === one && !logged) reached.add(to);
@@ -112,7 +116,7 @@ function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
   ];
 }
 
-/** Version 10 does not replicate TRUNCATE. */
+/** PostgreSQL 10 does not replicate TRUNCATE. */
 const truncateSent = 110_000;
 
 /** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
@@ -126,7 +130,10 @@ function truncateImpact(outward: readonly UnloggedReference[], truncated: readon
   return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
 }
 
-/** A logged table cannot reference an unlogged one, so referenced tables come first. Tables in a cycle keep their order. */
+/**
+ * A logged table cannot reference an unlogged one, so SET LOGGED must run for referenced tables first. Tables that
+ * reference each other in a cycle keep their order.
+ */
 export function referencedTablesFirst(
   tables: readonly string[],
   references: readonly UnloggedReference[],

@@ -40,17 +40,17 @@ export const untrustedLangCheck = databaseCheck({
       return fail(['continuous', 'dump'], observed, {
         headline: 'The target does not provide the library of a function',
         required: 'libraries that the target provides',
-        detail: `The code of these functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${unlistedNote(missing)}`,
+        detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${unlistedNote(missing)}`,
         objects: firstListedObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'the schema owner',
-          text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add its extension to --target-extensions.',
+          text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add the extension of the library to --target-extensions.',
         },
       });
     }
     return warn(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
-      detail: `Creating them needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without them and the objects that depend on them.${unlistedNote(functions)}`,
+      detail: `To create functions in an untrusted language needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${unlistedNote(functions)}`,
       objects: firstListedObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'the schema owner',

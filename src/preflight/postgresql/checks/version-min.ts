@@ -18,7 +18,8 @@ export const postgresqlVersionMinCheck = serverCheck({
     if (version >= supportedSince) {
       return fail(['continuous'], versionText, {
         required: '10',
-        detail: 'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works.',
+        detail:
+          'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works with older versions too.',
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
@@ -30,7 +31,10 @@ export const postgresqlVersionMinCheck = serverCheck({
   },
 });
 
-/** Publications and pgoutput exist since 10; 9.6 is the oldest version that current tools dump. */
+/**
+ * Publications and pgoutput exist since PostgreSQL 10; 9.6 is the oldest version that current releases of pg_dump
+ * support.
+ */
 const logicalSince = 100_000;
 
 const supportedSince = 90_600;

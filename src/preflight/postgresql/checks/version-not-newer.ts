@@ -26,7 +26,7 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
         targetVersion === undefined ? 'the version of the target is not known' : 'the version of the target is invalid';
       return {
         ...unknown(`${source}; ${why}`, {
-          text: 'Provide the version of the cluster, for example --target-version 17.',
+          text: 'Provide the version of the target cluster, for example --target-version 17.',
         }),
         headline: 'The version of the target is not known',
         settledBy: '--target-version',

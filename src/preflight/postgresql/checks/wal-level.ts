@@ -22,10 +22,12 @@ export const walLevelCheck = serverCheck({
         ? 'logical decoding requires wal_level >= logical'
         : 'logical decoding requires "wal_level" >= "logical"';
     const pending =
-      settings.get('wal_level')?.pendingRestart === true ? ' A changed value takes effect after a restart.' : '';
+      settings.get('wal_level')?.pendingRestart === true
+        ? ' A changed value of wal_level takes effect after a restart.'
+        : '';
     const more = {
       required: 'logical',
-      detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and leave its publication behind.${pending} ${restartImpact(activity)}`,
+      detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and its publication would remain on the source.${pending} ${restartImpact(activity)}`,
       fix: alterSystemFix(settings, { wal_level: 'logical' }),
     };
     return fail(['continuous'], observed, more);

@@ -34,7 +34,7 @@ export const walRateCheck = serverCheck({
       detail: `${sum}; ${binarySizeText(free)} are free. A full disk stops the server: "could not write to file pg_wal/…: No space left on device".`,
       fix: {
         by: 'the server administrator',
-        text: 'Free disk space, migrate when less data is written, or limit the retained WAL with max_slot_wal_keep_size: then the migration fails instead of the server.',
+        text: 'Free disk space, migrate when less data is written, or limit the retained WAL with max_slot_wal_keep_size: a migration that exceeds the limit then fails, but the server does not.',
       },
     });
   },

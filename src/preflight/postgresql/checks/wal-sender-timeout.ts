@@ -18,9 +18,10 @@ export const walSenderTimeoutCheck = serverCheck({
     const spans = found.map(({ value }) => parseMilliseconds(value, 'ms') ?? 0).filter((span) => span > 0);
     const shortest = Math.min(...spans);
     if (spans.length === 0) return pass('off');
-    if (shortest >= 30_000) return pass(timeSpanText(shortest), { required: 'at least 30 s, or 0' });
+    if (shortest >= 30_000)
+      return pass(timeSpanText(shortest), { required: 'a wal_sender_timeout of at least 30 s, or 0' });
     return warn(timeSpanText(shortest), {
-      required: 'at least 30 s, or 0',
+      required: 'a wal_sender_timeout of at least 30 s, or 0',
       detail:
         'A target that is busy for longer loses its connection repeatedly: "terminating walsender process due to replication timeout".',
       fix: alterSystemFix(settings, { wal_sender_timeout: '5min' }),

@@ -36,19 +36,22 @@ export const walSendersCheck = serverCheck({
     if (free >= needed) {
       return warn(observed, {
         required,
-        detail: `${detail} The migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
+        detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
         fix,
       });
     }
     return fail(['continuous'], observed, {
       required,
-      detail: `${detail} The copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
       fix,
     });
   },
 });
 
-/** Before 12 WAL senders are taken from max_connections, and with too many of them the server does not start. */
+/**
+ * Before PostgreSQL 12, WAL senders are part of max_connections, and with too many WAL senders the server does not
+ * start.
+ */
 function connectionsFor(senders: number, settings: ServerSettings, version: number) {
   const reserved = numericSettingOf(settings, 'superuser_reserved_connections', 3);
   const connections = numericSettingOf(settings, 'max_connections', 100);

@@ -19,26 +19,29 @@ export const xidWraparoundCheck = serverCheck({
     if (age < failsafeAge) return pass(observed);
     const fix = {
       by: 'a superuser',
-      text: `Find what holds back VACUUM (old transactions, prepared transactions, replication slots), then run VACUUM (FREEZE) in database ${database}. A database that accepts no connections must allow them first.`,
+      text: `Find what holds back VACUUM (old transactions, prepared transactions, replication slots), then run VACUUM (FREEZE) in database ${database}. Connections to a database that accepts none must be allowed first.`,
     };
     if (age >= limit) {
       return fail(['continuous'], observed, {
         headline: 'The server assigns no more transaction ids',
         required,
-        detail: `At age ${limit} the server refuses everything that writes: "database is not accepting commands … to avoid wraparound data loss in database "${database}"". That includes the writes of the application and CREATE PUBLICATION. A dump only reads.`,
+        detail: `At a transaction id age of ${limit} the server refuses all statements that write: "database is not accepting commands … to avoid wraparound data loss in database "${database}"". These include writes of the application and CREATE PUBLICATION. A dump is possible, because it only reads.`,
         fix,
       });
     }
     return warn(observed, {
       required,
-      detail: `${limit - age} transactions are left until the server refuses everything that writes, ${limit}. A server whose autovacuum works stays below 200 million (autovacuum_freeze_max_age), so something prevents it. If the limit is reached during the migration, the application stops.`,
+      detail: `${limit - age} transactions are left until the server refuses all statements that write, at ${limit}. On a server whose autovacuum works, the age stays below 200 million (autovacuum_freeze_max_age), so something prevents autovacuum. If the limit is reached during the migration, the application stops.`,
       fix,
     });
   },
 });
 
-/** Half of all ids. The server stops 3 million before it, before PostgreSQL 14 1 million (SetTransactionIdLimit). */
+/**
+ * Half of all transaction ids: the distance at which they wrap around. The server stops to assign transaction ids 3
+ * million before the wraparound; before PostgreSQL 14, 1 million before it (SetTransactionIdLimit).
+ */
 const wrapLimit = 2 ** 31 - 1;
 
-/** Default of vacuum_failsafe_age, at which VACUUM leaves out everything that is not urgent. */
+/** The default of vacuum_failsafe_age, at which VACUUM skips all work that is not urgent. */
 const failsafeAge = 1_600_000_000;

@@ -2,34 +2,41 @@ import type { SqlToken } from './tokenize.ts';
 
 /** Tracks the control flow of a function body while its tokens are read in order. */
 export interface ControlFlow {
-  /** Receives every token in order. `isOuter`: the token is not inside parentheses. */
+  /**
+   * Must be called with every token of the function body, in order. `isOuter`: whether the token is outside of
+   * parentheses.
+   */
   take(token: SqlToken, isOuter: boolean): void;
-  /** The current token is executed in every call of the function, unless an earlier statement returned. */
+  /** Whether the current token is executed in every call of the function, unless an earlier statement returned. */
   isReached(): boolean;
-  /** The current statement is EXECUTE, which runs strings. */
+  /** Whether the current statement is EXECUTE, which runs a string as a statement. */
   isDynamic(): boolean;
-  /** The next token begins a declaration or a statement. */
+  /** Whether the next token begins a declaration or a statement. */
   isStart(): boolean;
   isDeclaring(): boolean;
 }
 
-/** SQL has no branches. */
+/** Control flow of a body in the language SQL, which has no branches. */
 export function createSqlControlFlow(): ControlFlow {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
-/** For PL/pgSQL, which begins with a block or with declarations. */
+/** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
 export function createPlpgsqlControlFlow(): ControlFlow {
-  /** `armed`: after its condition, so that the statements may not run. */
+  /**
+   * Open blocks, branches and loops. `armed`: the condition has been read, so the statements that follow may not run.
+   */
   const frames: { word: string; armed: boolean }[] = [];
   let isStart = true;
   let isDeclaring = false;
   let isDynamic = false;
-  /** Depth of CASE expressions, which have THEN, ELSE and END as well. */
+  /** Nesting depth of CASE expressions, which contain the keywords THEN, ELSE and END too. */
   let cases = 0;
   let isClosed = false;
   let isLabel = false;
-  /** Inside a RETURN statement, and after one that no branch skips. */
+  /**
+   * `isLeaving`: the token is inside a RETURN statement; `isOver`: the token follows a RETURN that every call executes.
+   */
   let isLeaving = false;
   let isOver = false;
   return {
@@ -61,7 +68,7 @@ export function createPlpgsqlControlFlow(): ControlFlow {
       else if (text === 'end' && cases > 0) cases -= 1;
       else if (cases === 0 && (text === 'then' || text === 'else' || text === 'loop')) {
         const frame = frames.at(-1);
-        // ELSE of IF counts as always executed, like the statements after `IF … THEN RETURN … END IF`.
+        // The ELSE branch of IF counts as always executed, like the statements after `IF … THEN RETURN … END IF`.
         if (frame !== undefined && frame.word !== 'begin') frame.armed = text !== 'else' || frame.word !== 'if';
         isStart = true;
       } else if (began && text === '<<') isLabel = true;

@@ -4,19 +4,22 @@ import { type OperandPair, readOperands } from './operands.ts';
 import { createStatementContext, type QualifiedName } from './statement-context.ts';
 import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
-/** A name in a function body at a place where only a relation, a function, a type or an operator can stand. */
+/** A name in a function body that can only be the name of a relation, a function, a type or an operator. */
 export interface NameReference {
   readonly kind: QualifiedName['kind'] | 'operator';
-  /** undefined: the search_path decides. */
+  /** The schema of the name; undefined if the search_path decides. */
   readonly schema: string | undefined;
   readonly name: string;
-  /** It is not in a branch, a loop or a string, and no exception handler catches the error. */
+  /**
+   * Whether every call uses the name: it is not in a branch, a loop or a string, and no exception handler catches the
+   * error.
+   */
   readonly certain: boolean;
-  /** Types or arguments beside an operator. */
+  /** The operands of an operator, if the name is an operator. */
   readonly operands?: OperandPair;
 }
 
-/** Returns the names in a function body. A name that may be a column, a variable or an alias is left out. */
+/** Returns the names in a function body. Names that may be a column, a variable or an alias are left out. */
 export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
   const tokens = tokenize(text);
   const isCaught = tokens.some(
@@ -26,7 +29,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
   const context = createStatementContext();
   const queries = queriesIn(tokens);
   const references: NameReference[] = [];
-  /** Position of the variable in a declaration; its type follows. */
+  /** Position of the variable name in a declaration, which the type follows. */
   let variable = -1;
   for (let at = 0; at < tokens.length; ) {
     const token = tokens[at]!;
@@ -64,7 +67,7 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
     const reference = toReference(found);
     if (reference !== undefined) {
       const isQuery = reference.schema === undefined && reference.kind !== 'type' && queries.has(reference.name);
-      // Declarations are resolved before any statement runs.
+      // PL/pgSQL resolves the types of declarations before any statement runs.
       if (!isQuery) references.push({ ...reference, certain: certain || flow.isDeclaring() });
     }
     if (names.length === 1) context.pass(tokens, at);
@@ -73,20 +76,22 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
   return references;
 }
 
-/** The string is the whole argument of EXECUTE, without an operator after it. */
+/** Whether the string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
   return (
     next === undefined || isSymbolToken(next, ';') || isKeywordToken(next, 'into') || isKeywordToken(next, 'using')
   );
 }
 
-/** A name with a database in front is left out, because no dump could contain it. */
+/** A name that includes a database is left out, because no dump could contain the function. */
 function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kind' | 'schema' | 'name'> | undefined {
   const [name, schema, ...more] = (found?.names ?? []).toReversed();
   return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
 }
 
-/** `t%ROWTYPE` and `t.a%TYPE` name a relation. In `c CURSOR` the first word is not a type. */
+/**
+ * In PL/pgSQL, `t%ROWTYPE` and `t.a%TYPE` name a relation. In the declaration `c CURSOR` the word CURSOR is not a type.
+ */
 function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
   const isRow = isKeywordToken(tokens[end + 1], 'rowtype');
@@ -99,7 +104,7 @@ function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   return isSymbolToken(tokens[end], '%') && (isKeywordToken(next, 'type') || isKeywordToken(next, 'rowtype'));
 }
 
-/** Names of WITH queries: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+/** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {

@@ -2,8 +2,8 @@ import type { QualifiedName } from './statement-context.ts';
 import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
 
 /**
- * The name in a string that is resolved at run time: `nextval('a')`, `'a.b'::regclass`, `regtype 'a'`, `CAST('a' AS
- * regproc)`, `to_tsvector('a', b)`.
+ * The object name in a string that PostgreSQL resolves when the function runs: `nextval('a')`, `'a.b'::regclass`,
+ * `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`.
  */
 export function nameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
   const token = tokens[at];
@@ -17,7 +17,7 @@ export function nameInStringAt(tokens: readonly SqlToken[], at: number): Qualifi
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
-/** The function or type that resolves the string. */
+/** The function or type that resolves the name in the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (
@@ -26,7 +26,7 @@ function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
-    // `nextval('a'::text)` resolves the name as well.
+    // In `nextval('a'::text)` the function resolves the name, too.
     const isText = isSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbolToken(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
@@ -55,7 +55,7 @@ const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
   regdictionary: 'text search dictionary',
 };
 
-/** Functions whose first argument is a name only when there are several. */
+/** Functions whose first argument is a name only if there are several arguments. */
 const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
   to_tsvector: 'text search configuration',
   json_to_tsvector: 'text search configuration',

@@ -1,12 +1,12 @@
 import { isSymbolToken, qualifiedNameAt, type SqlToken } from './tokenize.ts';
 
-/** An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
+/** An operand: An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
 export type Operand = { readonly argument: string } | { readonly type: string };
 
-/** The left and the right operand; undefined: its type is not known. */
+/** The left and the right operand of an operator; undefined if the type is not known. */
 export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
 
-/** undefined: the token is not an operator, is qualified with a schema, or is an assignment. */
+/** The operands; undefined if the token is not an operator, is qualified with a schema, or is an assignment. */
 export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (token?.kind !== 'symbol' || !operator.test(token.text) || isSymbolToken(before, '.')) return undefined;
@@ -36,7 +36,7 @@ function argumentOf(token: SqlToken | undefined): Operand | undefined {
   return isOne ? { argument: token.text } : undefined;
 }
 
-/** In PL/pgSQL and in UPDATE `=` is also an assignment. */
+/** In PL/pgSQL and in UPDATE statements `=` is also an assignment. */
 function comparesAfter(token: SqlToken | undefined): boolean {
   return isSymbolToken(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
 }

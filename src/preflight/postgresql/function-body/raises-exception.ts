@@ -1,6 +1,6 @@
 import { isKeywordToken, type SqlToken, tokenize } from './tokenize.ts';
 
-/** Whether a function in PL/pgSQL raises an exception: in every call, in some cases, or never. */
+/** How often a PL/pgSQL function raises an exception: in every call, in some cases, or never. */
 export function raisesException(body: string): 'always' | 'sometimes' | 'never' {
   const tokens = tokenize(body);
   const found = tokens.some((token, at) => isKeywordToken(token, 'raise') && isError(tokens[at + 1]));
@@ -17,7 +17,7 @@ function isError(next: SqlToken | undefined): boolean {
 
 const quietLevels: ReadonlySet<string> = new Set(['debug', 'log', 'info', 'notice', 'warning']);
 
-/** Words after which a statement may not run. An exception handler is `WHEN …`, like a branch of CASE. */
+/** Keywords after which a statement may not run. An exception handler begins with WHEN, like a branch of CASE. */
 const branchingWords: ReadonlySet<string> = new Set([
   'if',
   'case',

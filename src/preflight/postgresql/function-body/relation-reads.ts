@@ -1,11 +1,12 @@
 import type { FunctionBody } from '../queries/function-bodies.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 
-/** A relation that a function body names; without a schema it may be any of that name. */
+/** A relation that a function body names; a name without a schema stands for every relation with that name. */
 export type RelationRead = Pick<NameReference, 'schema' | 'name' | 'certain'>;
 
 /**
- * Relations that a function reads, directly and through functions and views that it uses, as far as their bodies name them.
+ * The relations that a function reads, directly and through the functions and views that it uses, as far as their
+ * bodies name them.
  */
 export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => readonly RelationRead[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
@@ -28,7 +29,7 @@ export function createRelationReads(bodies: readonly FunctionBody[]): (oid: stri
   return (oid) => {
     const reached = new Set([oid]);
     const reads: RelationRead[] = [];
-    // Iterating a Set includes elements that are added during the loop.
+    // The loop over a Set also visits elements that are added during the loop.
     for (const one of reached) {
       for (const reference of named(one)) {
         if (reference.kind === 'relation') reads.push(reference);

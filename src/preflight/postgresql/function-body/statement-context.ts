@@ -1,30 +1,33 @@
 import type { NamedObject } from '../queries/named-objects.ts';
 import { isKeywordToken, isSymbolToken, type SqlToken } from './tokenize.ts';
 
-/** Tracks the context of a name in a statement, which decides what kind of object it names. */
+/** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
 export interface StatementContext {
   isOuter(): boolean;
-  /** A new statement begins. */
+  /** Must be called when a new statement begins. */
   restart(): void;
-  /** Receives a token that is not part of a name, or a name of one word. */
+  /** Must be called with each token that is not part of a name, and with each name of one word. */
   pass(tokens: readonly SqlToken[], at: number): void;
-  /** The kind of object of the name from `at` to `end`; undefined: a column, a variable, an alias or a keyword. */
+  /**
+   * The kind of object that the name at the tokens `at` to `end` stands for; undefined for a column, a variable, an
+   * alias or a keyword.
+   */
   read(tokens: readonly SqlToken[], at: number, end: number, names: readonly string[]): QualifiedName | undefined;
 }
 
-/** A name with its schema, if any, and the kind of object that it names. */
+/** An object name, with its schema if it has one, and the kind of the object. */
 export interface QualifiedName {
   readonly kind: NamedObject['kind'];
   readonly names: readonly string[];
 }
 
-/** The context inside a pair of parentheses. */
+/** The context inside one pair of parentheses. */
 interface ParenthesisLevel {
-  /** It contains a query, so that FROM is not part of EXTRACT or TRIM. */
+  /** Whether the parentheses contain a query, so that FROM is not part of EXTRACT or TRIM. */
   hasQuery: boolean;
-  /** Inside a FROM list. */
+  /** Whether the token is inside a FROM list. */
   isList: boolean;
-  /** Inside a MERGE statement. */
+  /** Whether the token is inside a MERGE statement. */
   isMerge: boolean;
   readonly isCast: boolean;
 }
@@ -60,7 +63,7 @@ export function createStatementContext(): StatementContext {
       if (isSymbolToken(before, '::') || (top().isCast && isKeywordToken(before, 'as'))) return { kind: 'type', names };
       if (isSymbolToken(tokens[end], '(') && !isKeywordToken(before, 'into')) {
         const { text } = tokens[at]!;
-        // WHEN NOT MATCHED THEN INSERT (a, b)
+        // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
         const isKeyword = isClause && isKeywordToken(tokens[at], text);
         return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
@@ -84,7 +87,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
   if (isKeywordToken(before, 'from')) return level.isList;
   if (isKeywordToken(before, 'into')) return isKeywordToken(first, 'insert') || isKeywordToken(first, 'merge');
   if (isKeywordToken(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
-  // USING of DELETE and MERGE; USING of JOIN has parentheses.
+  // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
   if (isKeywordToken(before, 'using')) return level.isList;
   if (isKeywordToken(before, 'update')) {
     return (
@@ -99,7 +102,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   if (!level.hasQuery || isKeywordToken(tokens[at - 1], 'distinct')) return false;
-  // FETCH NEXT FROM c and MOVE FROM c name a cursor.
+  // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
     if (isKeywordToken(tokens[back], 'fetch') || isKeywordToken(tokens[back], 'move')) return false;
   }
@@ -115,11 +118,11 @@ function opensRelations(before: SqlToken | undefined): boolean {
   );
 }
 
-/** After an alias or another name the parentheses contain names of columns. */
+/** Parentheses after an alias or another name contain column names. */
 function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
-  // Without TIME it is a name, because ZONE is not reserved: FROM zone z(a, b)
+  // Without TIME, ZONE is a name, because it is not a reserved word: FROM zone z(a, b)
   if (isKeywordToken(before, 'zone')) return isKeywordToken(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
@@ -130,9 +133,12 @@ const queryWords = wordSet('select delete insert update merge perform values wit
 const listEnds = wordSet(
   'where group order having limit offset fetch union except intersect window returning set loop then for when into',
 );
-/** Words that a function call may follow, and that are not names of functions unless quoted. */
+/** Keywords that a function call may follow, and that are no function names unless quoted. */
 const wordsBeforeCalls = wordSet(
   'all and any array assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform placing query return returning select set similar some then to union until using values when where while',
 );
-/** In `CREATE TABLE t`, `DROP TABLE t` and the like TABLE is not the query `TABLE t`, and `t` may be new or missing. */
+/**
+ * In `CREATE TABLE t` and `DROP TABLE t`, TABLE is not the query `TABLE t`, and the table may not exist yet or no
+ * longer.
+ */
 const wordsBeforeDdlTable = wordSet('alter create drop foreign into on temp temporary unlogged');

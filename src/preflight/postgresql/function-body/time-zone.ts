@@ -1,6 +1,6 @@
 /**
- * Whether the result of a function declared IMMUTABLE depends on the time zone: it converts between types with and without
- * time zone, and names no zone. The result is a heuristic over the text.
+ * Whether the result of a function declared IMMUTABLE depends on the time zone, because it converts between types with
+ * and without time zone and names no zone. The result is a guess from the text of the function body.
  */
 export function dependsOnTimeZone(text: string, types: readonly string[]): boolean {
   const words = text

@@ -1,12 +1,15 @@
-/** A token of a function body, as detailed as the analysis of names needs it. */
+/** A token of a function body, with the details that the analysis of names uses. */
 export type SqlToken =
-  /** As the catalogs store it: folded to lower case unless it was quoted. */
+  /** The text of the token as system catalogs store names: in lower case unless it was quoted. */
   | { readonly kind: 'word'; readonly text: string; readonly quoted: boolean }
   /** A string constant without its quotes. */
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'symbol'; readonly text: string };
 
-/** Splits a function body into tokens, without comments and white space. An unterminated token extends to the end. */
+/**
+ * Splits a function body into tokens, and leaves out comments and white space. A string or comment without an end
+ * extends to the end of the function body.
+ */
 export function tokenize(body: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   for (let at = 0; at < body.length; ) {
@@ -25,7 +28,7 @@ export function isSymbolToken(token: SqlToken | undefined, text: string): boolea
   return token?.kind === 'symbol' && token.text === text;
 }
 
-/** The words of `a.b.c`; empty when there is no word at `from`. */
+/** The words of a qualified name such as `a.b.c`; empty if there is no word at `from`. */
 export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): readonly string[] {
   const names: string[] = [];
   for (let at = from; ; at += 2) {
@@ -54,7 +57,7 @@ function readToken(body: string, at: number): TokenRead {
   }
   const word = matchAt(body, at, plainWord);
   if (word !== undefined) {
-    // The server folds only A to Z.
+    // PostgreSQL converts only the letters A to Z of unquoted names to lower case.
     const text = word.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
     return { token: { kind: 'word', text, quoted: false }, end: at + word.length };
   }
@@ -83,8 +86,8 @@ const dollar = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const quotedWord = /"(?:[^"]|"")*(?:"|$)/y;
 const plainWord = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
 /**
- * Numbers and parameters count as symbols, because they are not names. An operator ends before a comment, and ends with +
- * or - only when it contains one of ~ ! @ # % ^ & | ` ?
+ * Numbers and parameters are tokens of the kind symbol, because they are not names. A PostgreSQL operator ends before a
+ * comment, and its last character is + or - only if it contains one of ~ ! @ # % ^ & | ` ?
  * (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS).
  */
 const signs = '(?:(?!--|/\\*)[-+*/<>=~!@#%^&|`?])*';

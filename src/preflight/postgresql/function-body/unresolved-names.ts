@@ -5,26 +5,31 @@ import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { findNameReferences, type NameReference } from './name-references.ts';
 import type { Operand } from './operands.ts';
 
-/** A name that a function resolves only with the search_path of its caller. */
+/** A name in a function body that can be resolved only with the search_path of the caller. */
 export interface UnresolvedName {
-  /** Signature of the function. */
+  /** Signature of the function that contains the name. */
   readonly signature: string;
   readonly kind: NameReference['kind'];
   readonly name: string;
-  /** The object that calls the function, directly or through other functions. */
+  /** The object whose evaluation calls the function, directly or through other functions. */
   readonly use: string;
-  /** The migration fails in any case, and not only when rows are written later or a branch is taken. */
+  /** Whether the migration fails in every case, not only when rows are written later or when a branch is executed. */
   readonly fails: boolean;
-  /** It fails only with the continuous method: when a publication is created or changes are applied. */
+  /**
+   * Whether the migration fails only with the continuous method: when a publication is created or changes are applied.
+   */
   readonly onlyContinuous: boolean;
   /**
-   * A search_path with which the function and its callees work; undefined: a name exists in several schemas, so that only
-   * the owner knows which is meant.
+   * A search_path with which the function and the functions it calls work; undefined if a name exists in several
+   * schemas, because only the owner knows which schema is meant.
    */
   readonly path: readonly string[] | undefined;
 }
 
-/** One for each function and its caller; those that fail in any case come first. */
+/**
+ * Finds names that the empty search_path of a migration does not resolve: one result for each function and its caller,
+ * those that always fail first.
+ */
 export function findUnresolvedNames(
   uses: readonly FunctionUse[],
   bodies: readonly FunctionBody[],
@@ -39,17 +44,17 @@ export function findUnresolvedNames(
 interface AnalysedFunction {
   readonly body: FunctionBody;
   readonly unresolved: readonly NameReference[];
-  /** Calls qualified with a schema, which do not depend on the search_path. */
+  /** Function calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
-  /** Object ids of all called functions, qualified or not. */
+  /** Object ids of all functions that the body calls, qualified or not. */
   readonly reaches: readonly string[];
-  /** Schemas of its names; undefined: a name exists in several schemas. */
+  /** Schemas of the names in the body; undefined if a name exists in several schemas. */
   readonly schemas: readonly string[] | undefined;
 }
 
 type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 
-/** Analyses a function body on first use, because most functions are not called here. */
+/** Analyses a function body on first use, because most functions are not called by any of the objects. */
 function analyseFunctions(
   bodies: readonly FunctionBody[],
   meanings: readonly NamedObject[],
@@ -60,7 +65,7 @@ function analyseFunctions(
     joinKey(isView ? 'relation' : 'function', schema, name),
   );
   const named = groupByKey(meanings, ({ kind, name }) => joinKey(kind, name));
-  // Every relation has a row type.
+  // Every relation has a row type of the same name, so a type name can also match a relation.
   const homesOf = ({ kind, name }: Pick<NameReference, 'kind' | 'name'>) => [
     ...new Set(
       [kind, ...(kind === 'type' ? ['relation'] : [])]
@@ -77,7 +82,7 @@ function analyseFunctions(
     const placesOf = (reference: NameReference) => {
       if (reference.operands === undefined) return homesOf(reference);
       const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
-      // An entry without an operand type applies to every operand.
+      // A known operator without an operand type applies to every operand.
       const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(reference.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
     };
@@ -104,7 +109,7 @@ function analyseFunctions(
   };
 }
 
-/** Empty when the type is not known. */
+/** The type of an operand; empty if the type is not known. */
 function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): string {
   if (operand === undefined) return '';
   if ('type' in operand) return operand.type;
@@ -112,12 +117,12 @@ function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): s
   return types[argument.startsWith('$') ? Number(argument.slice(1)) - 1 : names.indexOf(argument)] ?? '';
 }
 
-/** Not all operators are known, so that the schema of the function and public are included. */
+/** Not all operators are known, so the schema of the function and public are added to the search_path. */
 function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | undefined {
   const homes = new Set<string>();
   const own: string[] = [];
   const seen = new Set([oid]);
-  // Iterating a Set includes elements that are added during the loop.
+  // The loop over a Set also visits elements that are added during the loop.
   for (const next of seen) {
     const entry = library(next);
     if (entry === undefined || (next !== oid && hasPath(entry.body))) continue;
@@ -130,8 +135,8 @@ function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | un
 }
 
 /**
- * Follows the calls from one object. A function with its own search_path ends the search, because its callees have that
- * path as well.
+ * Follows the function calls from one object. The search ends at a function that sets its own search_path, because the
+ * functions it calls have the same search_path.
  */
 function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonly UnresolvedName[] {
   const found: UnresolvedName[] = [];
@@ -139,14 +144,14 @@ function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonl
   const queue = [{ oid: use.calls, certain: true }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const entry = library(next.oid);
-    // Visited again when the call is certain now and was not before.
+    // A function is visited again if a call is certain now, and the earlier call was not.
     const isKnown = seen.get(next.oid) === true || seen.get(next.oid) === next.certain;
     if (entry === undefined || hasPath(entry.body) || isKnown) continue;
     seen.set(next.oid, next.certain);
     const { certain } = next;
     const reference = entry.unresolved.find((one) => one.certain) ?? entry.unresolved[0];
     if (reference !== undefined) {
-      // Creating an index or attaching a partition parses an inlined function even when the table is empty.
+      // CREATE INDEX and ATTACH PARTITION parse an inlined function even when the table is empty.
       const isMade = isInlined(entry.body) && next.oid === use.calls && evaluatedAtCreation.has(use.kind);
       found.push({
         signature: entry.body.signature,
@@ -165,12 +170,12 @@ function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonl
 
 const evaluatedAtCreation: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'unique', 'generated', 'partition']);
 
-/** By a SET clause, or because its body sets one. */
+/** Whether the function sets a search_path, in a SET clause or in its body. */
 function hasPath({ hasPath, text }: FunctionBody): boolean {
   return hasPath || /search_path/i.test(text);
 }
 
-/** A function with several statements is not inlined. */
+/** PostgreSQL does not inline a function with several statements. */
 function isInlined({ inlined, text }: FunctionBody): boolean {
   return inlined && !/;\s*\S/.test(text);
 }

@@ -1,6 +1,7 @@
 /**
- * Whether the result of a function declared IMMUTABLE changes over time: it reads the clock or generates values. `perhaps`:
- * it uses only the date or a part of the time. The result is a heuristic over the text.
+ * Whether the result of a function declared IMMUTABLE changes over time, because the function reads the clock or
+ * generates values. `perhaps`: the function uses only the date or a part of the time. The result is a guess from the
+ * text of the function body.
  */
 export function detectVolatility(text: string): 'surely' | 'perhaps' | undefined {
   const words = text

@@ -2,19 +2,22 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Sessions of one role, which a restart of the server would end. Our own sessions are left out. */
+/** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
 export interface UserSessions {
   readonly user: string;
   readonly sessions: number;
-  /** Seconds since its longest transaction began; undefined: none, or hidden from this role. */
+  /**
+   * Seconds since the longest transaction of these sessions began; undefined if there is none, or if it is hidden from
+   * this role.
+   */
   readonly seconds: number | undefined;
 }
 
 export const activityQuery: PostgresqlQuery<readonly UserSessions[]> = {
   id: 'activity',
   scope: 'server',
-  // Background workers such as the logical replication launcher have a user too, but no client. For a role without
-  // pg_monitor the type is null.
+  // Background workers such as the logical replication launcher have a user but no client.
+  // pg_stat_activity.backend_type is NULL for a role without pg_monitor.
   sql: (version) => `
     SELECT usename, count(*) AS sessions, extract(epoch FROM max(now() - xact_start))::bigint AS seconds
     FROM pg_stat_activity

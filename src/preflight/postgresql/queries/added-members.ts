@@ -4,23 +4,27 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A function that belongs to an extension whose scripts do not name it: ALTER EXTENSION … ADD made it a member. */
+/**
+ * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
+ * ADD made it a member.
+ */
 export interface AddedMember {
   /** Quoted. */
   readonly extension: string;
   /** With argument types. */
   readonly signature: string;
-  /** An object that depends on it; undefined: none. */
+  /** An object that depends on the function; undefined if there is none. */
   readonly user: string | undefined;
 }
 
-/** Bytes of the scripts of one extension that are read; larger ones have thousands of functions. */
+/** Maximum bytes of the scripts of one extension that are read; larger ones have thousands of functions. */
 const scriptLimit = 2 * 1024 ** 2;
 
 /**
- * Only a superuser may read the scripts. They are read as bytes, because their encoding may not be that of the database. The
- * scripts of all versions count: an extension that was updated has functions of each. A link may lead nowhere, and the
- * constructors of a range type and its multirange type come with the type. In some languages lower('I') is not 'i'.
+ * Only a superuser may read the scripts of extensions. Extension scripts are read as bytes, because their encoding may
+ * not be that of the database. The scripts of all versions are read, because an extension that was updated has
+ * functions of each version. A script may be a link without a target. The constructors of a range type and its
+ * multirange type are created with the type. In some locales lower('I') is not 'i'.
  */
 export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
   id: 'added-members',

@@ -4,18 +4,18 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An ACCESS EXCLUSIVE lock on a system catalog: no new session gets past its login. */
+/** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
 export interface CatalogLock {
   readonly catalog: string;
-  /** undefined: a catalog that all databases share. */
+  /** The database of the locked catalog; undefined for a catalog that all databases share. */
   readonly database: string | undefined;
-  /** Process id; undefined: a prepared transaction, which has none. */
+  /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
   readonly pid: number | undefined;
-  /** Seconds since its transaction began; undefined: hidden from this role. */
+  /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
   readonly seconds: number | undefined;
 }
 
-/** System catalogs have the same OIDs in every database, so that any database knows their names. */
+/** System catalogs have the same OIDs in every database, so the query can run in any database. */
 export const catalogLocksSql = `
   SELECT
     l.relation::regclass AS catalog,
@@ -51,7 +51,7 @@ export const catalogLocksQuery: PostgresqlQuery<readonly CatalogLock[]> = {
   grant: grantMonitorRole,
 };
 
-/** Whether the lock stops a login to this database. */
+/** Whether the lock blocks logins to this database. */
 export function locksDatabase({ database }: CatalogLock, name: string): boolean {
   return database === undefined || database === name;
 }
@@ -64,7 +64,7 @@ export function explainCatalogLocks(
   if (first === undefined) return undefined;
   const { pid, catalog, seconds } = first;
   const since = seconds === undefined ? '' : `, in a transaction that is open for ${seconds} s`;
-  const detail = `${pid === undefined ? 'A prepared transaction' : `Process ${pid}`} holds an ACCESS EXCLUSIVE lock on ${catalog}${since}. Every new session waits for it during the login.`;
+  const detail = `${pid === undefined ? 'A prepared transaction' : `Process ${pid}`} holds an ACCESS EXCLUSIVE lock on ${catalog}${since}. Every new session waits for this lock during the login.`;
   const text =
     pid === undefined
       ? 'End the transaction: SELECT gid FROM pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED.'

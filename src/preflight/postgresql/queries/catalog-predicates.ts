@@ -9,10 +9,11 @@ import {
 } from '../../../postgresql/catalog-oids.ts';
 
 /**
- * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is applied:
- * constraints, indexes and, before PostgreSQL 15, generated columns (pg_class), defaults of generated columns (pg_attrdef),
- * operators used in any of these, operator classes (pg_amproc) and range types (pg_type) of indexes, triggers that fire where
- * changes are applied, and event triggers. Members of extensions are not filtered out here.
+ * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is
+ * applied: constraints, indexes and, before PostgreSQL 15, generated columns (pg_class), defaults of generated columns
+ * (pg_attrdef), operators used in any of these, operator classes (pg_amproc) and range types (pg_type) of indexes,
+ * triggers that fire where changes are applied, and event triggers. The condition does not exclude members of
+ * extensions.
  */
 export const dependsOnUserFunctionSql = `
   d.refclassid = '${oidsOfCatalogs.pg_proc}'
@@ -37,8 +38,8 @@ export const dependsOnUserFunctionSql = `
 `;
 
 /**
- * A permanent table (alias `c`) that a user created in a schema of the system: a publication FOR ALL TABLES includes it, a dump does
- * not. Temporary tables have such a schema too, but another persistence.
+ * Condition for a permanent table (alias `c`) that a user created in a system schema: a publication FOR ALL TABLES
+ * includes such a table, a dump does not. Temporary tables are in a system schema too, but have another persistence.
  */
 export const isSystemSchemaTableSql = `
   c.oid >= '${firstNormalObjectId}'
@@ -52,35 +53,50 @@ export const isSystemSchemaTableSql = `
     )
 `;
 
-/** CURRENT_DATE and the like are nodes of their own (SQLValueFunction). */
+/** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
 export const clockPattern = `:funcid (${clockReadingFunctions}) |SQLVALUEFUNCTION`;
 
-/** The numbers of SQLValueFunction are those of CURRENT_USER and the like (enum SQLValueFunctionOp). */
+/** The numbers are SQLValueFunction operations: CURRENT_USER and similar functions (enum SQLValueFunctionOp). */
 export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
-/** COERCEVIAIO converts by the text form of a value, which depends on DateStyle and the like. */
+/** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
 export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
 
-/** The system column tableoid in an expression. PostgreSQL 12 removed the column oid, which moved its number. */
+/**
+ * Matches the system column tableoid in an expression. PostgreSQL 12 removed the column oid, so the number of tableoid
+ * changed.
+ */
 export function tableOidPattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} `;
 }
 
-/** A CHECK constraint whose expression reads the clock. */
+/** Condition for a CHECK constraint whose expression reads the clock. */
 export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
 
-/** A CHECK constraint (alias `k`) whose expression depends on the session (its role, its settings, its search_path) or on the server. */
+/**
+ * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
+ * on the server.
+ */
 export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
 
-/** One array constant is parsed once, while each element of an IN list is parsed and compared by itself for every row. */
+/**
+ * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared
+ * again for every row.
+ */
 export function isOneOfSql(types: readonly number[], column: string): string {
   return `${column} = ANY ('{${types.join(',')}}')`;
 }
 
-/** A CHECK constraint of a user (alias `k`) that calls one of these functions, or converts a value to or from text. */
+/**
+ * Condition for a CHECK constraint of a user (alias `k`) that calls one of the functions, or converts a value to or
+ * from text.
+ */
 export const dependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsPattern}'`;
 
-/** Anything but a permanent table or index without row security in the default tablespace (alias `c`). */
+/**
+ * Condition for a relation (alias `c`) other than a permanent table or index in the default tablespace without row
+ * security.
+ */
 export const isNotPlainTableSql = `
   (
     c.relkind = 'p'
@@ -92,7 +108,10 @@ export const isNotPlainTableSql = `
   )
 `;
 
-/** Relations that cannot be measured without waiting for a lock. A condition of CASE is evaluated before its result. */
+/**
+ * Relations whose size cannot be measured without waiting for a lock. The expression is a CASE because PostgreSQL
+ * evaluates its condition before its result.
+ */
 export const lockedRelationsSql = `
   (
     SELECT relation
@@ -103,7 +122,7 @@ export const lockedRelationsSql = `
   )
 `;
 
-/** The table `c` has a primary key that serves as replica identity. */
+/** Condition: the table `c` has a primary key that serves as replica identity. */
 export const hasPrimaryKeySql = `
   EXISTS (
     SELECT FROM pg_index i
@@ -115,8 +134,9 @@ export const hasPrimaryKeySql = `
 `;
 
 /**
- * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an identity column
- * always did, so that one index range of pg_depend finds both. Before 15 every attribute is read.
+ * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an
+ * identity column always did, so that one index range of pg_depend finds both. Before PostgreSQL 15 the query must read
+ * every attribute.
  */
 export function hasGeneratedColumnsSql(version: number): string {
   if (version < 100_000) return 'false';
@@ -135,7 +155,7 @@ export function hasGeneratedColumnsSql(version: number): string {
   return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
 }
 
-/** No extension created the object: an extension creates its members on the target as well. */
+/** Condition: no extension created the object; an extension creates its members on the target as well. */
 export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
   return `
     NOT EXISTS (

@@ -2,7 +2,10 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** The client address that the server sees, which differs behind a forwarder; undefined: a Unix-domain socket. */
+/**
+ * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
+ * socket.
+ */
 export const clientAddressQuery: PostgresqlQuery<string | undefined> = {
   id: 'client-address',
   scope: 'server',

@@ -4,7 +4,7 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A collation that a user created. */
+/** A collation that was created by a user, not by initdb or an extension. */
 export interface UserCollation {
   /** Qualified and quoted. */
   readonly name: string;

@@ -2,12 +2,15 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Connection slots of the server. */
+/** The numbers of connection slots of the server. */
 export interface ConnectionCapacity {
   readonly max: number;
-  /** Reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
+  /** Connection slots reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
   readonly reserved: number;
-  /** In use, our own included. Before PostgreSQL 12 those of WAL senders count as well. */
+  /**
+   * Connection slots in use, including those of this program. Before PostgreSQL 12, connections of WAL senders count as
+   * well.
+   */
   readonly used: number;
 }
 
@@ -33,7 +36,7 @@ export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
   grant: grantMonitorRole,
 };
 
-/** The free connections belong to the applications of the database. */
+/** Only a tenth may be used, because the free connections belong to the applications of the database. */
 export function tenthOfFreeConnections({
   max,
   reserved,

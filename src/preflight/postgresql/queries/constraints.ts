@@ -14,8 +14,8 @@ import {
 } from './row-scan.ts';
 
 /**
- * A nullable column of a table with rows, although the same column of the parent table is NOT NULL. `violate`: a row holds
- * NULL in the column.
+ * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one
+ * row has NULL in the column.
  */
 export interface NullableInheritedColumn extends RowScan {
   readonly table: string;
@@ -23,7 +23,7 @@ export interface NullableInheritedColumn extends RowScan {
   readonly column: string;
 }
 
-/** Since PostgreSQL 18 an inherited NOT NULL constraint cannot be dropped, so that the case does not exist. */
+/** The query is not needed since PostgreSQL 18, in which an inherited NOT NULL constraint cannot be dropped. */
 export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInheritedColumn[]> = {
   id: 'nullable-inherited-columns',
   scope: 'database',
@@ -64,10 +64,10 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
 export interface TimeDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table or the domain that has the constraint. */
+  /** The table or the domain to which the constraint belongs. */
   readonly owner: string;
   readonly ofDomain: boolean;
-  /** `CHECK ((until > now()))`. */
+  /** The definition of the constraint, such as `CHECK ((until > now()))`. */
   readonly definition: string;
 }
 
@@ -96,15 +96,15 @@ export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDepende
   grant: grantMonitorRole,
 };
 
-/** A foreign key of an unlogged table. */
+/** A foreign key whose referencing table is unlogged. */
 export interface UnloggedReference {
   readonly from: string;
   readonly to: string;
-  /** The referenced table is a permanent one, so it is replicated. */
+  /** Whether the referenced table is permanent, and so is replicated. */
   readonly logged: boolean;
   /**
-   * The referenced table was truncated together with it: both have new files, and most inserted rows are gone without a
-   * DELETE.
+   * Whether the referenced table was truncated together with the unlogged one: both have new files, and most inserted
+   * rows are gone without a DELETE.
    */
   readonly truncated: boolean;
 }

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 /**
- * Rows of a type (`part`) and of a type whose values contain it (`whole`): a domain over it, an array, a composite (every
- * table is one) or a range of it.
+ * A query for pairs of types: `part`, and `whole`, whose values contain `part`: a domain over it, an array, a composite
+ * type (every table is one) or a range of it.
  */
 export function containingTypesSql(version: number): string {
   const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];

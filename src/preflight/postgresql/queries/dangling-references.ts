@@ -4,18 +4,21 @@ import { databasesQuery } from './databases.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A catalog row that refers to an object which does not exist. */
+/** A row of a system catalog that refers to an object which does not exist. */
 export interface DanglingReference {
-  /** `public.t`, or `function 16402` when it has no name. */
+  /** The object of the catalog row: `public.t`, or `function 16402` when it has no name. */
   readonly object: string;
   /** `schema 16401`. */
   readonly lost: string;
 }
 
-/** With more databases the query is not sent: it costs a new server process a few milliseconds in each. */
+/**
+ * The maximum number of databases in which the query is sent: it costs the new server process in each database a few
+ * milliseconds.
+ */
 export const maxDatabasesForDanglingReferences = 50;
 
-/** Catalog rows whose counterpart is missing; undefined: not queried. */
+/** Rows of system catalogs that refer to a missing object; undefined if they were not queried. */
 export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
   id: 'dangling-references',
   scope: 'database',
@@ -81,13 +84,13 @@ const shortClass = `
     AND c.relnatts <> (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > '0')
 `;
 const lostTrigger = `t.tgfoid >= '${firstNormalObjectId}' AND ${notIn('t.tgfoid', 'pg_proc')}`;
-/** The table exists, but every write to it fails. */
+/** Condition for a table whose index is missing in pg_class: the table exists, but every write to it fails. */
 const lostIndex = `
   i.indrelid >= '${firstNormalObjectId}'
     AND i.indexrelid NOT IN (SELECT oid FROM pg_class)
     AND i.indrelid IN (SELECT oid FROM pg_class)
 `;
-/** 0 stands for PUBLIC. */
+/** The grantee 0 in an access control list is PUBLIC. */
 const lostPolicy = "EXISTS (SELECT FROM unnest(r.polroles) x WHERE x <> '0' AND x NOT IN (SELECT oid FROM pg_roles))";
 const lostRule = `
   c.oid >= '${firstNormalObjectId}'

@@ -21,19 +21,19 @@ import {
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** What a database contains: the queries of the second message are sent only where it applies. */
+/** The features that a database uses; queries about a feature are sent only to databases that use it. */
 export interface DatabaseOverview {
-  /** Of the whole database, with indexes and catalogs. */
+  /** Bytes of the whole database, with indexes and system catalogs. */
   readonly bytes: number;
-  /** Tables and materialized views, without temporary ones. */
+  /** Number of tables and materialized views, without temporary ones. */
   readonly tables: number;
   readonly sequences: number;
   readonly present: ReadonlySet<DatabaseFeature>;
 }
 
 /**
- * One statement, because each one costs a new server process a third of a millisecond, and joins and sorting cost more than
- * that.
+ * The overview is one statement, because each statement costs a new server process a third of a millisecond, and joins
+ * and sorting cost more.
  */
 export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
   id: 'database-overview',
@@ -67,7 +67,7 @@ export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
   grant: grantMonitorRole,
 };
 
-/** A condition for `when`: the database has one of the features, or the overview is not known. */
+/** A condition for `when`: true if the database has one of the features, or if the overview is not known. */
 export function whenFeaturePresent(...wanted: readonly DatabaseFeature[]): (known: ReadQueryResult) => boolean {
   return (known) => {
     const seen = known(databaseOverviewQuery);
@@ -77,53 +77,60 @@ export function whenFeaturePresent(...wanted: readonly DatabaseFeature[]): (know
 
 const databaseFeatures = [
   /**
-   * A relation other than an ordinary table with a primary key: of another kind or persistence, in another tablespace, with
-   * row-level security, with another replica identity, or without a usable primary key.
+   * Whether the database has a relation other than an ordinary table with a primary key: of another kind or
+   * persistence, in another tablespace, with row-level security, with another replica identity, or without a usable
+   * primary key.
    */
   'relations',
-  /** A generated column or an identity column. */
+  /** Whether the database has a generated column or an identity column. */
   'columns',
   /**
-   * Functions of users. Without one there is no event trigger, no trigger that calls one, and no procedural language in
-   * use.
+   * Functions of users. Without a function of a user there is no event trigger, no trigger with such a function, and no
+   * procedural language in use.
    */
   'functions',
-  /** A constraint, an index, a generated column or an operator that calls a function of a user. */
+  /** Whether a constraint, an index, a generated column or an operator calls a function of a user. */
   'called-functions',
-  /** Extensions other than plpgsql, which every new database has. */
+  /** Whether the database has extensions other than plpgsql, which every new database has. */
   'extensions',
   'publications',
   'collations',
   'large-objects',
   'invalid-indexes',
-  /** Tables of users in a system schema. */
+  /** Whether a system schema contains tables of users. */
   'system-tables',
   /**
-   * Objects of users in pg_catalog or information_schema, except tables. These schemas, public and pg_toast exist on every server
-   * from the start.
+   * Whether pg_catalog or information_schema contains objects of users, except tables. The schemas pg_catalog,
+   * information_schema, public and pg_toast exist on every server from the start.
    */
   'system-objects',
-  /** Expression indexes and partial indexes. */
+  /** Whether the database has expression indexes or partial indexes. */
   'expressions',
-  /** Constraints that are NOT VALID, read the clock, or depend on settings, on the session or on tableoid. */
+  /**
+   * Whether the database has constraints that are NOT VALID, read the clock, or depend on settings, on the session or
+   * on tableoid.
+   */
   'odd-constraints',
-  /** Constraints with a name that a later release gives to NOT NULL constraints. */
+  /** Whether the database has constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
   /**
-   * Tables that inherit from another one, including partitions. Before PostgreSQL 18 they may accept NULL where the parent
-   * does not.
+   * Whether tables inherit from another table, including partitions. Before PostgreSQL 18 inheriting tables may accept
+   * NULL where the parent table does not.
    */
   'heirs',
-  /** Views and rules of users. */
+  /** Whether users created views or rules. */
   'views',
-  /** Columns of types that are written as bare names of functions or operators, or that only this server can read. */
+  /**
+   * Whether columns have types that are written as bare names of functions or operators, or that only this server can
+   * read.
+   */
   'callables',
   'labels',
-  /** Encoding SQL_ASCII, where a text may hold any bytes. */
+  /** Whether the encoding is SQL_ASCII, in which a text may contain any bytes. */
   'any-bytes',
-  /** track_commit_timestamp is on. */
+  /** Whether track_commit_timestamp is on. */
   'commit-times',
-  /** Text search dictionaries of users or extensions. */
+  /** Whether users or extensions created text search dictionaries. */
   'dictionaries',
 ] as const;
 

@@ -13,20 +13,20 @@ export interface PostgresqlDatabase {
   readonly ctype: string;
   /** `c`: libc; `i`: ICU; `b`: builtin. */
   readonly provider: string;
-  /** Locale of the ICU or the builtin provider. */
+  /** Locale of the ICU or builtin locale provider. */
   readonly locale: string | undefined;
-  /** Version of the collation when the database was created, and of the library now (since PostgreSQL 15). */
+  /** Collation version at the creation of the database, and present version of the library (since PostgreSQL 15). */
   readonly collationVersion: string | undefined;
   readonly libraryVersion: string | undefined;
-  /** The role has the CONNECT privilege. */
+  /** Whether the role has the CONNECT privilege for the database. */
   readonly mayConnect: boolean;
-  /** Length of the name in bytes. */
+  /** Length of the database name in bytes. */
   readonly length: number;
-  /** The name is a valid identifier without quotes. */
+  /** Whether the database name is a valid identifier without quotes. */
   readonly plain: boolean;
 }
 
-/** Every database but template0 and template1, by name. */
+/** All databases except template0 and template1, ordered by name. */
 export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
   id: 'databases',
   scope: 'server',

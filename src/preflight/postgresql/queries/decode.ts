@@ -1,7 +1,7 @@
 import { parseArrayText } from '../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
-/** A missing column counts as NULL: queries for older versions leave some columns out. */
+/** A missing column decodes to NULL, because queries for older versions leave some columns out. */
 export function decodeText(row: PostgresqlRow, column: string): string {
   return row[column] ?? '';
 }
@@ -25,7 +25,7 @@ export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
   return row[column] === 't';
 }
 
-/** The elements of an array, without NULL. */
+/** Decodes an array, and leaves out elements that are NULL. */
 export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
   const value = row[column];
   if (value === undefined || value === null) return [];

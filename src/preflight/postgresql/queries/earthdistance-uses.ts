@@ -9,9 +9,9 @@ import { grantMonitorRole } from './grants.ts';
 
 /** An object that calls a function of the extension earthdistance for rows. */
 export interface EarthdistanceUse {
-  /** `index i on public.t`. */
+  /** The calling object, such as `index i on public.t`. */
   readonly name: string;
-  /** The function is called while the schema is created, or for existing rows. */
+  /** Whether the function is called while the schema is created, or for existing rows. */
   readonly needed: boolean;
 }
 

@@ -24,15 +24,17 @@ export function isBuiltInExtension({ name }: InstalledExtension): boolean {
   return name === 'plpgsql';
 }
 
-/** A table that CREATE EXTENSION creates and fills, and that FOR ALL TABLES publishes as well. */
+/**
+ * A table that CREATE EXTENSION creates and fills with rows, and that a publication FOR ALL TABLES publishes as well.
+ */
 export interface ExtensionTable {
   readonly name: string;
   readonly extension: string;
 }
 
 /**
- * A table without rows cannot conflict. Neither can one that the extension declares as user data with an empty condition
- * (pg_extension_config_dump): CREATE EXTENSION leaves it empty.
+ * A table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
+ * with an empty condition (pg_extension_config_dump) are left out too: CREATE EXTENSION leaves them empty.
  */
 export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
   id: 'extension-tables',

@@ -4,30 +4,33 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
-/** A function in a language that resolves names when it runs, or a view. */
+/** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionBody {
   readonly oid: string;
   readonly schema: string;
   readonly name: string;
   readonly isView: boolean;
-  /** Qualified, quoted and with argument types, as ALTER FUNCTION expects it. */
+  /** The signature of the function: qualified, quoted and with argument types, as ALTER FUNCTION expects it. */
   readonly signature: string;
   readonly language: 'sql' | 'plpgsql';
-  /** Source text; empty for a SQL-standard body, whose names were resolved when the function was created. */
+  /**
+   * Source text of the function; empty for a SQL-standard body, whose names were resolved when the function was
+   * created.
+   */
   readonly text: string;
-  /** The SQL-standard body (BEGIN ATOMIC or RETURN). */
+  /** Whether the function has a SQL-standard body (BEGIN ATOMIC or RETURN). */
   readonly bound: string;
-  /** The function has a SET search_path clause, which also applies to functions that it calls. */
+  /** Whether the function has a SET search_path clause, which also applies to functions that it calls. */
   readonly hasPath: boolean;
-  /** The function has a SET timezone clause. */
+  /** Whether the function has a SET timezone clause. */
   readonly hasZone: boolean;
-  /** The planner may inline the function, which parses its text before there is a row. */
+  /** Whether the planner may inline the function, and so parses its text even if there is no row. */
   readonly inlined: boolean;
   /** Object ids of the functions that the SQL-standard body calls. */
   readonly calls: readonly string[];
-  /** Types of the arguments by their names in pg_type: `_int4`. */
+  /** Types of the function arguments, by their names in pg_type: `_int4`. */
   readonly types: readonly string[];
-  /** Names of the arguments; empty when the function has output arguments. */
+  /** Names of the function arguments; empty if the function has output arguments. */
   readonly names: readonly string[];
 }
 
@@ -87,7 +90,7 @@ export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
   grant: grantMonitorRole,
 };
 
-/** Views over functions of users or over other views. */
+/** Views that use functions of users or other views. */
 const viewBodiesSql = `
   SELECT
     v.oid,

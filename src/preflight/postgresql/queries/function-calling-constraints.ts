@@ -8,7 +8,7 @@ import { grantMonitorRole } from './grants.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
 export interface FunctionCallingConstraint {
-  /** Object id of the function. */
+  /** Object id of the function that the constraint calls. */
   readonly calls: string;
   /** Quoted. */
   readonly name: string;

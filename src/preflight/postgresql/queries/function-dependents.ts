@@ -23,7 +23,7 @@ export const functionDependentsCte = (meant: string): string => `
   )
 `;
 
-/** Without functions of extensions, which the extension creates on the target as well. */
+/** Functions of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
 export const userFunctionDependentsCte = functionDependentsCte(
   `
     NOT EXISTS (
@@ -35,7 +35,7 @@ export const userFunctionDependentsCte = functionDependentsCte(
   `,
 );
 
-/** Functions of users in SQL or PL/pgSQL (aliases `p` and `l`), and none when `d` is empty. */
+/** Condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`); no function matches if `d` is empty. */
 export const isUserFunctionSql = `
   EXISTS (SELECT FROM d)
     AND p.oid >= '${firstNormalObjectId}'

@@ -1,10 +1,12 @@
 import { accessMethodOid, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 
-/** The table `c` has rows. The size of the file is read only when relpages is 0. */
+/**
+ * Condition: the table `c` has rows. The expression reads the size of the table file only when pg_class.relpages is 0.
+ */
 const filled = "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
 
-/** A partition of the table `c` has rows. */
+/** Condition: a partition of the table `c` has rows. */
 const filledBelow = `
   EXISTS (
     WITH RECURSIVE t AS (
@@ -23,7 +25,7 @@ const filledBelow = `
 export function functionUsesSql(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
-  // Materialized views are empty on the target, but their indexes are created.
+  // Indexes of materialized views count too: the views are empty on the target, but their indexes are created.
   const parts = [
     `
       SELECT
@@ -76,7 +78,7 @@ export function functionUsesSql(version: number): string {
         AND d.objsubid = '0'
         AND c.relkind = 'p'
     `,
-    // Only functions that the WHEN clause calls; the function of the trigger has a check of its own.
+    // For triggers, only functions that the WHEN clause calls; another query returns the trigger functions.
     `
       SELECT
         d.calls,
@@ -107,8 +109,8 @@ export function functionUsesSql(version: number): string {
 }
 
 /**
- * Domains that are used by rows: in a column, in another domain, an array, a composite or a range. One query for all
- * domains, because it reads every column.
+ * Domains whose values rows can contain: in a column, or inside another domain, an array, a composite type or a range.
+ * One query reads all domains, because it must read every column.
  */
 function filledDomains(version: number): string {
   return `
@@ -132,8 +134,8 @@ function filledDomains(version: number): string {
 }
 
 /**
- * Support functions of operator classes, called for entries of indexes and for partition keys; and the difference function
- * of a range type, called when a GiST index has more than one page.
+ * Support functions of operator classes, which are called for index entries and partition keys, and the difference
+ * function of a range type, which is called when a GiST index has more than one page.
  */
 function support(version: number, table: string): readonly string[] {
   const ofClass = `
@@ -188,7 +190,7 @@ function support(version: number, table: string): readonly string[] {
   ];
 }
 
-/** Before PostgreSQL 15 the dependency is that of the column, later that of its default. */
+/** Before PostgreSQL 15 the column has the dependency on the function, since 15 the default of the column. */
 function generated(version: number, table: string): readonly string[] {
   if (version < 120_000) return [];
   const column =

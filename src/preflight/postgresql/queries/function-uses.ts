@@ -8,13 +8,16 @@ import { grantMonitorRole } from './grants.ts';
 
 /** An object that calls a function of a user for each row that is written. */
 export interface FunctionUse {
-  /** Object id of the function. */
+  /** Object id of the function that the object calls. */
   readonly calls: string;
-  /** `unique`: a unique index or an exclusion constraint; `support`: a support function of an operator class. */
+  /**
+   * The kind of object. `unique`: a unique index or an exclusion constraint; `support`: a support function of an
+   * operator class.
+   */
   readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'generated' | 'partition' | 'support' | 'trigger' | 'event';
-  /** As shown to users: `constraint on table`. */
+  /** The name of the object, as reports show it: `constraint on table`. */
   readonly name: string;
-  /** The function is called for rows that the initial copy reads. */
+  /** Whether the function is called for rows that the initial copy reads. */
   readonly filled: boolean;
 }
 

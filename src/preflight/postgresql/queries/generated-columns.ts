@@ -13,13 +13,13 @@ export interface GeneratedAndIdentityColumns {
 export interface GeneratedColumn {
   readonly table: string;
   readonly column: string;
-  /** Computed when it is read (since PostgreSQL 18). */
+  /** Whether the column is computed when it is read (since PostgreSQL 18). */
   readonly virtual: boolean;
 }
 
 /**
- * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an identity
- * column always did, so that an index finds both. Before 15 every attribute is read.
+ * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an
+ * identity column always did, so that an index finds both. Before PostgreSQL 15 the query must read every attribute.
  */
 export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',

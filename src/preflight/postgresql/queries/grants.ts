@@ -1,13 +1,14 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 
-/** The statement that allows a role to read what only members of the monitoring roles see. */
+/** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
 export function grantMonitorRole(user: string): string {
   return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
 }
 
 /**
- * The grant of a catalog object that PUBLIC can read by default, when that privilege was revoked: the monitoring roles do
- * not include it. undefined: the message names no such object, or is not in English.
+ * The GRANT statement for a catalog object that PUBLIC can read by default, used after that privilege was revoked,
+ * because the monitoring roles do not include it. undefined if the error message names no such object, or is not in
+ * English.
  */
 export function grantOfPublicObject(message: string, user: string): string | undefined {
   const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];

@@ -2,19 +2,19 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 
-/** A line of pg_hba.conf as the server reads it; included files are expanded. */
+/** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
 export interface HbaRule {
   readonly line: number;
-  /** `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
+  /** The type of the line: `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
   readonly type: string;
   readonly databases: readonly string[];
   readonly users: readonly string[];
-  /** An address, `all`, `samehost`, `samenet` or a host name; empty for `local`. */
+  /** The address field of the line: an address, `all`, `samehost`, `samenet` or a host name; empty for `local`. */
   readonly address: string;
   readonly netmask: string | undefined;
   readonly method: string;
   readonly options: readonly string[];
-  /** Why the server cannot parse the line; the other fields are empty then. */
+  /** Why the server cannot parse the line of pg_hba.conf; the other fields are then empty. */
   readonly error: string | undefined;
 }
 

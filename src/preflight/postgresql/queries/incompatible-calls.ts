@@ -5,9 +5,9 @@ import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
 /**
- * Removed operators and functions, as patterns of object ids: the factorial operators; containment operators of geometric
- * types and of aclitem; geometric functions that were never implemented; functions of exclusive backups and of
- * pg_stat_bgwriter.
+ * Operators and functions that later releases removed, as patterns of object ids: the factorial operators; containment
+ * operators of geometric types and of aclitem; geometric functions that were never implemented; functions of exclusive
+ * backups and of pg_stat_bgwriter.
  */
 const removedCalls = [
   { operators: '388|389|28[67][0-9]', functions: '111', since: 14 },

@@ -3,7 +3,9 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
-/** Definitions that exist in this release and that a later release rejects; `says` is its error. */
+/**
+ * Definitions that this release accepts and a later release rejects; `says` is the error message of the later release.
+ */
 export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
@@ -69,8 +71,8 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
     `,
   },
   {
-    // Since PostgreSQL 18 a NOT NULL constraint of a column has a name too. A valid CHECK constraint is created together
-    // with it and gets another name.
+    // Since PostgreSQL 18 a NOT NULL constraint of a column has a name too. A valid CHECK constraint is created
+    // together with its table and gets another name if its name is taken.
     since: 18,
     rows: `
       SELECT

@@ -5,7 +5,10 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
-/** Functions of the server that a function in the language internal can name; CREATE FUNCTION verifies that they exist. */
+/**
+ * Names of server functions that a function in the language `internal` can use; CREATE FUNCTION verifies that they
+ * exist.
+ */
 const removedInternalFunctions: readonly { readonly since: number; readonly names: string }[] = [
   {
     since: 13,
@@ -27,7 +30,7 @@ const removedInternalFunctions: readonly { readonly since: number; readonly name
   { since: 18, names: 'pg_timezone_abbrevs' },
 ];
 
-/** Removed settings of SET clauses, as patterns over pg_proc.proconfig. */
+/** Settings that later releases removed, in SET clauses, as patterns over pg_proc.proconfig. */
 const removedSettings: readonly { readonly since: number; readonly settings: string; readonly says?: string }[] = [
   { since: 10, settings: 'sql_inheritance=.*' },
   { since: 11, settings: 'replacement_sort_tuples=.*' },

@@ -3,13 +3,15 @@ import { decodeNumber, decodeText } from './decode.ts';
 
 /** An object that a later release cannot create. */
 export interface IncompatibleObject {
-  /** `view public.load`, `operator public.!!!(integer,NONE)`. */
+  /** The object, such as `view public.load`, `operator public.!!!(integer,NONE)`. */
   readonly object: string;
-  /** What the object uses and the release lacks: `column pg_stat_bgwriter.buffers_backend`. */
+  /**
+   * The feature that the object uses and the later release does not have: `column pg_stat_bgwriter.buffers_backend`.
+   */
   readonly needs: string;
-  /** The first major version that cannot create it; 0: no version can. */
+  /** The first major version that cannot create the object; 0 if no version can. */
   readonly since: number;
-  /** The error message of that release, when `needs` does not imply it. */
+  /** The error message of the later release, set if `needs` does not imply it. */
   readonly says?: string;
 }
 

@@ -8,8 +8,8 @@ const arrayFunctions = [functionOid.array_append, functionOid.array_prepend, fun
 const polymorphicTypes = [typeOid.anyarray, typeOid.anyelement].join(', ');
 
 /**
- * Operators and aggregates that PostgreSQL 14 cannot create: postfix operators are gone, and array_append, array_prepend and
- * array_cat take anycompatible types instead of anyarray and anyelement.
+ * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
+ * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement.
  */
 export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-operators',

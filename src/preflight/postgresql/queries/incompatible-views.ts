@@ -6,8 +6,8 @@ import { grantMonitorRole } from './grants.ts';
 import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
 
 /**
- * Views that name removed columns: `SELECT *` was expanded when the view was created. SQL-standard function bodies (since
- * PostgreSQL 14) likewise.
+ * Views that use removed columns of system views: `SELECT *` was expanded when the view was created. SQL-standard
+ * function bodies (since PostgreSQL 14) contain column names in the same way.
  */
 export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-views',
@@ -57,8 +57,8 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
 };
 
 /**
- * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to one of its
- * columns proves it: before PostgreSQL 15 every view depends on itself.
+ * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to a column
+ * of the view itself proves this: before PostgreSQL 15 every view depends on itself.
  */
 const ownViews = `
   SELECT
@@ -81,8 +81,8 @@ const ownViews = `
 `;
 
 /**
- * Removed columns of system views. Those of pg_stat_statements depend on the version of the extension that a release
- * contains.
+ * Columns of system views that later releases removed. The columns of pg_stat_statements depend on the version of the
+ * extension that a release contains.
  */
 const removedColumns: readonly {
   readonly relation: string;

@@ -4,18 +4,24 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An index that is updated but never read: an interrupted CREATE or REINDEX INDEX CONCURRENTLY leaves it. */
+/**
+ * An invalid index: it is updated but never read, and is the result of an interrupted CREATE INDEX or REINDEX
+ * CONCURRENTLY.
+ */
 export interface InvalidIndex {
   readonly name: string;
   readonly table: string;
   readonly unique: boolean;
-  /** Of an exclusion constraint: REINDEX CONCURRENTLY does not support it. */
+  /** Whether the index belongs to an exclusion constraint: REINDEX CONCURRENTLY does not support such an index. */
   readonly exclusion: boolean;
-  /** A session holds the lock that building the index takes, so that it may become valid. */
+  /** Whether a session holds the lock of CREATE INDEX or REINDEX, so that the index may become valid. */
   readonly busy: boolean;
 }
 
-/** An index of a partitioned table is invalid until every partition has its own, and does no harm. */
+/**
+ * An index of a partitioned table is left out: it is invalid until every partition has its own index, which is
+ * harmless.
+ */
 export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',

@@ -4,15 +4,18 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A text of the schema that is not valid UTF-8. */
+/** A name, comment or definition in the schema that is not valid UTF-8. */
 export interface InvalidUtf8Text {
-  /** `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger`, `policy`. */
+  /**
+   * The kind of text: `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger` or
+   * `policy`.
+   */
   readonly kind: string;
-  /** The text with replacement characters. */
+  /** The text, with replacement characters for invalid bytes. */
   readonly shown: string;
 }
 
-/** All texts that a dump of the schema contains. */
+/** A query for all names, comments and definitions that a dump of the schema contains. */
 const texts: readonly (readonly [kind: string, query: string])[] = [
   ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalObjectId}'`],
   ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalObjectId}'`],
@@ -46,7 +49,9 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
   ],
 ];
 
-/** Only texts with bytes outside of ASCII; encoded as hex, because the client encoding of our session is UTF-8. */
+/**
+ * Only texts with bytes outside of ASCII are returned, and as hex, because the client encoding of the session is UTF-8.
+ */
 export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> = {
   id: 'invalid-utf8-texts',
   scope: 'database',

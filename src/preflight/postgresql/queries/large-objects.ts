@@ -3,7 +3,7 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** More large objects are not counted, because the fix would be the same. */
+/** The maximum number of large objects that are counted; more would not change the fix. */
 export const largeObjectCountLimit = 100_000;
 
 export const largeObjectsQuery: PostgresqlQuery<number> = {

@@ -5,23 +5,25 @@ import { databaseOverviewQuery } from './database-overview.ts';
 import { decodeList, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A table whose TOAST table is so large that a single row may be too long for COPY. */
+/** A table whose TOAST data is so large that a single row may be too long for COPY. */
 export interface TableWithLargeValues {
   readonly table: string;
-  /** Of its TOAST table. */
+  /** Bytes of the TOAST table. */
   readonly bytes: number;
-  /** Columns that can be long, quoted: those of type bytea, and others. */
+  /** Quoted names of the columns that can have long values: columns of type bytea, and others. */
   readonly binaries: readonly string[];
   readonly texts: readonly string[];
 }
 
-/** Bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize). */
+/**
+ * The maximum bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize).
+ */
 export const rowSizeLimit = 1024 ** 3;
 
-/** COPY writes a byte of bytea as two digits. */
+/** COPY writes each byte of a bytea value as two hexadecimal digits. */
 const byteaLimit = rowSizeLimit / 2;
 
-/** Tables with an exclusive lock are left out, because measuring would wait. */
+/** Tables with an ACCESS EXCLUSIVE lock are left out, because reading their size would wait for the lock. */
 export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> = {
   id: 'large-values',
   scope: 'database',

@@ -2,7 +2,10 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that only managed services have. */
+/**
+ * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
+ * services.
+ */
 export const managedServiceMarkersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'managed-service-markers',
   scope: 'server',

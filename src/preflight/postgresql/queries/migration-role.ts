@@ -8,15 +8,18 @@ export interface MigrationRole {
   readonly superuser: boolean;
   readonly replication: boolean;
   readonly bypassRls: boolean;
-  /** INHERIT: it has the privileges of the roles that it is a member of. */
+  /** Whether the role has INHERIT: it then has the privileges of the roles that it is a member of. */
   readonly inherits: boolean;
   /** -1: no limit. */
   readonly connectionLimit: number;
-  /** Seconds until the password expires, negative after that; undefined: it never expires. */
+  /** Seconds until the password expires, negative if it has expired; undefined if it never expires. */
   readonly secondsLeft: number | undefined;
-  /** As the server formats it. */
+  /** Expiry time of the password, as the server formats it. */
   readonly validUntil: string;
-  /** Roles that it is a member of, itself included. A superuser is not a member of every role. */
+  /**
+   * Roles that the role is a member of, including itself. For a superuser the list contains only the roles that were
+   * granted to it, not every role.
+   */
   readonly memberOf: readonly string[];
 }
 

@@ -4,14 +4,14 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { grantMonitorRole } from './grants.ts';
-/** An object outside of pg_catalog that a name in a function body may refer to. */
+/** An object outside of pg_catalog to which a name in a function body may refer. */
 export interface NamedObject {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
 }
 
-/** Names that need quotes may contain several words, so that all of them are returned. */
+/** All names that need quotes are returned, because such a name may contain several words. */
 export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
   id: 'named-objects',
   scope: 'database',

@@ -6,9 +6,9 @@ import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';
 
 /**
- * Values of some types in rows of tables: in a column, in a domain, an array or a composite. Columns: `relid`, `attname`,
- * `type`; `path` from the column to the value: `domain`, `array` or the position of a field of a composite, each followed by
- * a space.
+ * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type. Columns:
+ * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
+ * `domain`, `array` or the position of a field of a composite, each followed by a space.
  */
 export function nestedValuesSql(version: number, types: readonly number[]): string {
   const whole = `
@@ -76,14 +76,17 @@ export function nestedValuesSql(version: number, types: readonly number[]): stri
   `;
 }
 
-/** A column with such values, and where they are in it. */
+/** A table column with values of these types, and where the values are in the column. */
 export interface NestedValueColumn {
   readonly path: string;
   /** The type of the values. */
   readonly type: string;
 }
 
-/** The values in a row of COPY of the column, without NULL; those of an array each for itself. */
+/**
+ * The values of these types in one row that COPY returned for the column, without NULL; each element of an array is a
+ * value.
+ */
 export function nestedValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
   let values = withoutNull(copyTextFields(row));

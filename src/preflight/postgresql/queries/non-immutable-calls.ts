@@ -9,15 +9,17 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An expression that must be immutable, and calls a function that is not, on this server or on the target. */
+/** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
 export interface NonImmutableCall {
-  /** `index public.t_name`, `column public.t.g`, `partition key of public.p`. */
+  /**
+   * The object with the expression, such as `index public.t_name`, `column public.t.g`, `partition key of public.p`.
+   */
   readonly object: string;
   /** With argument types. */
   readonly calls: string;
   /**
-   * `here`: the function is not immutable on this server; `system`, `extension`: it was declared immutable, and is not on
-   * any other server.
+   * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
+   * declared immutable on this server only.
    */
   readonly where: 'here' | 'system' | 'extension';
 }
@@ -45,8 +47,8 @@ const generated = `
 `;
 
 /**
- * Functions in SQL may be inlined, so that their bodies count instead. The extension unaccent declares its functions
- * STABLE.
+ * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
+ * The extension unaccent declares its functions STABLE, so expressions over them are not immutable on other servers.
  */
 export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]> = {
   id: 'non-immutable-calls',

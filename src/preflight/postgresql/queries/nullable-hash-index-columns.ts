@@ -8,8 +8,8 @@ import { replicaIdentityIndexSql } from './replica-identities.ts';
 import { decodeSearchedTable, hasRowsSql, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
 
 /**
- * A hash index on a nullable column of a table without another replica identity than the whole row. The target finds rows
- * by this index, and a hash index does not find NULL. `violate`: a row holds NULL in the column.
+ * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
+ * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
  */
 export interface NullableHashIndexColumn extends RowScan {
   readonly table: string;
@@ -19,8 +19,8 @@ export interface NullableHashIndexColumn extends RowScan {
 }
 
 /**
- * The target uses the first index that is not partial and begins with a column. Indexes are created in the order of their
- * names, those of constraints first.
+ * To find rows, the target uses the first index that is not partial and begins with a column. On the target, indexes
+ * are created in the order of their names, those of constraints first.
  */
 const earlier = `
   EXISTS (

@@ -2,16 +2,16 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An open transaction that has written. No replication slot can be created before it ends. */
+/** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
 export interface OpenTransaction {
   readonly kind: 'session' | 'prepared';
   /** Process id of a session, or the global identifier of a prepared transaction. */
   readonly id: string;
   readonly database: string;
   readonly owner: string;
-  /** State of the session, as `idle in transaction`; empty: hidden from this role. */
+  /** State of the session, such as `idle in transaction`; empty if it is hidden from this role. */
   readonly state: string;
-  /** undefined: hidden from this role. */
+  /** Seconds since the transaction began; undefined if they are hidden from this role. */
   readonly seconds: number | undefined;
 }
 

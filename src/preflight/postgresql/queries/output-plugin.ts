@@ -4,11 +4,14 @@ import { grantMonitorRole } from './grants.ts';
 
 export interface OutputPlugin {
   readonly exists: boolean;
-  /** The folders that the server searches, as dynamic_library_path has them. */
+  /** The folders in which the server searches libraries, in the form of dynamic_library_path. */
   readonly path: string;
 }
 
-/** Whether the library of pgoutput is where the server loads it from; undefined: only a superuser may look at files. */
+/**
+ * Whether the library of pgoutput exists in a folder from which the server loads it; undefined if the role is not a
+ * superuser, and so cannot list files.
+ */
 export const outputPluginQuery: PostgresqlQuery<OutputPlugin | undefined> = {
   id: 'output-plugin',
   scope: 'server',

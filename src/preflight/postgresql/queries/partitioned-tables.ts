@@ -11,17 +11,23 @@ export interface PartitionedTable {
   readonly name: string;
   readonly strategy: 'range' | 'list' | 'hash';
   readonly partitions: number;
-  /** It has a DEFAULT partition. */
+  /** Whether the partitioned table has a DEFAULT partition. */
   readonly hasDefault: boolean;
-  /** Partitioned by the hash of an enum, whose values have other object ids in every database. */
+  /** Whether the table is partitioned by the hash of an enum, whose values have other object ids in every database. */
   readonly enumHashed: boolean;
-  /** Partitioned by object ids, as regclass, which differ in every database: whether rows hold any. */
+  /**
+   * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
+   * contain such values.
+   */
   readonly numbered: RowScanResult;
-  /** The partitions that are searched for them. */
+  /** The partitions in which rows with object ids are searched. */
   readonly leaves: readonly PlainTable[];
-  /** Partitioned by LIST over a boolean with a partition for each value, so that no other partition is needed. */
+  /**
+   * Whether the table is partitioned by LIST over a boolean with a partition for each value, so that no other partition
+   * is needed.
+   */
   readonly closed: boolean;
-  /** Name of an exclusion constraint of the partitioned table, quoted. */
+  /** Quoted name of an exclusion constraint of the partitioned table. */
   readonly excluding: string | undefined;
 }
 
@@ -75,8 +81,8 @@ function decodeLeaves(row: PostgresqlRow): readonly PlainTable[] {
 }
 
 /**
- * Objects below FirstGenbkiObjectId have the same id on every server. In the binary format a value of these types is its
- * object id.
+ * Objects with an id below FirstGenbkiObjectId have the same id on every server. In the binary format of COPY, a value
+ * of such a type is its object id.
  */
 async function searchLeaves({ leaves, numbered }: PartitionedTable, search: SearchRows): Promise<RowScanResult> {
   if (leaves.length === 0) return numbered;
@@ -99,7 +105,10 @@ const keyColumns = `
     AND a.attnum = ANY (p.partattrs::int2[])
 `;
 
-/** Key columns that hold object ids. LIST values are dumped as names, which the target resolves. */
+/**
+ * Columns of the partition key that contain object ids. A dump contains the values of LIST partitions as names, which
+ * the target resolves.
+ */
 const numberedKeyColumns = `
   CASE
     WHEN p.partstrat <> 'l'
@@ -123,7 +132,7 @@ const numberedKeyColumns = `
   END
 `;
 
-/** The partitions that hold rows, at every level. */
+/** The partitions that contain rows, at every level of the partition tree. */
 const leaves = `
   WITH RECURSIVE l AS (
     SELECT i.inhrelid
@@ -166,8 +175,8 @@ const excluding = `
 `;
 
 /**
- * A domain over an enum is hashed as the enum. Arrays, composites and ranges are hashed by their elements when their
- * operator class is that of any array, record or range.
+ * PostgreSQL hashes a value of a domain over an enum like a value of the enum. Arrays, composite values and ranges are
+ * hashed by their elements if their operator class is the one for any array, record or range.
  */
 const hashesEnum = `
   (

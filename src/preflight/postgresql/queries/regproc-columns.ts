@@ -7,22 +7,25 @@ import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-
 import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
 
 /**
- * A column of type regproc or regoper, whose values are written as bare names. `violate`: a row holds a name that several
- * functions or operators have.
+ * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
+ * that several functions or operators share.
  */
 export interface RegprocColumn extends RowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
-  /** `regproc`, `regoper`, `regproc[]`, `regoper[]`. */
+  /** The type inside the column: `regproc`, `regoper`, `regproc[]`, `regoper[]`. */
   readonly type: string;
-  /** The type of the column is a domain over it, or contains it. */
+  /** Whether the type of the column is a domain over such a type, or contains it. */
   readonly isInside: boolean;
-  /** Names that several functions or operators of one schema have, as values are written. In the first column only. */
+  /**
+   * Names that several functions or operators of one schema share, in the form in which COPY writes values. Only the
+   * first column of the query result has these names.
+   */
   readonly ambiguousNames: readonly string[];
 }
 
-/** A value whose name is not unique is written with the schema. */
+/** PostgreSQL writes a value whose name is not unique together with its schema. */
 const ambiguousNamesSql = (catalog: string, name: string, written: string, schema: string): string => `
   SELECT quote_ident((SELECT nspname FROM pg_namespace n WHERE n.oid = ${schema})) || '.' || ${written}
   FROM ${catalog}

@@ -6,7 +6,10 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Relations other than ordinary tables with a primary key, so that a hundred thousand of those are no row of the result. */
+/**
+ * Relations other than ordinary tables with a primary key, which are left out because a database may have a hundred
+ * thousand of them.
+ */
 export interface NotableRelations {
   readonly unlogged: readonly string[];
   readonly foreign: readonly string[];
@@ -15,18 +18,18 @@ export interface NotableRelations {
   readonly partitioned: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
   readonly secured: readonly RowSecurityTable[];
-  /** Tables and indexes outside of pg_default; `tablespace` is an object id. */
+  /** Tables and indexes outside of the tablespace pg_default; `tablespace` is an object id. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
 }
 
 /** A table whose row-level security applies to this role. */
 export interface RowSecurityTable {
   readonly name: string;
-  /** It applies to the owner too (FORCE ROW LEVEL SECURITY). */
+  /** Whether row-level security applies to the owner of the table too (FORCE ROW LEVEL SECURITY). */
   readonly forced: boolean;
 }
 
-/** Names are cast from regclass: with the search_path pg_catalog the server qualifies and quotes them. */
+/** Names are cast from regclass, because with the search_path pg_catalog the server then qualifies and quotes them. */
 export const relationsQuery: PostgresqlQuery<NotableRelations> = {
   id: 'relations',
   scope: 'database',

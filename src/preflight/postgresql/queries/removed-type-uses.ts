@@ -6,7 +6,7 @@ import { grantMonitorRole } from './grants.ts';
 /** Tables WITH OIDS, and columns of the types abstime, reltime and tinterval: PostgreSQL 12 removed them. */
 export interface RemovedTypeUse {
   readonly table: string;
-  /** Quoted, with its type; undefined: the table is WITH OIDS. */
+  /** The column, quoted, with its type; undefined if the table is WITH OIDS. */
   readonly column: string | undefined;
 }
 

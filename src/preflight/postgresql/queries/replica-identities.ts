@@ -5,33 +5,34 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A table whose replica identity does not identify rows, or may not. */
+/** A table whose replica identity does not identify its rows, or may not identify them. */
 export interface TableReplicaIdentity {
   readonly name: string;
-  /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
+  /** pg_class.relreplident: pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
   readonly unlogged: boolean;
-  /** It has an index that identifies rows: that of the replica identity, or a primary key for FULL and NOTHING. */
+  /** Whether an index identifies the rows: the index of the replica identity, or a primary key for FULL and NOTHING. */
   readonly keyed: boolean;
-  /** That index contains a generated column, which is not replicated. */
+  /** Whether the index that identifies rows contains a generated column, which is not replicated. */
   readonly generatedKey: boolean;
-  /** The table has a generated column. */
+  /** Whether the table has a generated column. */
   readonly generated: boolean;
-  /** The index of REPLICA IDENTITY USING INDEX, quoted, when it is usable. */
+  /** The quoted name of the index of REPLICA IDENTITY USING INDEX, if it is usable. */
   readonly index: string | undefined;
-  /** The primary key is usable with REPLICA IDENTITY DEFAULT. */
+  /** Whether the primary key is usable with REPLICA IDENTITY DEFAULT. */
   readonly primaryUsable: boolean;
-  /** Another unique index that is usable with REPLICA IDENTITY USING INDEX, quoted. */
+  /** The quoted name of another unique index that is usable with REPLICA IDENTITY USING INDEX. */
   readonly usableIndex: string | undefined;
-  /** Table, schema and database belong to superusers, so that a superuser runs USING INDEX. */
+  /** Whether table, schema and database belong to superusers, so that a superuser may run USING INDEX. */
   readonly trustedOwners: boolean;
-  /** Number of UPDATE and DELETE since the statistics were reset; undefined: track_counts is off. */
+  /** Number of rows changed by UPDATE and DELETE since the statistics were reset; undefined if track_counts is off. */
   readonly writes: number | undefined;
-  /** It has rows, but none was inserted since the counters began. */
+  /** Whether the table has rows, but none was inserted since the statistics were reset. */
   readonly olderThanCounters: boolean;
 }
 
-// Each role list is read once, not for every table. The database belongs to a superuser, so pg_database_owner is one.
+// The list of roles is an array that is computed once, not for every table. If the database belongs to a superuser,
+// pg_database_owner counts as a superuser.
 const trustedOwnersSql = `
   c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
     AND (SELECT n.nspowner FROM pg_namespace n WHERE n.oid = c.relnamespace)
@@ -91,7 +92,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
         AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
     `;
   },
-  // One column for all flags: a database may have a hundred thousand such tables.
+  // All flags are in one column, because a database may have a hundred thousand such tables.
   decode: (rows) =>
     rows.map((row) => {
       const flags = decodeText(row, 'flags');
@@ -114,7 +115,7 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
   grant: grantMonitorRole,
 };
 
-/** A column without an equality operator, of a table whose replica identity is the whole row. */
+/** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
 export interface ColumnWithoutEquality {
   readonly table: string;
   /** `doc json`. */
@@ -122,9 +123,9 @@ export interface ColumnWithoutEquality {
 }
 
 /**
- * Follows TYPECACHE_EQ_OPR (src/backend/utils/cache/typcache.c): a default btree or hash operator class of the type, or of
- * one with an implicit cast without a function. Arrays, composites and domains depend on their elements; enums and ranges
- * always have one.
+ * Finds the equality operator like TYPECACHE_EQ_OPR (src/backend/utils/cache/typcache.c): from a default btree or hash
+ * operator class of the type, or of a type that is binary compatible by an implicit cast. Arrays, composite types and
+ * domains have an equality operator if their elements have one; enums and ranges always have one.
  */
 export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithoutEquality[]> = {
   id: 'columns-without-equality',
@@ -204,8 +205,8 @@ export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithout
 };
 
 /**
- * The index `i` that identifies rows of the table `c`: that of REPLICA IDENTITY USING INDEX, else the primary key; valid
- * and not deferrable, as RelationGetIndexList requires.
+ * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
+ * the primary key; valid and not deferrable, as RelationGetIndexList requires.
  */
 export const replicaIdentityIndexSql = `
   i.indrelid = c.oid
@@ -215,7 +216,10 @@ export const replicaIdentityIndexSql = `
     AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END
 `;
 
-/** Indexes that REPLICA IDENTITY USING INDEX accepts, without those over generated columns, which are not replicated. */
+/**
+ * Condition for indexes that REPLICA IDENTITY USING INDEX accepts, except those over generated columns, which are not
+ * replicated.
+ */
 function usable(version: number, which: string): string {
   const generated = version < 120_000 ? '' : " OR a.attgenerated <> ''";
   return `
@@ -239,7 +243,7 @@ function usable(version: number, which: string): string {
   `;
 }
 
-/** Without the columns of INCLUDE; an int2vector counts from 0. */
+/** Columns of INCLUDE are left out. The type int2vector counts from 0. */
 function keyColumns(version: number, index: string): string {
   return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
 }

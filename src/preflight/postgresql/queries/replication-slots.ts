@@ -9,9 +9,9 @@ export interface ReplicationSlot {
   readonly database: string | undefined;
   readonly active: boolean;
   readonly temporary: boolean;
-  /** Bytes of WAL that the server keeps for it; undefined: none, or the server is in recovery. */
+  /** Bytes of WAL that the server keeps for the slot; undefined if there are none, or if the server is in recovery. */
   readonly retained: number | undefined;
-  /** `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
+  /** The state of the WAL that the slot needs: `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
   readonly walStatus: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
   grant: grantMonitorRole,
 };
 
-/** The function for the current position fails in recovery. */
+/** The function for the current WAL position fails in recovery. */
 function retained(version: number, inRecovery: boolean): string {
   if (inRecovery) return 'NULL::bigint';
   return version < 100_000
@@ -58,5 +58,5 @@ export function isMigrationSlot(name: string): boolean {
   return migrationSlotPattern.test(name);
 }
 
-/** The pattern has the same meaning for PostgreSQL. */
+/** The regular expression has the same meaning in JavaScript and in PostgreSQL. */
 export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;

@@ -4,27 +4,33 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A function that only a superuser can create as it is, or that sets a locale. */
+/** A function that only a superuser can create without a change, or that sets a locale. */
 export interface RestrictedFunction {
   /** With argument types. */
   readonly name: string;
   readonly owner: string;
   readonly securityDefiner: boolean;
-  /** The language when it is untrusted: `c`, `internal`, `plpython3u`; undefined: trusted. */
+  /**
+   * The language of the function, if it is untrusted: `c`, `internal`, `plpython3u`; undefined for a trusted language.
+   */
   readonly untrusted: string | undefined;
   /** The library of a function in C: `$libdir/pgcrypto`. */
   readonly library: string | undefined;
-  /** SET clauses that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
+  /** SET clauses of the function that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
   readonly locales: readonly string[];
-  /** Settings of SET clauses that only a superuser can give: those of a superuser, and custom ones such as `my.own`. */
+  /**
+   * Settings in SET clauses of the function that only a superuser can change, including custom settings such as
+   * `my.own`.
+   */
   readonly superuserSettings: readonly string[];
 }
 
 const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
 
 /**
- * Part of a query: a role without superuser may give a function a setting that the server knows and that every user may set. A custom
- * setting is not known before its library is loaded. Source: validate_option_array_item() in guc.c.
+ * SQL condition for a setting that a role without superuser may use in the SET clause of a function: the server knows
+ * the setting, and every user may change it. A custom setting is not known to the server before its library is loaded.
+ * Source: validate_option_array_item() in guc.c.
  */
 const superuserSettings = `
   unnest(p.proconfig) s(set)
@@ -33,8 +39,8 @@ const superuserSettings = `
 `;
 
 /**
- * Without functions of extensions and constructors of range types, which are created with their owners. An aggregate is in
- * the language internal, but needs no superuser.
+ * Functions of extensions and constructors of range types are left out, because they are created with the extension or
+ * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
 export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFunction[]> = {
   id: 'restricted-functions',
@@ -87,8 +93,8 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
 export interface UntrustedLanguage {
   readonly name: string;
   /**
-   * Created without an extension, over the handler of one. A dump contains only CREATE LANGUAGE, which then creates the
-   * extension of that name.
+   * Whether the language was created without an extension, but with the handler function of an extension. A dump
+   * contains only CREATE LANGUAGE for such a language, which on the target creates the extension with the same name.
    */
   readonly bare: boolean;
 }

@@ -2,7 +2,10 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A setting of ALTER ROLE or ALTER DATABASE SET; undefined: it applies to all databases, or to all roles. */
+/**
+ * A setting of ALTER ROLE … SET or ALTER DATABASE … SET; `role` or `database` is undefined if the setting applies to
+ * all.
+ */
 export interface RoleSetting {
   readonly database: string | undefined;
   readonly role: string | undefined;

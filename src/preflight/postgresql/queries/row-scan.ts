@@ -4,23 +4,28 @@ import type { RowSearchResult, SearchRows } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 
-/** Result of a search in the rows of a table. `none`: there are no rows; `unseen`: they were not read, or not all of them. */
+/**
+ * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
+ * all of them.
+ */
 export type RowScanResult = 'none' | RowSearchResult;
 
-/** Bytes of the largest table that a preflight reads. */
+/** Bytes of the largest table whose rows a preflight reads. */
 export const rowScanSizeLimit = 256 * 1024 * 1024;
 
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
-/** The table can be read completely and quickly. */
+/** Condition for a table that can be read completely and quickly. */
 export const canReadRowsSql = (table: string): string => `
   pg_relation_size(${table}.oid) <= ${rowScanSizeLimit}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
 `;
 
-/** Columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names that the catalog has. */
+/**
+ * Query columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names from the system catalogs.
+ */
 export const searchedTableColumns = (version: number): string => `
   ${isCopiedColumnSql(version)} AND ${canReadRowsSql('c')} AS readable,
   (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
@@ -28,7 +33,7 @@ export const searchedTableColumns = (version: number): string => `
   a.attname AS raw_column
 `;
 
-/** The table and the column to search; undefined: the rows cannot be read, or not quickly. */
+/** The table and the column to search; undefined if the rows cannot be read, or not quickly. */
 export function decodeSearchedTable(row: PostgresqlRow): PlainTable | undefined {
   if (!decodeBoolean(row, 'readable')) return undefined;
   return {
@@ -38,14 +43,14 @@ export function decodeSearchedTable(row: PostgresqlRow): PlainTable | undefined 
   };
 }
 
-/** What a query found in the catalogs, and the table whose rows decide. */
+/** A result from the system catalogs, and the table whose rows must be searched to decide it. */
 export interface RowScan {
   readonly rows: RowScanResult;
-  /** undefined: no rows are read. */
+  /** The table to search; undefined if no rows need to be read. */
   readonly searched?: PlainTable | undefined;
 }
 
-/** Searches the tables one after the other. */
+/** Searches several tables for rows, one after the other. */
 export async function scanRows<T extends RowScan>(
   found: readonly T[],
   search: SearchRows,
@@ -72,7 +77,7 @@ export const domainHasRowsSql = (types: string): string => `
   )
 `;
 
-/** The constraint `k` applies to existing rows. */
+/** SQL condition: the constraint `k` applies to existing rows. */
 const holds = `
   CASE
     WHEN k.contypid <> '0' THEN ${domainHasRowsSql('a.atttypid = t.oid')}
@@ -80,7 +85,10 @@ const holds = `
   END
 `;
 
-/** Rows contain the domain of the constraint inside another type, where no scan looks. */
+/**
+ * SQL condition: rows contain the domain of the constraint inside another type, where VALIDATE CONSTRAINT does not
+ * look.
+ */
 const holdsInside = (version: number): string => `
   k.contypid <> '0'
     AND EXISTS (
@@ -101,5 +109,5 @@ const holdsInside = (version: number): string => `
     )
 `;
 
-/** The constraint `k` applies to existing rows, directly or inside another type. */
+/** SQL condition: the constraint `k` applies to existing rows, directly or inside another type. */
 export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;

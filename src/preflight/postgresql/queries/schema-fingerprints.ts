@@ -3,7 +3,10 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A fingerprint of all tables of a schema. It changes when a table is created, altered or dropped. */
+/**
+ * A fingerprint of all tables of a schema. The fingerprint changes when a table of the schema is created, altered or
+ * dropped.
+ */
 export interface SchemaFingerprint {
   readonly schema: string;
   readonly tables: number;
@@ -11,7 +14,10 @@ export interface SchemaFingerprint {
   readonly hash: string;
 }
 
-/** For baselines and for `db watch`; no check uses it, because it reads every attribute. A sum of hashes needs no sorting. */
+/**
+ * Only baselines and `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
+ * sum of hashes, which needs no sorting.
+ */
 export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
   id: 'schema-fingerprints',
   scope: 'database',

@@ -6,18 +6,21 @@ import { isUserFunctionSql, userFunctionDependentsCte } from './function-depende
 
 import { grantMonitorRole } from './grants.ts';
 
-/** An operator that a function body finds only by the search_path, for operands of some types. */
+/**
+ * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
+ */
 export interface SearchPathOperator {
   readonly schema: string;
   readonly name: string;
-  /** Name in pg_type; empty: any type. */
+  /** Name of the operand type in pg_type; empty for any type. */
   readonly left: string;
   readonly right: string;
 }
 
 /**
- * For each combination of operand types for which pg_catalog has no operator of the name. An array matches an operator of
- * arrays, and citext one of text, by an implicit cast. Operators that no function body contains are left out first.
+ * Returns one row for each combination of operand types for which pg_catalog has no operator of the name. An implicit
+ * cast lets an array match an operator of arrays, and citext an operator of text. Operators that no function body
+ * contains are excluded first, to keep the query fast.
  */
 export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperator[]> = {
   id: 'search-path-operators',

@@ -3,7 +3,7 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A security label provider, which is a library of the server: a dump does not contain it. */
+/** A security label provider: a library of the server, which a dump does not contain. */
 export interface SecurityLabelProvider {
   readonly provider: string;
   /** One labelled object: `table public.people`. */

@@ -5,21 +5,21 @@ import { grantMonitorRole } from './grants.ts';
 
 /** The state of a sequence. */
 export interface SourceSequence {
-  /** Qualified and quoted, as a cast to regclass expects it. */
+  /** The sequence name, qualified and quoted as a cast to regclass expects it. */
   readonly name: string;
-  /** As text, because a number in JavaScript cannot hold every bigint. */
+  /** The last value as text, because a number in JavaScript cannot hold every bigint. */
   readonly value: string | undefined;
-  /** is_called: otherwise `value` is what the first nextval returns. */
+  /** is_called of the sequence: if false, `value` is what the first nextval returns. */
   readonly called: boolean;
-  /** The role can read it; otherwise there is no value. */
+  /** Whether the role can read the sequence; otherwise there is no value. */
   readonly readable: boolean;
-  /** It was not used yet, and the server is older than PostgreSQL 18, so that there is no value. */
+  /** Whether the sequence was not used yet on a server before PostgreSQL 18, which then reports no value. */
   readonly isUnused: boolean;
-  /** Start value, with which it begins on the target. */
+  /** Start value, with which the sequence begins on the target. */
   readonly start: string;
 }
 
-/** For `db sequences` alone, because each sequence costs a page. */
+/** Only `db sequences` runs this query, because each sequence costs a page read. */
 export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
   id: 'sequences',
   scope: 'database',

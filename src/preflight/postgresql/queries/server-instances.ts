@@ -3,13 +3,16 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 
-/** What tells a server from another one, or from its own standby, which has the same system identifier. */
+/**
+ * Properties that distinguish a server from another server, and from its own standby, which has the same system
+ * identifier.
+ */
 export interface ServerInstance {
   readonly systemIdentifier: string;
   readonly inRecovery: boolean;
-  /** Start of the server in seconds since 1970, by its own clock. */
+  /** Start time of the server in seconds since 1970, by the clock of the server. */
   readonly started: number;
-  /** The time of this query, by the same clock. */
+  /** Time of the query in seconds since 1970, by the clock of the server. */
   readonly readAt: number;
 }
 
@@ -35,19 +38,19 @@ const shared = {
   sql: () => serverInstanceSql,
   decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodeServerInstance(row)),
   absent: undefined,
-  // Some providers hide pg_control_system.
+  // Some providers deny access to pg_control_system.
   mayBeHidden: true,
   grant: (user: string) => `GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO ${quoteIdentifier(user)}`,
 };
 
-/** The server of the first connection. */
+/** The server instance of the first connection. */
 export const serverInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
   id: 'server-instance',
   scope: 'server',
   ...shared,
 };
 
-/** The server of a later connection. */
+/** The server instance of a later connection. */
 export const secondServerInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
   id: 'later-server-instance',
   scope: 'database',

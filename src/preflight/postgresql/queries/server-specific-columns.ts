@@ -7,19 +7,26 @@ import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-
 import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
 
 /**
- * A column whose values another server may not accept. `violate`: a row holds a value that another server does not accept.
+ * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
+ * not accept.
  */
 export interface ServerSpecificColumn extends RowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
-  /** `pg_node_tree`, `aclitem[]`, `regclass`, `money`; for a domain, an array or a composite the type inside. */
+  /**
+   * The type: `pg_node_tree`, `aclitem[]`, `regclass` or `money`; for a domain, an array or a composite type, the type
+   * inside it.
+   */
   readonly type: string;
-  /** Roles whose names look like object ids. */
+  /** Whether the server has roles whose names look like object ids. */
   readonly numericRoles: readonly string[];
 }
 
-/** money in the format of the default lc_monetary. Settings of the role and the database apply to the copy as well. */
+/**
+ * A pattern for money in the format of the default lc_monetary. The query uses the lc_monetary stored for the role and
+ * the database, because it applies to the copy as well.
+ */
 const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
 
 export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
@@ -61,11 +68,11 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
 };
 
 function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
-  // Names of relations that the target does not have: TOAST tables and temporary tables.
+  // Matches names of relations that the target does not have: TOAST tables and temporary tables.
   if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
-  // Of any other type every value is refused.
+  // Every value of any other such type is rejected by the target.
   if (!type.startsWith('aclitem')) return true;
-  // Privileges of roles that do not exist any more are written as object ids.
+  // Privileges of roles that no longer exist are written with object ids.
   const ids = [/^(\d+)=/.exec(value)?.[1], /\/(\d+)$/.exec(value)?.[1]];
   return ids.some((id) => id !== undefined && !numericRoles.includes(id));
 }

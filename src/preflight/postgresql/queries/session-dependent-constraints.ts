@@ -10,12 +10,15 @@ import { constraintHasRowsSql } from './row-scan.ts';
 export interface SessionDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table or the domain that has the constraint. */
+  /** The table or the domain to which the constraint belongs. */
   readonly owner: string;
   readonly ofDomain: boolean;
-  /** `CHECK ((tenant = current_setting('app.tenant'::text)))`. */
+  /** The definition of the constraint, such as `CHECK ((tenant = current_setting('app.tenant'::text)))`. */
   readonly definition: string;
-  /** It applies to existing rows. They are not checked, because an expression of a user is not evaluated. */
+  /**
+   * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
+   * expression of a user.
+   */
   readonly filled: boolean;
 }
 

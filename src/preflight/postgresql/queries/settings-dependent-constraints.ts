@@ -10,23 +10,27 @@ import { constraintHasRowsSql } from './row-scan.ts';
 export interface SettingsDependentConstraint {
   /** Quoted. */
   readonly name: string;
-  /** The table or the domain that has the constraint. */
+  /** The table or the domain to which the constraint belongs. */
   readonly owner: string;
   readonly ofDomain: boolean;
-  /** `CHECK (((at)::date = day))`. */
+  /** The definition of the constraint, such as `CHECK (((at)::date = day))`. */
   readonly definition: string;
-  /** It converts a text to a date, which fails under another DateStyle. */
+  /** Whether the constraint converts a text to a date, which fails under another DateStyle. */
   readonly readsDates: boolean;
-  /** It applies to existing rows. They are not checked, because an expression of a user is not evaluated. */
+  /**
+   * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
+   * expression of a user.
+   */
   readonly filled: boolean;
 }
 
-/** Defaults of a server, which a target has. */
+/** The default values of these settings, which a target has. */
 export const defaultSessionSettings = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' } as const;
 
 /**
- * The expression has a type whose text form depends on these settings (dates, times, intervals) or that can contain such a
- * type; an enum or a number, converted to text, does not depend on them. Conversions of both kinds are nodes of one type.
+ * SQL condition: the expression has a type whose text form depends on TimeZone, DateStyle or IntervalStyle (dates,
+ * times, intervals), or that can contain such a type. The text form of an enum or a number does not depend on them.
+ * Conversions from text and to text are node trees of the same type.
  */
 const mentionsDatesSql = `
   EXISTS (

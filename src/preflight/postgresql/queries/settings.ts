@@ -4,27 +4,31 @@ import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 export interface ServerSetting {
-  /** reset_val: the value that the session began with. The read-only transaction sets some of them. */
+  /**
+   * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
+   * because the read-only transaction changes some settings.
+   */
   readonly value: string;
-  /** The unit of a number without one: `ms`, `kB`, `8kB`; undefined: no unit. */
+  /** The unit of a bare number in the setting: `ms`, `kB`, `8kB`; undefined: no unit. */
   readonly unit: string | undefined;
-  /** `postmaster`: a change takes effect after a restart. */
+  /** pg_settings.context; `postmaster`: a change takes effect after a restart. */
   readonly context: string;
-  /** A configuration file has another value, which takes effect after a restart. */
+  /** Whether a configuration file has another value, which takes effect after a restart. */
   readonly pendingRestart: boolean;
-  /** `default`, `configuration file`, `command line`, `database`, `user` and others. */
+  /** pg_settings.source: `default`, `configuration file`, `command line`, `database`, `user` and others. */
   readonly source: string;
-  /** The configuration file; undefined: none, or hidden from this role. */
+  /** The configuration file that sets the value; undefined if there is none, or if it is hidden from this role. */
   readonly file: string | undefined;
 }
 
 /**
- * Administrators of managed services. Like a setting of the service, they show where ALTER SYSTEM is not possible. Only a
- * member without SUPERUSER counts: a server may have copies of these roles, which pg_dumpall brought along.
+ * Roles of the administrators of managed services. Membership in such a role shows, like a setting of the service, that
+ * ALTER SYSTEM is not possible. Only a member without SUPERUSER counts, because pg_dumpall may have copied these roles
+ * to an ordinary server.
  */
 const administratorRoles = ['azure_pg_admin', 'cloudsqlsuperuser', 'rds_superuser'] as const;
 
-/** The settings that checks read. Reading another one does not compile: add it here first. */
+/** The names of all settings that checks read. A check can only read settings of this list; others do not compile. */
 const settingNames = [
   ...administratorRoles,
   'DateStyle',
@@ -76,8 +80,8 @@ const settingNames = [
 export type SettingName = (typeof settingNames)[number];
 
 /**
- * Settings by name; one is missing when the version does not have it or the role may not see it. Iterating yields settings
- * with a pending restart as well, whatever their name.
+ * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it. An
+ * iteration also returns all other settings for which a restart is pending.
  */
 export interface ServerSettings extends Iterable<readonly [name: string, setting: ServerSetting]> {
   get(name: SettingName): ServerSetting | undefined;
@@ -124,7 +128,7 @@ function decodeSetting(row: PostgresqlRow): ServerSetting {
   };
 }
 
-/** The keys of an object whose keys are names of settings, in its order. */
+/** The keys of an object whose keys are setting names, with their type. */
 export function settingKeysOf(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
   return Object.keys(values).filter(isSettingName);
 }
@@ -133,17 +137,17 @@ function isSettingName(name: string): name is SettingName {
   return settingNames.some((one) => one === name);
 }
 
-/** The value of a setting; empty when it is missing. */
+/** The value of a setting; empty if the setting is missing. */
 export function settingOf(settings: ServerSettings, name: SettingName): string {
   return settings.get(name)?.value ?? '';
 }
 
-/** The value of a setting whose name came from the server; empty when it is missing. */
+/** The value of a setting whose name came from the server; empty if the setting is missing. */
 export function namedSettingOf(settings: ServerSettings, name: string): string {
   return [...settings].find(([one]) => one === name)?.[1].value ?? '';
 }
 
-/** The value of a numeric setting, in its own unit; `missing` when the version does not have it. */
+/** The value of a numeric setting, in its own unit; `missing` if the server version does not have the setting. */
 export function numericSettingOf(settings: ServerSettings, name: SettingName, missing = 0): number {
   const setting = settings.get(name);
   return setting === undefined ? missing : Number(setting.value);

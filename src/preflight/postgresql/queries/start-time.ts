@@ -2,7 +2,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Start time of the server, as it formats it. */
+/** Start time of the server, as the server formats it. */
 export const startTimeQuery: PostgresqlQuery<string> = {
   id: 'start-time',
   scope: 'server',

@@ -7,24 +7,27 @@ import { grantMonitorRole } from './grants.ts';
 /** A permanent table, TOAST table or sequence whose file does not exist. */
 export interface MissingFile {
   readonly relation: string;
-  /** Relative to the data directory: `base/16384/16385`. */
+  /** Path of the file, relative to the data directory: `base/16384/16385`. */
   readonly path: string;
-  /** The tablespace, if its directory does not exist. */
+  /** Name of the tablespace, if its directory does not exist. */
   readonly tablespace: string | undefined;
 }
 
 export interface StorageDamage {
   readonly missing: readonly MissingFile[];
-  /** Pages of the database that failed their checksum when they were read, since the statistics were reset. */
+  /**
+   * Number of pages of the database that failed their checksum when they were read, since the statistics were reset.
+   */
   readonly checksumFailures: number;
-  /** Time of the last one, as the server formats it. */
+  /** Time of the last checksum failure, as the server formats it. */
   readonly lastFailure: string;
 }
 
 /**
- * A superuser sees whether a file exists. For other roles a relation of size 0 that had pages at its last VACUUM or ANALYZE
- * counts: what empties a table sets its number of pages to 0. Tables of another access method than heap may keep their rows
- * elsewhere. Measuring a file waits for an exclusive lock, so locked tables are left out.
+ * Only a superuser can query whether a file exists. For other roles, a relation counts as damaged if its size is 0 and
+ * it had pages at its last VACUUM or ANALYZE, because TRUNCATE and VACUUM set the number of pages of an empty table to
+ * 0. Tables with another access method than heap are left out, because they may store rows in other files. Locked
+ * tables are left out, because reading the size of a file waits for an exclusive lock.
  */
 export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
   id: 'storage-damage',
@@ -61,7 +64,7 @@ export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
   grant: grantMonitorRole,
 };
 
-/** A relation that was dropped in the meantime has no path. */
+/** A relation that was dropped while the query ran has no path. */
 const hasNoFileSql = `
   pg_relation_filepath(c.oid) IS NOT NULL
     AND (pg_stat_file(pg_relation_filepath(c.oid), true)).size IS NULL
@@ -83,7 +86,7 @@ const lostTablespaceSql = `
   )
 `;
 
-/** Those of catalogs that all databases share have no name of a database. */
+/** Checksum failures of shared catalogs have no database name in pg_stat_database. */
 const checksumFailuresSql = `
   UNION ALL
   SELECT 'checksum', sum(checksum_failures)::text, max(checksum_last_failure)::timestamp(0)::text, NULL

@@ -8,7 +8,10 @@ export interface Subscription {
   readonly enabled: boolean;
 }
 
-/** Of all databases, because pg_subscription is a shared catalog. Columns are named, because subconninfo is not public. */
+/**
+ * The subscriptions of all databases, because pg_subscription is a shared catalog. The columns are named one by one,
+ * because PUBLIC cannot read subconninfo.
+ */
 export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
   id: 'subscriptions',
   scope: 'server',

@@ -2,7 +2,7 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** Names of all superusers, including that of initdb. */
+/** Names of all superusers, including the superuser that initdb created. */
 export const superusersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'superusers',
   scope: 'server',

@@ -6,9 +6,12 @@ import { grantMonitorRole } from './grants.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
 export interface SystemSchemaObject {
-  /** As pg_describe_object formats it: `function text(integer)`. */
+  /** The object, as pg_describe_object formats it: `function text(integer)`. */
   readonly name: string;
-  /** An object outside of the system schemas that depends on it: `cast from integer to text`; undefined: none. */
+  /**
+   * An object outside of the system schemas that depends on the object of the user: `cast from integer to text`;
+   * undefined if there is none.
+   */
   readonly user: string | undefined;
 }
 
@@ -17,8 +20,8 @@ const inSystem = `
 `;
 
 /**
- * Row types and array types are created with their tables and element types. Collations may be those of the operating
- * system.
+ * Row types and array types are left out, because they are created with their tables and element types. Collations of
+ * pg_catalog are left out, because initdb may have created them from those of the operating system.
  */
 const lost = [
   `

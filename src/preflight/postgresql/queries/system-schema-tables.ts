@@ -9,11 +9,11 @@ import { grantMonitorRole } from './grants.ts';
 export interface SystemSchemaTable {
   readonly name: string;
   readonly schema: string;
-  /** Its name after ALTER TABLE … SET SCHEMA public. */
+  /** The name of the table after ALTER TABLE … SET SCHEMA public. */
   readonly moved: string;
 }
 
-/** Without tables of extensions, which the extension creates on the target as well. */
+/** Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
 export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
   id: 'system-schema-tables',
   scope: 'database',

@@ -7,15 +7,18 @@ import { grantMonitorRole } from './grants.ts';
 export interface TableLock {
   /** Quoted when necessary. */
   readonly table: string;
-  /** Process id; undefined: a prepared transaction, which has none. */
+  /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
   readonly pid: number | undefined;
-  /** Global identifier of a prepared transaction; empty: none. */
+  /** Global identifier of the prepared transaction that holds the lock; empty if a session holds it. */
   readonly gid: string;
-  /** Seconds since its transaction began; undefined: hidden from this role. */
+  /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
   readonly seconds: number | undefined;
 }
 
-/** Databases with such a lock: one query for all databases costs what one query in each costs. */
+/**
+ * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
+ * database.
+ */
 export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
@@ -30,7 +33,7 @@ export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   grant: grantMonitorRole,
 };
 
-/** A table that the locking transaction created is not visible to others. */
+/** Other sessions cannot see a table that the locking transaction created. */
 export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
   id: 'table-locks',
   scope: 'database',
@@ -70,7 +73,7 @@ export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
   grant: grantMonitorRole,
 };
 
-/** A granted ACCESS EXCLUSIVE lock on a relation of a user. */
+/** SQL condition: a granted ACCESS EXCLUSIVE lock on a relation of a user. */
 const isTableLockSql = `
   l.mode = 'AccessExclusiveLock'
     AND l.granted

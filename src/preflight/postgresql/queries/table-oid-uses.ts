@@ -5,12 +5,15 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An expression with the system column tableoid, which has another value on the target. Indexes and partition keys have none. */
+/**
+ * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
+ * partition keys cannot contain tableoid.
+ */
 export interface TableoidColumnUse {
   readonly kind: 'generated' | 'check';
-  /** `column public.t.g`, `c on public.t`. */
+  /** The object with the expression: `column public.t.g`, `c on public.t`. */
   readonly name: string;
-  /** As the server writes the expression or the constraint. */
+  /** The expression or constraint, as the server prints it. */
   readonly definition: string;
 }
 

@@ -8,32 +8,34 @@ export interface TableSize {
   readonly database: string;
   /** Qualified. */
   readonly table: string;
-  /** With TOAST, without indexes. */
+  /** Bytes of the table with TOAST, without indexes. */
   readonly bytes: number;
-  /** Estimate of the last ANALYZE; -1: never analyzed. */
+  /** Number of rows, estimated by the last ANALYZE; -1: never analyzed. */
   readonly rows: number;
 }
 
 export interface DatabaseSizes {
-  /** Of the whole database, with indexes and catalogs. */
+  /** Bytes of the whole database, with indexes and system catalogs. */
   readonly databaseBytes: number;
   /** Bytes that the initial copy reads. */
   readonly bytes: number;
   readonly tables: number;
-  /** Largest first, at most 20; empty for a database whose tables were not measured. */
+  /** The largest tables first, at most 20; empty for a database whose tables were not measured. */
   readonly largest: readonly TableSize[];
 }
 
-/** Bytes of a database whose tables are not measured, because copying it takes no time worth estimating. */
+/**
+ * Size in bytes up to which the tables of a database are not measured, because the copy takes no time worth estimating.
+ */
 const small = 16 * 1024 ** 2;
 
-/** Bytes of an empty database, approximately. */
+/** Approximate size of an empty database in bytes. */
 const catalogue = 7.5e6;
 
 /**
- * Tables of a database that is not small, measured on disk. Each one costs one to four files, so beyond 1,000 tables only
- * the 20 largest by pg_class are measured. A table with an exclusive lock is estimated by pg_class too: measuring would
- * wait for the lock. undefined: not queried.
+ * Measures the tables of a database that is not small, on disk. Measuring a table reads the size of one to four files,
+ * so of more than 1,000 tables only the 20 largest by pg_class are measured. The size of a table with an exclusive lock
+ * is estimated from pg_class too, because measuring would wait for the lock. undefined if the tables were not queried.
  */
 export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined> = {
   id: 'table-sizes',
@@ -105,7 +107,8 @@ export function databaseSizes(
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
     databaseBytes: bytes,
-    // Beyond 1,000 tables the sum relies on old estimates: the size of the database is the safer number.
+    // With more than 1,000 tables the size of the database is used, because the sum of the tables relies on old
+    // estimates.
     bytes: found === undefined ? roughly : tables > 1000 ? Math.max(found.bytes, roughly) : found.bytes,
     tables,
     largest: found?.largest ?? [],

@@ -4,9 +4,9 @@ import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
 export interface Tablespaces {
-  /** Names by object id. */
+  /** Names of tablespaces by object id. */
   readonly names: ReadonlyMap<string, string>;
-  /** Databases whose default tablespace is not pg_default: its name by database. */
+  /** Default tablespaces by database, of databases whose default tablespace is not pg_default. */
   readonly databases: ReadonlyMap<string, string>;
 }
 

@@ -8,11 +8,11 @@ export interface TextSearchDictionary {
   readonly name: string;
   /** Its template: `ispell`, `thesaurus`. */
   readonly template: string;
-  /** As pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
+  /** The options of the dictionary, as pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
   readonly options: string;
 }
 
-/** Without dictionaries of extensions, which the extension creates on the target as well. */
+/** Dictionaries of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
 export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDictionary[]> = {
   id: 'text-search-dictionaries',
   scope: 'database',

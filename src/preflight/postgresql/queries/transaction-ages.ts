@@ -8,7 +8,10 @@ export interface TransactionAge {
   readonly age: number;
 }
 
-/** The databases with the oldest transaction ids, at most five, the oldest first. The limits apply to the whole server. */
+/**
+ * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
+ * reported, because the wraparound limits apply to the whole server.
+ */
 export const transactionAgesQuery: PostgresqlQuery<readonly TransactionAge[]> = {
   id: 'transaction-ages',
   scope: 'server',

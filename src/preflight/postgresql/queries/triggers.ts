@@ -4,22 +4,23 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A trigger that fires when a subscription applies changes. */
+/** A trigger that fires when a subscription on the target applies changes. */
 export interface ApplyTrigger {
   readonly table: string;
   readonly name: string;
-  /** ENABLE ALWAYS; otherwise ENABLE REPLICA, which does not fire in sessions of applications. */
+  /** True for ENABLE ALWAYS; false for ENABLE REPLICA, which does not fire in sessions of applications. */
   readonly always: boolean;
-  /** Its function does more than return the row. */
+  /** Whether the trigger function does more than return the row. */
   readonly acts: boolean;
-  /** Its table is unlogged, so that no changes are applied to it. */
+  /** Whether the table of the trigger is unlogged, so that no changes are applied to it. */
   readonly unlogged: boolean;
 }
 
 /**
- * Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT; nothing is applied to foreign
- * tables. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. BEFORE DELETE has no NEW to
- * return, so that a trigger which returns NEW cancels the DELETE.
+ * Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT. Triggers on foreign
+ * tables do not fire, because no changes are applied to them. Bits of pg_trigger.tgtype: 1 FOR EACH ROW, 2 BEFORE, 4
+ * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
+ * NEW cancels the DELETE.
  */
 export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
@@ -60,18 +61,21 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   grant: grantMonitorRole,
 };
 
-/** Without a backslash, whose meaning depends on standard_conforming_strings. */
+/** The pattern contains no backslash, whose meaning depends on standard_conforming_strings. */
 const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
 export interface EventTrigger {
   readonly name: string;
-  /** The body of its function, when it is in PL/pgSQL and fires for CREATE PUBLICATION or CREATE SUBSCRIPTION. */
+  /**
+   * The body of the trigger function, if it is in PL/pgSQL and the trigger fires for CREATE PUBLICATION or CREATE
+   * SUBSCRIPTION.
+   */
   readonly body: string | undefined;
-  /** The body of its function, when it fires at login. */
+  /** The body of the trigger function, if the trigger fires at login. */
   readonly atLogin: string | undefined;
 }
 
-/** Without event triggers of extensions, which the extension creates on the target as well. */
+/** Event triggers of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
 export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',

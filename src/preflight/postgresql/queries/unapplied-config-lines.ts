@@ -11,7 +11,7 @@ export interface UnappliedConfigLine {
   readonly line: number;
 }
 
-/** The `error` of a valid line that takes effect after a restart. */
+/** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
 export const restartNeededError = 'setting could not be applied';
 
 export const unappliedConfigLinesQuery: PostgresqlQuery<readonly UnappliedConfigLine[]> = {

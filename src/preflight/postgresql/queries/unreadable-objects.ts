@@ -3,19 +3,22 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** An object that pg_dump reads and the role cannot. */
+/** An object that pg_dump reads, but that the role may not read. */
 export interface UnreadableObject {
   readonly kind: 'table' | 'sequence';
   readonly name: string;
   /** Quoted. */
   readonly schema: string;
-  /** The role has USAGE on the schema. */
+  /** Whether the role has USAGE on the schema of the object. */
   readonly usage: boolean;
-  /** The role has SELECT on the object. */
+  /** Whether the role has SELECT on the object. */
   readonly select: boolean;
 }
 
-/** At most 1,000 objects are listed since PostgreSQL 14, where one grant (pg_read_all_data) covers them all. */
+/**
+ * At most 1,000 objects are listed since PostgreSQL 14, in which one grant (pg_read_all_data) allows the role to read
+ * all of them.
+ */
 export interface UnreadableObjects {
   readonly objects: readonly UnreadableObject[];
   readonly tables: number;
@@ -23,8 +26,8 @@ export interface UnreadableObjects {
 }
 
 /**
- * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables it reads
- * only the definition, and of extensions only the tables that they declare as configuration.
+ * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables
+ * pg_dump reads only the definition, and of extensions only the tables that they declare as configuration.
  */
 export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
   id: 'unreadable-objects',

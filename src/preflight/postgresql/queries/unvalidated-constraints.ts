@@ -13,26 +13,26 @@ import {
 } from './row-scan.ts';
 
 /**
- * A constraint that is NOT VALID: existing rows were never checked. Of NOT NULL the rows are read; an expression of a user is
- * not evaluated, so that the rows of a CHECK constraint are `unseen`.
+ * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
+ * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
 export interface UnvalidatedConstraint extends RowScan {
   /** Quoted. */
   readonly name: string;
-  /** The table or the domain that has the constraint. */
+  /** The table or the domain to which the constraint belongs. */
   readonly owner: string;
-  /** `CHECK ((b < 10)) NOT VALID` */
+  /** The definition of the constraint, such as `CHECK ((b < 10)) NOT VALID` */
   readonly definition: string;
   readonly ofDomain: boolean;
-  /** A domain that is used in arrays, which VALIDATE CONSTRAINT rejects. */
+  /** Whether the domain of the constraint is used in arrays, because of which VALIDATE CONSTRAINT fails. */
   readonly inArrays: boolean;
   /** The initial copy does not check foreign keys, but all other constraints. */
   readonly foreignKey: boolean;
 }
 
 /**
- * Without NOT ENFORCED constraints of PostgreSQL 18, which are never checked. A constraint of a partitioned table is found
- * in its partitions.
+ * NOT ENFORCED constraints of PostgreSQL 18 are left out, because they are never checked. A constraint of a partitioned
+ * table is left out, because its partitions have it too.
  */
 export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',

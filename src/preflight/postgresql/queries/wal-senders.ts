@@ -2,11 +2,13 @@ import type { PostgresqlQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** A WAL sender: of a standby, a base backup or logical replication. */
+/** A WAL sender process, which serves a standby, a base backup or logical replication. */
 export interface WalSender {
   readonly user: string;
   readonly application: string;
-  /** `sync`, `quorum`, `potential` or `async`; undefined: hidden from this role. */
+  /**
+   * pg_stat_replication.sync_state: `sync`, `quorum`, `potential` or `async`; undefined if it is hidden from this role.
+   */
   readonly syncState: string | undefined;
 }
 

@@ -5,11 +5,11 @@ import { grantMonitorRole } from './grants.ts';
 export interface WalPosition {
   /** Position in the WAL, in bytes. */
   readonly bytes: number;
-  /** Seconds since the epoch, by the clock of the server. */
+  /** Time of the reading in seconds since the epoch, by the clock of the server. */
   readonly at: number;
 }
 
-/** undefined: the server is in recovery. */
+/** The WAL position; undefined if the server is in recovery. */
 export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   id: 'wal-position',
   scope: 'server',

@@ -3,29 +3,34 @@ import { whenFeaturePresent } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from './decode.ts';
 import { grantMonitorRole } from './grants.ts';
 
-/** When the counters of inserted, updated and deleted rows began. */
+/** The time at which the counters of inserted, updated and deleted rows began. */
 export interface WriteCounters {
-  /** Seconds since then; undefined: not known. */
+  /** Seconds since the counters began; undefined if not known. */
   readonly seconds: number | undefined;
-  /** As the server formats it. */
+  /** The time at which the counters began, as the server formats it. */
   readonly since: string;
-  /** In seconds since 1970. */
+  /** The time at which the counters began, in seconds since 1970. */
   readonly start: number | undefined;
-  /** They began when the database was created, so that no earlier write was possible. Only a superuser sees it. */
+  /**
+   * Whether the counters began when the database was created, so that no earlier write was possible. Only for a
+   * superuser the query can determine when the database was created.
+   */
   readonly sinceCreation: boolean;
 }
 
 /**
- * Counters begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade or a restored backup, and on
- * a standby that is promoted, which has counted no writes. A crash resets the shared counters too. One of those may also have
- * been reset alone, so the older one of two counts. PG_VERSION is written when the database is created. Before PostgreSQL 15 its counters began with its first session.
+ * The counters of written rows begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade
+ * or a restored backup, and on a promoted standby, which has counted no writes. A crash also resets the shared
+ * counters, whose reset time shows the crash. One shared counter may have been reset alone, so the older reset time of
+ * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
+ * the counters of a database began with its first session.
  */
 export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
   id: 'write-counters',
   scope: 'database',
   when: whenFeaturePresent('relations', 'columns'),
   sql: (version, { superuser }) => {
-    // Other roles may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
+    // Roles other than superusers may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
     const promoted =
       version < 100_000 || !superuser
         ? 'NULL'

@@ -51,7 +51,7 @@ export const aclPsyncCheck = redisCheck({
     if (isCommandDenied(psync)) {
       const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
       const syncPermission = commandPermission('sync', sync, rules);
-      // Without REPLCONF a replica never finishes a copy that it began with SYNC.
+      // A replica that may not send REPLCONF never finishes a copy that it began with SYNC.
       const canFallBack =
         mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
       return canFallBack && !usesDisklessSync(settings, knownInfo).isDiskless
@@ -75,7 +75,10 @@ function psyncDenied(psync: QueryResult<AclDryRunResult>, facts: RedisSourceFact
   });
 }
 
-/** The same as on a server without PSYNC: a copy through the disk is followed by the stream, a diskless one may not be. */
+/**
+ * Without PSYNC a replica uses SYNC: the replication stream follows a copy through the disk, but may not follow a
+ * diskless copy.
+ */
 function syncOnly(psync: QueryResult<AclDryRunResult>, fix: Fix): CheckOutcome {
   return warn(denialOf(psync), {
     required: '+psync',
@@ -97,7 +100,7 @@ function replconfDenied(facts: RedisSourceFacts, fix: Fix): CheckOutcome {
   return warn(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
-      "The copy succeeds. Then the source closes the connection at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
+      "The copy succeeds. After the copy the source closes the connection of the replica at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
     fix,
   });
 }
@@ -110,7 +113,7 @@ function denialOf(psync: QueryResult<AclDryRunResult>): string {
   return psync.kind === 'known' ? psync.value.reply : psync.reason;
 }
 
-/** Only what is missing is granted, so that the undo script restores the rules. */
+/** Only rules that are missing are granted, so that the undo script restores the previous rules. */
 function pingIfDenied({ connection }: RedisSourceFacts): readonly string[] {
   return connection.kind === 'connected' && connection.notice?.code === 'NOPERM' ? ['ping'] : [];
 }

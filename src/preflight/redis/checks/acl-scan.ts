@@ -66,7 +66,7 @@ export const aclScanCheck = redisCheck({
     const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
     return fail(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
       required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
-      detail: 'A scan is refused: `-NOPERM`. Replication needs none of these commands.',
+      detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
       fix: aclGrantFix({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
@@ -83,13 +83,13 @@ export const aclScanCheck = redisCheck({
 
 type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
-/** SELECT is needed for keys outside database 0, and when it is not known where the keys are. */
+/** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
 function scanCommands(info: QueryResult<RedisInfo>): readonly ScanCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
-/** What was refused while keys were sampled: the rule `+select|0` allows database 0 only. */
+/** The commands that were denied while keys were sampled, because the ACL rule `+select|0` allows only database 0. */
 function refusalOfSample({ sample }: RedisSourceFacts): {
   readonly command?: string | undefined;
   readonly isAboutKeys: boolean;

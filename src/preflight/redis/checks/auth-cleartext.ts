@@ -2,7 +2,7 @@ import { pass, warn } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { redisCheck } from '../check.ts';
 
-/** AUTH always holds the password in clear text, so only the connection can protect it. */
+/** AUTH always contains the password in clear text, so only an encrypted connection protects it. */
 export const authCleartextCheck = redisCheck({
   id: 'auth-cleartext',
   title: 'the password is sent over an encrypted connection only',
@@ -17,7 +17,7 @@ export const authCleartextCheck = redisCheck({
     return warn('without TLS', {
       required: 'TLS',
       detail:
-        'AUTH holds the password in clear text: anyone on the network path can read it, and the service sends it in the same way.',
+        'AUTH holds the password in clear text: anyone on the network path can read the password, and the service sends it in the same way.',
       fix: {
         text: 'Configure a tls-port on the server (6.0 and later) and write rediss://, then change the password.',
       },

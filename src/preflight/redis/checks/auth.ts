@@ -19,8 +19,8 @@ export const authCheck = redisCheck({
     if (changed !== undefined) return changed;
     if (connection.auth === 'password') return pass(`AUTH as ${facts.user}`);
     if (connection.auth === 'needless') {
-      return fail(redisMethods, `the server has no password: ${connection.authReply ?? ''}`, {
-        headline: 'A password is given and the server has none',
+      return fail(redisMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
+        headline: 'A password is given, but the server has none',
         required: 'no password, because the server has none',
         detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
         fix: { text: 'Omit the password, or set it on the server (requirepass, or ACL SETUSER default).' },
@@ -41,7 +41,10 @@ export const authCheck = redisCheck({
   },
 });
 
-/** The login succeeded, and that of the probe failed with the same password: it was changed in between. */
+/**
+ * The login succeeded, and the later login of the probe failed with the same password: the password was changed in
+ * between.
+ */
 function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;
   return fail(redisMethods, probe.message, {
@@ -51,7 +54,7 @@ function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   });
 }
 
-/** AUTH takes a user name with a password only, and so do masteruser and masterauth of a replica. */
+/** AUTH accepts a user name only together with a password, and so do masteruser and masterauth of a replica. */
 function usernameUnused(): CheckOutcome {
   return warn('connected as default: the user name was given without a password', {
     headline: 'The user name is given without a password',
@@ -62,11 +65,11 @@ function usernameUnused(): CheckOutcome {
   });
 }
 
-/** The user name is not shown: it may be the password. */
+/** The user name is not shown, because it may be the password. */
 const passwordOfUser =
   'Give the password of that user with --password-stdin, REDISCLI_AUTH or in the URL (a user with nopass accepts any). If the user name is in fact the password, write redis://:PASSWORD@HOST.';
 
-/** Every refusal of the login that has no check of its own. */
+/** Describes every refusal of the login that no other check describes. */
 function refused(
   connection: Extract<RedisSourceFacts['connection'], { kind: 'refused' }>,
   isUsernameUnused: boolean,

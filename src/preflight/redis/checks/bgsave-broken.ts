@@ -73,7 +73,7 @@ const logAdvice =
 
 const diskAdvice = `${logAdvice} Or copy without the disk.`;
 
-/** PSYNC was accepted by the probe, and no copy came. */
+/** The server accepted the PSYNC of the probe, but sent no copy. */
 function copyFailed(reason: string, fix: Fix): CheckOutcome {
   return fail(['continuous'], reason, {
     headline: 'The source cannot write the copy for the target',
@@ -84,7 +84,7 @@ function copyFailed(reason: string, fix: Fix): CheckOutcome {
   });
 }
 
-/** The server reports its working directory, which has no path when it was removed. */
+/** An empty path means that the working directory of the server was removed. */
 function folderGone(fix: Fix): CheckOutcome {
   return fail(['continuous'], 'dir is empty', {
     headline: 'The data folder of the server does not exist',
@@ -95,13 +95,16 @@ function folderGone(fix: Fix): CheckOutcome {
   });
 }
 
-/** The path of the working directory is empty when it was removed; a server of its own kind may have none. */
+/**
+ * The path of the working directory is empty if the directory was removed; servers other than Redis and Valkey may
+ * report none.
+ */
 function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'dir'>>): boolean {
   const product = parseServerVersion(info)?.product;
   return (product === 'redis' || product === 'valkey') && queryValueOr(folder, undefined)?.get('dir') === '';
 }
 
-/** Nothing shows that the server can fork and write the file. */
+/** No fact of the source proves that the server can fork and write the RDB file. */
 function notTried(): CheckOutcome {
   return {
     ...unknown('no BGSAVE since the start of the server', {
@@ -113,14 +116,14 @@ function notTried(): CheckOutcome {
   };
 }
 
-/** The dump file takes at most about as much as the data in memory. */
+/** An RDB file is at most about as large as the data in memory. */
 function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {
   const bytes = estimateCopy(info)?.bytes;
   if (isDiskless || free === undefined || bytes === undefined || bytes <= free) return undefined;
   return `${formatBytes(free)} of disk space for ${formatBytes(bytes)} of data`;
 }
 
-/** When CONFIG is hidden it cannot be changed with it, and the value to restore is not known. */
+/** If the server hides CONFIG, the setting cannot be changed with it, and the value to restore is not known. */
 function disklessFix(setting: string | undefined, info: RedisInfo, text: string): Fix {
   return setting === undefined ? { text } : configSetFix('repl-diskless-sync', 'yes', setting, info, text);
 }

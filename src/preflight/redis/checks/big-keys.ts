@@ -5,7 +5,7 @@ import { redisCheck } from '../check.ts';
 import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { bulkLengthConfigQuery } from '../queries/config.ts';
 
-/** Bytes: the default of proto-max-bulk-len. */
+/** The default of proto-max-bulk-len, in bytes. */
 const defaultLimit = 512 * 2 ** 20;
 
 export const bigKeysCheck = redisCheck({

@@ -11,7 +11,7 @@ export const busyScriptCheck = redisCheck({
   queries: {},
   evaluate(_values, { busy }) {
     if (busy === undefined) return pass('the server responds');
-    // The error names the only command that the server still accepts: SCRIPT KILL does not end a function.
+    // The BUSY error contains the only command that the server still accepts: SCRIPT KILL does not end a function.
     const kill = /\b(SCRIPT|FUNCTION) KILL\b/.exec(busy)?.[0];
     return fail(redisMethods, busy, {
       required: 'a server that executes commands',

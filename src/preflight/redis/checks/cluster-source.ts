@@ -21,7 +21,7 @@ export const clusterSourceCheck = redisCheck({
     reads: optionalQuery(clusterReadsConfigQuery),
   },
   evaluate({ info, cluster, nodes, reads }) {
-    // A user who may not run INFO may still run CLUSTER INFO.
+    // The check uses CLUSTER INFO, because a user who may not run INFO may still run CLUSTER INFO.
     const isCluster =
       info.kind === 'known'
         ? info.value.get('cluster_enabled') === '1' || info.value.get('redis_mode') === 'cluster'
@@ -50,7 +50,7 @@ export const clusterSourceCheck = redisCheck({
 
 const slotCount = 16_384;
 
-/** All keys are on this shard, and it can be followed like a server without cluster mode, as long as no slot moves. */
+/** A shard that has all keys can be replicated like a server without cluster mode, as long as no slot moves. */
 function singleShard({ primaries }: ClusterNodes): CheckOutcome {
   const others = primaries - 1;
   return warn(
@@ -84,7 +84,7 @@ function slotsMoving(slots: readonly string[]): CheckOutcome {
   );
 }
 
-/** No key can be read, not even those of this shard. */
+/** In this state of the cluster no key can be read, not even the keys of this shard. */
 function clusterDown(state: RedisInfoLines<ClusterInfoField>): CheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
   return fail(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {

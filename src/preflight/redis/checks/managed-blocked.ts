@@ -43,7 +43,7 @@ export const managedBlockedCheck = redisCheck({
 
 interface Provider {
   readonly name: string;
-  /** The service that is the target, or one of the same kind, which it does not accept as a source (spec §4.6). */
+  /** The services that are the target or of the same kind, which the target does not accept as a source (spec §4.6). */
   readonly isSameService: boolean;
 }
 
@@ -64,7 +64,7 @@ function providerOf(host: string, info: RedisInfo): Provider | undefined {
   const name = host.toLowerCase().replace(/\.$/, '');
   const found = suffixes.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}.`));
   if (found !== undefined) return { name: found[1], isSameService: found[2] ?? false };
-  // MemoryDB, and Amazon in China, use other suffixes.
+  // Host names of MemoryDB, and of Amazon in China, have other suffixes.
   if (/\.memorydb\.[\w-]+\.amazonaws\.com$/.test(name)) return { name: 'Amazon MemoryDB', isSameService: false };
   if ((info.get('os') ?? '').includes('ElastiCache')) return { name: 'Amazon ElastiCache', isSameService: false };
   return info.has('upstash_version') ? { name: 'Upstash', isSameService: false } : undefined;
@@ -83,7 +83,7 @@ function sameService(name: string): CheckOutcome {
   });
 }
 
-/** Providers hide commands, and so may the owner of a server. */
+/** Hidden commands do not prove a managed service: the owner of a server may hide commands too. */
 function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): CheckOutcome {
   if (!isHidden) {
     return port === managedPort

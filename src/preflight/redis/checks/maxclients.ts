@@ -57,5 +57,8 @@ export const maxclientsCheck = redisCheck({
   },
 });
 
-/** The link of the replica, a second one while it reconnects, and the connection of this program. */
+/**
+ * Connections that a migration needs: the link of the replica, a second one while it reconnects, and the connection of
+ * this program.
+ */
 const neededConnections = 3;

@@ -54,7 +54,7 @@ export const maxmemoryCheck = redisCheck({
   },
 });
 
-/** Bytes that every target has for data. */
+/** Bytes of memory that every target has for data. */
 const smallestTargetMemory = 256e6;
 
 const noEvictionText =

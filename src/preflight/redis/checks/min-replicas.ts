@@ -15,7 +15,7 @@ export const minReplicasCheck = redisCheck({
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, settings: optionalQuery(minReplicasConfigQuery) },
   evaluate({ info, settings }) {
-    // INFO has this field only when a number is set, also when CONFIG is hidden.
+    // INFO has the field min_slaves_good_slaves only if a minimum is set, even if CONFIG is hidden.
     const good = infoNumber(info, 'min_slaves_good_slaves');
     const values = queryValueOr(settings, undefined);
     const name = (['min-replicas-to-write', 'min-slaves-to-write'] as const).find((one) => values?.has(one) === true);

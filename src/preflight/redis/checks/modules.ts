@@ -34,10 +34,11 @@ export const modulesCheck = redisCheck({
     if (missing.length > 0) return missingModules(missing, types);
     if (loaded.length > 0) return pass(`${loaded.join(', ')}, which the target has`);
     if (types.length > 0) return missingModules(types, types);
-    // Without modules (before 4.0) both commands are unknown, as they are when they are hidden.
+    // Before 4.0 there are no modules, and the server does not know either command; the same reply comes from a server
+    // that hides both.
     if (version?.product === 'redis' && !isVersionAtLeast(version, 4, 0)) return pass('this version has no modules');
     if (moduleList.kind === 'known') return pass('no modules');
-    // INFO lists the modules since 5.0.
+    // INFO lists the loaded modules since Redis 5.0.
     const isListedInInfo = version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 5, 0));
     if (infoModules.kind === 'known' && isListedInInfo) return pass('no modules');
     return outcomeWithoutResult(moduleList);
@@ -52,7 +53,7 @@ const builtInModules = [
 
 const ownTypes: ReadonlySet<string> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream', 'vectorset']);
 
-/** Types of the sampled keys that only a module defines. */
+/** Types of the sampled keys that a module defines. */
 function moduleTypes({ sample }: RedisSourceFacts): readonly string[] {
   if (sample.kind !== 'known') return [];
   return [...new Set(sample.value.keys.map(({ type }) => type))].filter((type) => !ownTypes.has(type));

@@ -29,7 +29,7 @@ export const pingRefusedCheck = redisCheck({
   },
 });
 
-/** A replica ignores NOPERM; the others have findings of their own. */
+/** A replica ignores the error NOPERM in the reply to PING; other errors have checks of their own. */
 const ignoredErrors: ReadonlySet<string> = new Set(['NOPERM', 'LOADING', 'BUSY', 'MASTERDOWN']);
 
 function fixOf({ code, message }: { readonly code: string; readonly message: string }, info: RedisInfo): Fix {

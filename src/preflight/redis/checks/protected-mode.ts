@@ -24,9 +24,10 @@ export const protectedModeCheck = redisCheck({
         : skip(`no session with the server: ${connection.message}`);
     }
     if (!isConnectedOverLoopback(facts.address)) return pass('a connection from another machine was accepted');
-    // The address that was used is decisive, unless the service connects over the internet.
+    // The address of this connection decides whether protected mode applies, unless the service connects over the
+    // internet.
     if (!isOverInternet) return pass('this connection was accepted');
-    // Before 3.2 there is no protected mode, and the reply of CONFIG GET is empty.
+    // Redis before 3.2 has no protected mode, and the reply to CONFIG GET is empty.
     if (mode.kind !== 'known') return outcomeWithoutResult(mode);
     if (bind.kind !== 'known') return outcomeWithoutResult(bind);
     const addresses = bind.value.get('bind') ?? '';
@@ -71,7 +72,7 @@ function boundToLoopback(addresses: string): CheckOutcome {
   });
 }
 
-/** A leading minus marks an address that the machine need not have. */
+/** In `bind`, a leading minus marks an address that the machine need not have. */
 function isLoopbackOnly(addresses: string): boolean {
   const all = addresses.split(/\s+/).filter((address) => address !== '');
   return all.length > 0 && all.every((address) => /^-?(127\.|::1$|localhost$)/.test(address));

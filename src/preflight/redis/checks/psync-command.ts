@@ -54,7 +54,7 @@ export const psyncCommandCheck = redisCheck({
   },
 });
 
-/** A replica sends PING first, and an unknown command is no valid reply. */
+/** A replica sends PING before PSYNC, and an unknown command is no valid reply to PING. */
 function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
   return fail(['continuous'], 'PING is not available', {
     headline: 'The server has no PING command',
@@ -75,8 +75,8 @@ function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
 }
 
 /**
- * A replica that uses SYNC confirms the copy once. With a diskless copy that may be before the source has noticed its end:
- * then the link is up, and no change is ever sent.
+ * A replica that uses SYNC confirms the copy only once. After a diskless copy the confirmation may arrive before the
+ * source has noticed the end of the copy: then the link is up, but the source never sends a change.
  */
 function streamMayNotStart(
   setting: string | undefined,
@@ -100,7 +100,7 @@ function streamMayNotStart(
   });
 }
 
-/** The reply to a real PSYNC is worth more than the list of commands. */
+/** The reply to PSYNC in a probe takes precedence over the list of commands. */
 function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe === undefined) return undefined;
   if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
@@ -113,7 +113,7 @@ function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   });
 }
 
-/** Errors that another check reports, or that are temporary. */
+/** Error codes that another check reports, or that are temporary. */
 const otherChecks: ReadonlySet<string> = new Set([
   'NOPERM',
   'NOAUTH',

@@ -26,7 +26,7 @@ export const redisConnectCheck = redisCheck({
   },
 });
 
-/** Connected, and disconnected before every query had a reply. */
+/** The server accepted the connection, and closed it before every query had a reply. */
 function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (broken === undefined) return undefined;
   return fail(redisMethods, `port ${port}: ${broken}`, {
@@ -47,26 +47,26 @@ function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutco
     detail:
       'The connection broke when all queries were sent at once, and was stable when they were sent one by one: a small client-output-buffer-limit for normal clients, or a proxy. A replica has a limit of its own, but applications that read much at once are disconnected too.',
     fix: {
-      text: 'Check CONFIG GET client-output-buffer-limit: the default for normal clients is 0 0 0. If there is a proxy, give the address of the server itself.',
+      text: 'Check CONFIG GET client-output-buffer-limit: the default for normal clients is 0 0 0. If the address is that of a proxy, give the address of the server itself.',
     },
   });
 }
 
-/** Connected, and no valid reply received. */
+/** The server accepted the connection, but sent no valid reply. */
 function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (connection.kind === 'connected' || address.lookup.kind === 'failed') return undefined;
   const { phase, code, message } = connection;
   if (phase === 'network') {
     return fail(redisMethods, `port ${port}: ${message}`, {
       required: 'an accepted connection',
-      fix: { text: `Open port ${port}, and check that the server runs and listens on it.` },
+      fix: { text: `Open port ${port}, and check that the server runs and listens on the port.` },
     });
   }
   if (phase !== 'startup') return undefined;
   if (code === connectErrorCodes.protocol) {
     return fail(redisMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
-      detail: 'Another service listens on this port.',
+      detail: 'Another service than Redis listens on the port of the source.',
       fix: { text: 'Give the port of the Redis server (default: 6379).' },
     });
   }
@@ -80,7 +80,7 @@ function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcom
   });
 }
 
-/** A stub, a health check, or another protocol with lines replies to PING, and has no INFO. */
+/** A test double, a health check, or another line-based protocol may reply to PING, but has no INFO. */
 function isOtherServer(info: QueryResult<RedisInfo>): boolean {
   return info.kind === 'known' ? [...info.value].length === 0 : info.kind === 'failed' && info.isMalformed === true;
 }
@@ -88,14 +88,15 @@ function isOtherServer(info: QueryResult<RedisInfo>): boolean {
 function otherServer({ port }: RedisSourceFacts): CheckOutcome {
   return fail(redisMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
     required: 'a Redis server',
-    detail: 'Every Redis server reports its version and its role in INFO. Another service listens on this port.',
+    detail:
+      'Every Redis server reports its version and its role in INFO. Another service than Redis listens on the port of the source.',
     fix: {
-      text: 'Give the port of the Redis server (default: 6379), and the address of the server itself when there is a proxy.',
+      text: 'Give the port of the Redis server (default: 6379), and the address of the server itself instead of that of a proxy.',
     },
   });
 }
 
-/** A write to a closed connection fails with either code. */
+/** A write to a closed connection fails with EPIPE or ECONNRESET. */
 export const disconnectCodes: ReadonlySet<string> = new Set([connectErrorCodes.closed, 'EPIPE']);
 
 function disconnected(message: string, port: number): CheckOutcome {
@@ -104,7 +105,7 @@ function disconnected(message: string, port: number): CheckOutcome {
     detail:
       'The connection is accepted and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that accepts the handshake only.',
     fix: {
-      text: 'Run redis-cli -h HOST -p PORT PING without a password, which shows the error of the server; its log has the details.',
+      text: 'Run redis-cli -h HOST -p PORT PING without a password, which shows the error of the server; the server log has the details.',
     },
   });
 }

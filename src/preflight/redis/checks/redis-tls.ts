@@ -74,7 +74,8 @@ function handshakeFailed({ code, message }: { readonly code: string; readonly me
   }
   return fail(redisMethods, message, {
     required: 'a TLS handshake that succeeds',
-    detail: 'The migration connects to the same server, so what fails here may fail there.',
+    detail:
+      'The migration connects to the same server, so a handshake that fails for this program may fail for the migration.',
     fix: { text: 'Correct the certificate or the --ca-file.' },
   });
 }
@@ -88,14 +89,14 @@ function handshakeTimeout(observed: string): CheckOutcome {
   });
 }
 
-/** Before the end of the handshake a server cannot send a reason. */
+/** Before the TLS handshake has ended, a server cannot send an error message. */
 function handshakeClosed(observed: string): CheckOutcome {
   return fail(redisMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The server closes the connection without a message when no connection is free (maxclients) or when both sides have no TLS version in common; so does a proxy without a server behind it.',
     fix: {
-      text: 'Compare connected_clients and maxclients in INFO clients on the server: end idle clients, or raise maxclients with CONFIG SET. If connections are free, its log names the reason.',
+      text: 'Compare connected_clients and maxclients in INFO clients on the server: end idle clients, or raise maxclients with CONFIG SET. If connections are free, the server log has the reason.',
     },
   });
 }
@@ -117,34 +118,37 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
   return warn(observed, {
     headline: 'The certificate expires within two weeks',
     required: 'a certificate that is valid for the whole migration, which may take two weeks',
-    detail: 'When it expires during the migration, the replica cannot reconnect.',
+    detail: 'If the certificate expires during the migration, the replica cannot reconnect.',
     fix: { text: 'Renew the certificate before the migration starts.' },
   });
 }
 
-/** A replica verifies the chain with the authorities of its own machine or tls-ca-cert-file; a request has no field for one. */
+/**
+ * A replica verifies the certificate chain with the authorities of its machine or of tls-ca-cert-file; a migration
+ * request cannot contain a CA certificate.
+ */
 function privateAuthority(observed: string, issuer: string): CheckOutcome {
   return {
     ...unknown(`${observed}, issued by ${issuer}`, {
-      text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target has this one.',
+      text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target contains the authority of the certificate.',
     }),
     headline: 'It is not known whether the target trusts the authority of the certificate',
     premise: 'the target trusts the authority of the certificate',
     settledBy: '--accept redis-tls',
     detail:
-      'A replica that does not trust it fails with `certificate verify failed`, and the link stays down. A migration request has no field for a CA certificate.',
+      'A replica that does not trust the authority of the certificate fails with `certificate verify failed`, and the link stays down. A migration request has no field for a CA certificate.',
   };
 }
 
-/** A replica always verifies the dates. */
+/** A replica always verifies the validity period of the certificate. */
 function expired(observed: string): CheckOutcome {
   return fail(['continuous'], observed, {
     headline: 'The certificate has expired',
     required: 'a certificate that is valid',
     detail:
-      'A replica verifies the certificate of its primary: `certificate verify failed`, and the link stays down. Clients that verify nothing can still connect.',
+      'A replica verifies the certificate of its primary: `certificate verify failed`, and the link stays down. Clients that do not verify the certificate can still connect.',
     fix: {
-      text: 'Renew the certificate; CONFIG SET tls-cert-file with the path of the new one loads it without a restart.',
+      text: 'Renew the certificate; CONFIG SET tls-cert-file with the path of the new certificate loads it without a restart.',
     },
   });
 }

@@ -9,7 +9,7 @@ import { knownCommandsQuery, type QueriedCommand } from '../queries/commands.ts'
 import { infoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 
-/** The commands of migration tools and of these checks. */
+/** The commands that migration tools and the preflight send. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
 
 export const renamedCommandsCheck = redisCheck({
@@ -39,20 +39,21 @@ export const renamedCommandsCheck = redisCheck({
     if (missing.length === 0) return pass('all are available');
     return warn(`unknown commands: ${missing.join(', ')}`, {
       required: expectedCommands.map((name) => name.toUpperCase()).join(' '),
-      detail: 'Migration tools expect these commands under their original names.',
+      detail: 'Migration tools send the commands by their original names.',
       objects: missing,
       fix: removeRenameFix(missing, info),
     });
   },
 });
 
-/** SELECT is needed for keys outside database 0, and when it is not known where the keys are. */
+/** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
 function scanCommands(info: QueryResult<RedisInfo>): readonly QueriedCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
 
-const scanDetail = 'A scan copies every key with these commands. Replication needs none of them.';
+const scanDetail =
+  'A scan copies every key with the commands that are renamed. Replication does not need these commands.';
 
 function scanCommandsMissing(names: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
   return fail(['scan'], `unknown commands: ${names.join(', ')}`, {
@@ -63,11 +64,13 @@ function scanCommandsMissing(names: readonly string[], info: QueryResult<RedisIn
   });
 }
 
-/** COMMAND is hidden, and a command of the sample was unknown. */
+/** The server hides COMMAND, and did not know a command of the key sample. */
 function scanCommandUnknown(reason: string): CheckOutcome {
   return fail(['scan'], reason, {
     required: 'SELECT SCAN DUMP PTTL TYPE',
     detail: scanDetail,
-    fix: { text: 'If there is a proxy, give the address of the server itself, or ask its operator.' },
+    fix: {
+      text: 'If the address is that of a proxy, give the address of the server itself, or ask the operator of the proxy.',
+    },
   });
 }

@@ -20,7 +20,7 @@ export const renamedWriteCommandsCheck = redisCheck({
     return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
       required: 'the original names, on source and target',
       detail:
-        'The replication stream has the name that the application sent, and the target does not know it: its log has `This replica is sending an error to its master: unknown command`, the link stays up, and every such change is lost.',
+        'The replication stream contains the command name that the application sent, which the target does not know: the log of the target has `This replica is sending an error to its master: unknown command`, the link stays up, and every change by a renamed command is lost.',
       objects: names,
       fix: {
         ...removeRenameFix(names, info),
@@ -30,7 +30,7 @@ export const renamedWriteCommandsCheck = redisCheck({
   },
 });
 
-/** Whether they will be called during the migration is not known. */
+/** It is not known whether applications call the renamed commands during the migration. */
 function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
   const names = renamed.map((name) => name.toUpperCase());
   if (names.length === 0) return pass('every write command has its original name');
@@ -43,7 +43,7 @@ function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): Ch
     premise: 'no application calls a renamed write command during the migration',
     settledBy: '--accept renamed-writes',
     detail:
-      'A call during the migration is lost: the replication stream has the changed name, and the target does not know it.',
+      'A call of a renamed command during the migration is lost: the replication stream contains the changed name, which the target does not know.',
     objects: names,
   };
 }

@@ -28,7 +28,7 @@ export const replBacklogCheck = redisCheck({
     const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
     if (size >= minute) return pass(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
-    // The backlog counts as used memory: one that does not fit makes a cache evict its keys.
+    // The replication backlog counts as used memory, so a backlog that does not fit makes a cache evict keys.
     const allocated = infoNumber(info, 'repl_backlog_histlen') ?? 0;
     const room = freeRedisMemory(info) ?? 0;
     const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);

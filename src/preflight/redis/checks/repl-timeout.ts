@@ -27,7 +27,7 @@ export const replTimeoutCheck = redisCheck({
       detail:
         seconds <= ping
           ? `repl-ping-replica-period is ${ping}, so the target disconnects between two pings: \`MASTER timeout: no data nor PING received\`.`
-          : `${duration}. The target stops with \`Timeout receiving bulk data from MASTER\` and restarts the copy.`,
+          : `${duration}. After the timeout the target stops with \`Timeout receiving bulk data from MASTER\` and restarts the copy.`,
       fix: configSetFix(
         'repl-timeout',
         String(wanted),

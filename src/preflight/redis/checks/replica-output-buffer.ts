@@ -34,14 +34,14 @@ export const replicaOutputBufferCheck = redisCheck({
     if (need.isEnough) return pass(observed, { detail: need.text });
     const details = {
       required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
-      detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts it without end.`,
+      detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts the copy endlessly.`,
       fix: raiseLimit(limit, need.wanted, info),
     };
     return need.isHopeless ? fail(['continuous'], observed, details) : warn(observed, details);
   },
 });
 
-/** Without a limit a stalled target would fill the memory of the machine. */
+/** Without a limit the output buffer for a stalled target would fill the memory of the machine. */
 function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): Fix {
   const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
   const room = freeMachineMemory(info);
@@ -61,22 +61,28 @@ function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: nu
 }
 
 interface OutputBufferLimit {
-  /** `replica`, or `slave` in older servers and Valkey. */
+  /** The client class of the limit: `replica`, or `slave` in older servers and Valkey. */
   readonly name: string;
   /** Bytes. */
   readonly hard: number;
   readonly soft: number;
-  /** How long the soft limit may be exceeded. */
+  /** Seconds for which the soft limit may be exceeded. */
   readonly seconds: number;
 }
 
-/** The part for replicas of `normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60`. */
+/**
+ * The limits for replicas in the value of client-output-buffer-limit, such as `normal 0 0 0 slave 268435456 67108864 60
+ * pubsub 33554432 8388608 60`.
+ */
 function parseReplicaLimit(value: string): OutputBufferLimit | undefined {
   const [, name, hard, soft, seconds] = /\b(slave|replica) (\d+) (\d+) (\d+)/.exec(value) ?? [];
   return name === undefined ? undefined : { name, hard: Number(hard), soft: Number(soft), seconds: Number(seconds) };
 }
 
-/** Since 7.0 the backlog is the buffer, and a limit below its size has no effect. */
+/**
+ * Since Redis 7.0 replicas share the replication backlog as output buffer, and a limit below the size of the backlog
+ * has no effect.
+ */
 function effectiveHardLimit(
   hard: number,
   info: RedisInfo,
@@ -88,10 +94,10 @@ function effectiveHardLimit(
   return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
 }
 
-/** Bytes: the default, client-output-buffer-limit replica 256mb 64mb 60. */
+/** The default in bytes: client-output-buffer-limit replica 256mb 64mb 60. */
 const defaultHardLimit = 256 * 2 ** 20;
 
-/** Compares the writes during the copy with the limits. */
+/** Compares the bytes written during the copy with the output buffer limits. */
 function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
@@ -105,24 +111,26 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstima
   }
   const buffered = writes * seconds;
   if (buffered === 0) {
-    // One second without writes proves little: a limit below the default must at least hold a fifth of the data.
+    // A measurement of one second without writes proves little, so a limit below the default must be at least a fifth
+    // of the data.
     const wanted = Math.min(copy.bytes / 5, defaultHardLimit);
     const text = `${duration}; ${rate}; recommended: ${formatBytes(wanted)}, limit: ${formatBytes(hard)}.`;
     return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
   }
   const exceedsHard = hard > 0 && buffered > hard;
   const isFullInOneMinute = hard > 0 && hard < writes * 60;
-  // The soft limit is reached after some seconds and then exceeded for longer than allowed. Here writes are above zero.
+  // The soft limit ends the copy if the buffer exceeds it for longer than allowed. At this point the measured writes
+  // are above zero.
   const exceedsSoft = (copySeconds: number) => limit.soft > 0 && copySeconds - limit.soft / writes > limit.seconds;
   const isSoftExceededInOneMinute = limit.soft / writes + limit.seconds < 60 && exceedsSoft(copy.shortest);
   const text = `${duration} x ${rate} = ${formatBytes(buffered)} buffered, limit: ${formatBytes(hard)}${
     limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   return {
-    // Twice the buffer that one minute fills at the measured rate, because the rate varies.
+    // The recommended limit is twice what one minute of writes fills at the measured rate, because the rate varies.
     wanted: Math.max(buffered * 3, writes * 120),
     isEnough: !exceedsHard && !exceedsSoft(seconds) && !isFullInOneMinute,
-    // A rate measured on the network is an upper bound, and proves nothing.
+    // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
     isHopeless: (isFullInOneMinute || isSoftExceededInOneMinute) && facts.rate?.source !== 'network',
     text,
   };

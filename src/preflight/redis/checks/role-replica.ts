@@ -20,7 +20,7 @@ export const roleReplicaCheck = redisCheck({
     const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
     const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
     if (info.kind !== 'known' && !isLinkDown) return outcomeWithoutResult(info);
-    // Both errors come from a replica, also when INFO is refused.
+    // Only a replica replies with these two errors, even if it refuses INFO.
     const fields: RedisInfo = queryValueOr(info, new Map([['role', 'slave']]));
     if (isSentinel(info)) return sentinel();
     if (fields.get('role') !== 'slave') return pass('primary');
@@ -33,7 +33,7 @@ export const roleReplicaCheck = redisCheck({
       return warn(`replica of ${upstream}`, {
         required: 'the primary',
         detail:
-          'A chain of replicas works, has a larger lag, and ends when the replica in the middle is promoted or loses its primary.',
+          'Replication from a replica works, but has a larger lag, and ends when that replica is promoted or loses its primary.',
         fix: { text: usePrimary(upstream) },
       });
     }
@@ -67,12 +67,12 @@ function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): Che
         : ' A scan reads the data as of the interruption.'
     }`,
     fix: {
-      text: `${usePrimary(upstream)} If it no longer exists, promote this replica with REPLICAOF NO ONE, but only when no application writes to the old primary any more.`,
+      text: `${usePrimary(upstream)} If the primary no longer exists, promote this replica with REPLICAOF NO ONE, but only when no application writes to the old primary any more.`,
     },
   });
 }
 
-/** Seconds since the last ping of the primary, when more than two pings are missing. */
+/** Seconds since the last ping of the primary, if more than two pings are missing. */
 function secondsWithoutPing(
   info: RedisInfo,
   settings: QueryResult<RedisConfigValues<ReplicationSetting>>,
@@ -83,24 +83,30 @@ function secondsWithoutPing(
   return elapsed > 2 * period ? elapsed : undefined;
 }
 
-/** Only the primary at the top of a chain sends pings; replicas in between keep their links up when it is down. */
+/**
+ * Only the primary at the top of a replica chain sends pings; when it is down, the replicas in between keep their links
+ * up.
+ */
 function silentPrimary(seconds: number, upstream: string): CheckOutcome {
   return fail(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
     required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
     detail:
-      'The primary at the top of the chain sends pings to all replicas below it. When it is down, the links below stay up until repl-timeout: the target receives the present data and no change, and is then refused with `-NOMASTERLINK`. A scan reads the data as of the interruption.',
+      'The primary at the top of the chain sends pings to all replicas below it. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`. A scan reads the data as of the interruption.',
     fix: {
-      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If that no longer exists, promote another server first (REPLICAOF NO ONE).`,
+      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
     },
   });
 }
 
-/** A replica forwards the stream of its primary, and not its own writes (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
+/**
+ * A replica forwards the stream of its primary, but not its own writes
+ * (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
+ */
 function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
   return fail(['continuous'], `replica of ${upstream} that accepts writes`, {
     required: 'the primary, or replica-read-only yes',
     detail:
-      'Writes to this replica are not replicated: the target receives those that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
+      'Writes to this replica are not replicated: the target receives the writes that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
     fix: fixForReview(
       configSetFix(
         readOnlySetting(info),
@@ -113,7 +119,7 @@ function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
   });
 }
 
-/** Redis before 5.0 has the old name only. */
+/** Redis before 5.0 has only the setting name with `slave`. */
 function readOnlySetting(info: RedisInfo): string {
   const version = parseServerVersion(info);
   return version?.product === 'redis' && !isVersionAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';

@@ -7,7 +7,10 @@ import { outcomeWithoutResult } from '../outcome-without-result.ts';
 import { scriptReplicationConfigQuery } from '../queries/config.ts';
 import { commandCallsQuery, infoQuery } from '../queries/info.ts';
 
-/** Redis 5 and 6 can replicate a script itself; 7.0 and later always replicate its changes, and so does Valkey. */
+/**
+ * Redis 5 and 6 can replicate a script as a script; Redis 7.0 and newer, and Valkey, always replicate the changes that
+ * it makes.
+ */
 export const scriptReplicationCheck = redisCheck({
   id: 'script-replication',
   title: 'scripts are replicated by their changes',
@@ -23,7 +26,7 @@ export const scriptReplicationCheck = redisCheck({
     const version = parseServerVersion(info);
     if (version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 7, 0)))
       return pass('always');
-    // With CONFIG hidden the default is assumed, which few change.
+    // If the server hides CONFIG, the default is assumed, because few servers change it.
     if (setting.kind === 'failed' || setting.kind === 'denied') return outcomeWithoutResult(setting);
     const value = queryValueOr(setting, undefined)?.get('lua-replicate-commands');
     if (value !== 'no') return pass(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
@@ -34,11 +37,11 @@ export const scriptReplicationCheck = redisCheck({
       'yes',
       'no',
       info,
-      'Replicate the changes of scripts: the target then runs none.',
+      'Replicate the changes that scripts make, so that the target does not run the scripts again.',
     );
     const required = 'lua-replicate-commands yes';
     const detail =
-      'The target runs every script again. Redis 7 and later return members in another order, have other random numbers and refuse some scripts, so the data differs without an error.';
+      'The target runs every script again. In Redis 7 and newer, commands return members in another order, random numbers differ and some scripts are refused, so the data differs without an error.';
     if (calls.kind === 'known' && count === 0) {
       return warn('lua-replicate-commands no, no script was run since the start', { required, detail, fix });
     }

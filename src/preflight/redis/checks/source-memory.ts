@@ -29,7 +29,7 @@ export const sourceMemoryCheck = redisCheck({
     const size =
       Number(queryValueOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
       (infoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
-    // With a replica the backlog exists already, and grows to its size.
+    // A server that has a replica has allocated the backlog already, and the backlog grows to its full size.
     const allocated = info.get('repl_backlog_active') === '1' ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
     const need = Math.max(0, size - allocated);
     const room = Math.max(0, limit - used + (infoNumber(info, 'mem_not_counted_for_evict') ?? 0));
@@ -38,7 +38,7 @@ export const sourceMemoryCheck = redisCheck({
     if (room >= need || (evicts && need < limit / 100)) return pass(observed);
     const hasWrites = (rate?.writes ?? 0) > 0 && rate?.source !== 'network';
     const details = {
-      required: `${formatBytes(need)} for the backlog (repl-backlog-size)`,
+      required: `${formatBytes(need)} of free memory for the backlog (repl-backlog-size)`,
       detail: evicts
         ? `The backlog counts as used memory: once the target follows, the source evicts up to ${formatBytes(need - room)} of keys.`
         : "The backlog counts as used memory: once the target follows, the source refuses writes with `OOM command not allowed when used memory > 'maxmemory'`.",
@@ -51,12 +51,12 @@ export const sourceMemoryCheck = redisCheck({
   },
 });
 
-/** Lowering maxmemory again evicts keys or refuses writes when the memory is still in use, so that step is reviewed. */
+/** The undo is for review, because lowering maxmemory evicts keys or refuses writes if the memory is still in use. */
 function raiseMaxmemory(info: RedisInfo, limit: number, need: number): Fix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;
   const machine = freeMachineMemory(info);
-  // All of maxmemory may be used one day, not only what is used now.
+  // The machine needs memory for all of maxmemory, not only for the present use.
   const used = Math.max(infoNumber(info, 'used_memory') ?? 0, infoNumber(info, 'used_memory_rss') ?? 0);
   if (machine === undefined || raised > used + machine) {
     return {

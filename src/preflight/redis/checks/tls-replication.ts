@@ -13,8 +13,7 @@ export const tlsReplicationCheck = redisCheck({
     if (facts.ssl) {
       return replication.get('tls-replication') === 'no'
         ? infoOutcome('TLS; tls-replication no', {
-            detail:
-              'The target connects with TLS; only the link of the source to a primary of its own does not use it.',
+            detail: 'The target connects with TLS; only the link of the source to its own primary does not use TLS.',
           })
         : pass('TLS');
     }

@@ -28,7 +28,7 @@ export const redisVersionNotNewerCheck = redisCheck({
     if (hasOwnReplication(source)) return ownReplication(observed);
     if (targetVersion === undefined) {
       return settledByVersion(`${observed}; the version of the target is not known`, {
-        text: 'Provide it, for example --target-version redis-7.2 or --target-version valkey-8.',
+        text: 'Provide the version of the target, for example --target-version redis-7.2 or --target-version valkey-8.',
       });
     }
     const target = parseTargetVersion(targetVersion);
@@ -72,7 +72,10 @@ interface ProductVersion {
   readonly minor: number | undefined;
 }
 
-/** A number alone may mean either product: Valkey starts with 7.2, and Redis ends with 8 so far. */
+/**
+ * A version number alone may mean either product: Valkey begins with version 7.2, and the latest major version of Redis
+ * is 8.
+ */
 function productsOf(major: number): readonly ProductFamily[] {
   if (major < 7) return ['redis'];
   return major > 8 ? ['valkey'] : ['redis', 'valkey'];
@@ -82,7 +85,7 @@ interface SourceFormat {
   readonly source: RedisServerVersion;
   readonly family: ProductFamily;
   readonly hasExpiringFields: boolean;
-  /** Commands that were called since the server was started. */
+  /** Commands that clients called since the server started. */
   readonly called: ReadonlySet<string>;
 }
 
@@ -92,7 +95,7 @@ interface Incompatibility {
   readonly fix?: string;
 }
 
-/** Why the target cannot read what the source writes; undefined: it can. */
+/** Why the target cannot read what the source writes; undefined if it can. */
 function incompatibility(format: SourceFormat, target: ProductVersion): Incompatibility | undefined {
   const { source, family } = format;
   const rdb = rdbVersion(family, source.major, source.minor);
@@ -103,7 +106,7 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
   if (family === 'redis' && target.product === 'valkey' && rdb >= 12) {
     return blocked(`${name} reads no format of Redis ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`);
   }
-  // The products number their versions separately; a Valkey reports the Redis version that it is compatible with.
+  // Redis and Valkey number their versions separately; Valkey reports the Redis version with which it is compatible.
   const comparable = family === target.product ? source : (compatibleRedisVersion(source) ?? source);
   const isNewEnough = isVersionAtLeast(target, comparable.major, comparable.minor);
   const reads = rdbVersion(target.product, target.major, target.minor ?? 0);
@@ -115,14 +118,14 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
 }
 
 /**
- * The RDB format of a copy: Valkey 9 and later send RDB 11 to a replica that does not report to be a Valkey 9
- * (replicaRdbVersion in src/replication.c), and DUMP has their own format always.
+ * The RDB format version that the source sends in a copy: Valkey 9 and later send RDB 11 to a replica that does not
+ * report to be a Valkey 9 (replicaRdbVersion in src/replication.c), and DUMP has their own format always.
  */
 function sentRdbVersion(rdb: number, target: ProductVersion): number {
   return rdb >= 80 && !(target.product === 'valkey' && isVersionAtLeast(target, 9, 0)) ? 11 : rdb;
 }
 
-/** A Redis replicates from a Valkey 9 in a format of before the two were separate products. */
+/** Redis can replicate from Valkey 9, which sends it an RDB format from before the two were separate products. */
 function olderFormat(
   { hasExpiringFields, called }: SourceFormat,
   rdb: number,
@@ -134,30 +137,30 @@ function olderFormat(
     return {
       blocks: redisMethods,
       reason: `The source sends RDB ${sent} to ${target.name}, which cannot hold hash fields that expire: the copy ends, and the target retries without end. ${scan}`,
-      fix: 'Use a Valkey 9 or later as the target, or remove the expiry of the hash fields (HPERSIST).',
+      fix: 'Use Valkey 9 or newer as the target, or remove the expiry of the hash fields (HPERSIST).',
     };
   }
   const unknownCommands = [...called].filter((name) => !isKnownTo(target, name)).map((name) => name.toUpperCase());
   if (unknownCommands.length > 0) {
     return {
       blocks: redisMethods,
-      reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. Their changes are lost. ${scan}`,
+      reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. The changes by these commands are lost. ${scan}`,
     };
   }
   return {
     blocks: ['scan'],
     reason: `Replication works: the source sends RDB ${sent} to ${target.name}. ${scan}${isKnownTo(target, ifEqual) ? '' : ` ${lostOptions}`}`,
-    fix: 'Use continuous replication, or a Valkey 9 or later as the target.',
+    fix: 'Use continuous replication, or Valkey 9 or newer as the target.',
   };
 }
 
-/** Options are not counted by INFO. */
+/** INFO counts calls of commands, but not their options. */
 const lostOptions =
   'Changes by SET IFEQ and GEOSEARCHSTORE BYPOLYGON are lost, because Redis before 8.4 does not know these options.';
 
 const ifEqual = 'set ifeq';
 
-/** Commands of Valkey 9 that change keys, and the Redis that has them. */
+/** Commands of Valkey 9 that change keys, and the Redis version that also has them. */
 const commandsSince: Readonly<Record<string, readonly [major: number, minor: number]>> = {
   hexpire: [7, 4],
   hpexpire: [7, 4],
@@ -189,19 +192,22 @@ function compatible(
       headline: 'The target may not know some options of commands',
       required: 'a Valkey, or Redis 8.4 or later',
       detail: lostOptions,
-      fix: { text: 'Use a Valkey as the target, or make sure that no application uses these options.' },
+      fix: {
+        text: 'Use Valkey as the target, or make sure that no application uses options that Redis does not know.',
+      },
     });
   }
   if (source.product !== 'keydb') return pass(`${observed} to ${target}`);
   return warn(`${observed} to ${target}`, {
     headline: 'The source is KeyDB',
     required: 'Redis or Valkey',
-    detail: 'KeyDB is a fork: the target cannot load its own features (expiring members, several primaries).',
+    detail:
+      'KeyDB is a fork of Redis: the target cannot load the features that only KeyDB has (expiring members, several primaries).',
     fix: { text: 'Rehearse the migration with a copy of the data first (db rehearse).' },
   });
 }
 
-/** These products use the Redis protocol for clients, and another one for replication. */
+/** Products that use the Redis protocol for clients, but another protocol for replication. */
 function hasOwnReplication({ product }: RedisServerVersion): boolean {
   return product === 'dragonfly' || product === 'garnet' || product === 'kvrocks';
 }
@@ -210,7 +216,7 @@ function ownReplication(observed: string): CheckOutcome {
   return fail(['continuous'], observed, {
     headline: 'The source has a replication protocol of its own',
     required: 'Redis or Valkey',
-    detail: 'It has a replication protocol of its own, which a Redis replica does not support.',
+    detail: 'The source has a replication protocol of its own, which a Redis replica does not support.',
     fix: { text: 'Copy the keys with SCAN, DUMP and RESTORE.' },
   });
 }

@@ -2,7 +2,10 @@ import type { RedisReply } from '../../../redis/connection.ts';
 import type { RedisQuery } from '../query.ts';
 import { replyValueOf } from './reply.ts';
 
-/** Whether the user may run a command, and the error otherwise (ACL DRYRUN, 7.0 and later). The command is not run. */
+/**
+ * Whether the user may run a command, and otherwise the error (ACL DRYRUN, Redis 7.0 and later). ACL DRYRUN does not
+ * run the command.
+ */
 export interface AclDryRunResult {
   readonly allowed: boolean;
   readonly reply: string;
@@ -20,18 +23,18 @@ function dryRunQuery(...command: readonly [string, ...string[]]): RedisQuery<Acl
   };
 }
 
-/** The commands of a replica. */
+/** The commands that a replica sends. */
 export const psyncDryRunQuery = dryRunQuery('PSYNC', '?', '-1');
 export const syncDryRunQuery = dryRunQuery('SYNC');
 export const replconfDryRunQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
-/** The commands of a scan, in every database, for a key of any name. */
+/** The commands of a scan, which must be allowed in every database, for keys of any name. */
 export const selectDryRunQuery = dryRunQuery('SELECT', '0');
 export const scanDryRunQuery = dryRunQuery('SCAN', '0');
 export const dumpDryRunQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
 export const pttlDryRunQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
 export const typeDryRunQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
 
-/** The dry runs by command. */
+/** The queries with ACL DRYRUN, by command name. */
 export const dryRunQueries: Readonly<Record<string, RedisQuery<AclDryRunResult>>> = {
   psync: psyncDryRunQuery,
   sync: syncDryRunQuery,
@@ -44,13 +47,15 @@ export const dryRunQueries: Readonly<Record<string, RedisQuery<AclDryRunResult>>
 };
 
 export interface AclUserRules {
-  /** Rules for commands, in the order they were set. */
+  /** The ACL rules for commands, in the order in which they were set. */
   readonly commands: readonly string[];
-  /** Key patterns as ACL SETUSER takes them: `~app:*`; undefined: not reported. */
+  /**
+   * The key patterns of the user, in the syntax of ACL SETUSER: `~app:*`; undefined if the server does not report them.
+   */
   readonly keys: readonly string[] | undefined;
 }
 
-/** The rules of the user (6.0 and later). */
+/** The ACL rules of the user (Redis 6.0 and later). */
 export const aclUserRulesQuery: RedisQuery<AclUserRules> = {
   id: 'ACL GETUSER user',
   command: ({ user }) => ['ACL', 'GETUSER', user],
@@ -62,7 +67,9 @@ export const aclUserRulesQuery: RedisQuery<AclUserRules> = {
   permission: '+acl|getuser',
 };
 
-/** 7.0 replies with one line, as the patterns are set; 6.x with a list, without the tilde. */
+/**
+ * Redis 7.0 returns the key patterns in one line, as they were set; 6.x returns a list of patterns without the tilde.
+ */
 function keyPatterns(reply: RedisReply | undefined): readonly string[] | undefined {
   if (typeof reply === 'string') return reply.split(' ').filter((pattern) => pattern !== '');
   return Array.isArray(reply) ? reply.map((pattern) => `~${String(pattern)}`) : undefined;

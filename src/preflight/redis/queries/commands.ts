@@ -1,7 +1,7 @@
 import type { RedisQuery } from '../query.ts';
 import { replyList } from './reply.ts';
 
-/** The commands of a replica, of these queries, and of a scan. */
+/** The commands that a replica, the preflight queries and a scan send. */
 const commandNames = [
   'psync',
   'sync',
@@ -20,7 +20,10 @@ const commandNames = [
 
 export type QueriedCommand = (typeof commandNames)[number];
 
-/** The commands that exist under these names; one that was renamed or removed has an empty entry in the reply. */
+/**
+ * The commands that exist under their original names; the reply has an empty entry for a command that was renamed or
+ * removed.
+ */
 export const knownCommandsQuery: RedisQuery<ReadonlySet<QueriedCommand>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],

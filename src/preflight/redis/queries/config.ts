@@ -1,7 +1,10 @@
 import type { RedisQuery } from '../query.ts';
 import { replyPairs } from './reply.ts';
 
-/** Values of CONFIG GET by setting. Only the settings of the query can be read; one that the server does not have is absent. */
+/**
+ * The values in the reply to CONFIG GET, by setting. Only the settings that the query names can be read; a setting that
+ * the server does not have is absent.
+ */
 export interface RedisConfigValues<Setting extends string> extends Iterable<readonly [name: string, value: string]> {
   get(setting: Setting): string | undefined;
   has(setting: Setting): boolean;
@@ -9,8 +12,8 @@ export interface RedisConfigValues<Setting extends string> extends Iterable<read
 }
 
 /**
- * One CONFIG GET. Never with `*` alone, and never for a setting that holds a secret.
- * @param pattern as CONFIG GET takes it; a pattern finds the names of before and after 5.0 with one command
+ * One CONFIG GET. CONFIG GET is never sent with `*` alone, and never for a setting that contains a secret.
+ * @param pattern a pattern for CONFIG GET, which can match the names from before and after Redis 5.0 in one command
  */
 function configQuery<Setting extends string>(pattern: string): RedisQuery<RedisConfigValues<Setting>> {
   return {
@@ -46,7 +49,7 @@ export const aclfileConfigQuery = configQuery<'aclfile'>('aclfile');
 export const scriptReplicationConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
 export const clusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
 
-/** Every CONFIG GET, to find those that return a setting. */
+/** All queries with CONFIG GET, used to find those that return a setting. */
 export const configQueries: readonly RedisQuery<RedisConfigValues<string>>[] = [
   databasesConfigQuery,
   protectedModeConfigQuery,

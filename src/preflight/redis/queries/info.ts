@@ -2,7 +2,10 @@ import type { RedisReply } from '../../../redis/connection.ts';
 import { parseInfo, parseInfoFields, type RedisInfo } from '../../../redis/info.ts';
 import type { RedisQuery } from '../query.ts';
 
-/** The default sections: server, clients, memory, persistence, stats, replication, cluster, keyspace. */
+/**
+ * INFO without arguments returns the default sections: server, clients, memory, persistence, stats, replication,
+ * cluster, keyspace.
+ */
 export const infoQuery: RedisQuery<RedisInfo> = {
   id: 'INFO',
   command: () => ['INFO'],
@@ -10,7 +13,7 @@ export const infoQuery: RedisQuery<RedisInfo> = {
   permission: '+info',
 };
 
-/** Calls of each command since the start, by its name. */
+/** Number of calls of each command since the server started, by command name. */
 export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
   id: 'INFO commandstats',
   command: () => ['INFO', 'commandstats'],
@@ -24,7 +27,10 @@ export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
   permission: '+info',
 };
 
-/** Names of modules from INFO, which more users may send than MODULE LIST. One line each, all with the same field. */
+/**
+ * Names of the loaded modules from INFO, because more users may run INFO than MODULE LIST. INFO has one line for each
+ * module, all with the same field name.
+ */
 export const infoModulesQuery: RedisQuery<readonly string[]> = {
   id: 'INFO modules',
   command: () => ['INFO', 'modules'],

@@ -1,6 +1,6 @@
 import type { RedisReply } from '../../../redis/connection.ts';
 
-/** A flat list of names and values as a map. */
+/** Converts a flat list of names and values to a map. */
 export function replyPairs(reply: RedisReply): ReadonlyMap<string, string> {
   const list = replyList(reply);
   return new Map(
@@ -8,13 +8,13 @@ export function replyPairs(reply: RedisReply): ReadonlyMap<string, string> {
   );
 }
 
-/** Throws for a reply that is not a list. */
+/** Throws if the reply is not a list. */
 export function replyList(reply: RedisReply | undefined): readonly RedisReply[] {
   if (Array.isArray(reply)) return reply;
   throw new Error('the reply is not a list');
 }
 
-/** The value of a name in a flat list whose values may be lists. */
+/** The value that follows a name in a flat list, in which values may be lists. */
 export function replyValueOf(reply: RedisReply, name: string): RedisReply | undefined {
   const list = replyList(reply);
   const at = list.findIndex((entry, index) => index % 2 === 0 && entry === name);

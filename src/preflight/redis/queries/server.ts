@@ -16,13 +16,16 @@ export const clusterInfoQuery: RedisQuery<RedisInfoLines<ClusterInfoField>> = {
 
 export interface ClusterNodes {
   readonly primaries: number;
-  /** The queried node is a primary. */
+  /** Whether the queried cluster node is a primary. */
   readonly isPrimary: boolean;
-  /** Slots that migrate from or to the queried node. */
+  /** Hash slots that are being moved from or to the queried cluster node. */
   readonly moving: readonly string[];
 }
 
-/** One node a line: id, address, flags, primary, three times, link, slots (https://redis.io/docs/latest/commands/cluster-nodes/). */
+/**
+ * CLUSTER NODES returns one line for each node: id, address, flags, primary, three timestamps, link state, slots
+ * (https://redis.io/docs/latest/commands/cluster-nodes/).
+ */
 export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
@@ -37,14 +40,14 @@ export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
     return {
       primaries: nodes.filter(({ flags }) => flags.includes('master')).length,
       isPrimary: own.flags.includes('master'),
-      // Only the node itself lists them: [5-> other], [5-< other].
+      // Only the line of the queried node lists the slots that it moves: [5-> other], [5-< other].
       moving: own.slots.flatMap((slot) => /^\[(\d+)-[<>]-/.exec(slot)?.[1] ?? []),
     };
   },
   permission: '+cluster|nodes',
 };
 
-/** Names of the loaded modules. */
+/** Names of the modules that the server has loaded. */
 export const moduleListQuery: RedisQuery<readonly string[]> = {
   id: 'MODULE LIST',
   command: () => ['MODULE', 'LIST'],
@@ -52,7 +55,7 @@ export const moduleListQuery: RedisQuery<readonly string[]> = {
   permission: '+module|list',
 };
 
-/** The number of functions of all engines (7.0 and later). */
+/** The number of functions in all libraries (Redis 7.0 and later). */
 export const functionCountQuery: RedisQuery<number> = {
   id: 'FUNCTION STATS',
   command: () => ['FUNCTION', 'STATS'],

@@ -3,7 +3,7 @@ import type { AuthorizationRule } from '../authorization-rule.ts';
 import { readPrompt } from './prompt.ts';
 import { readResponseType } from './response-type.ts';
 
-/** The hint is used with prompt=none only (spec §4.1). */
+/** The account hint is used only with prompt=none (spec §4.1). */
 export const checkAccountHint: AuthorizationRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
   if (hint === undefined || readResponseType(parameters) !== 'code' || readPrompt(parameters) !== 'none')

@@ -4,7 +4,7 @@ import { renderErrorPage } from '../../panel/error-page.ts';
 import type { Application } from '../../records.ts';
 import type { World } from '../../world.ts';
 
-/** Shows the error as a page, because without a known client there is no valid redirect URI (RFC 6749 §4.1.2.1). */
+/** The error is shown as a page, because without a known client there is no valid redirect URI (RFC 6749 §4.1.2.1). */
 export function checkClient(parameters: RequestParameters, world: World): Application | HttpReply {
   const clientId = parameters.get('client_id');
   if (parameters.isRepeated('client_id')) return renderErrorPage(400, 'The client id is included more than once.');

@@ -2,7 +2,7 @@ import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 import { readResponseType } from './response-type.ts';
 
-/** Accepts PKCE with S256 only (RFC 7636 §4.3): `plain`, the default method, gives no protection. */
+/** Accepts only the PKCE method S256 (RFC 7636 §4.3), because `plain`, the default method, gives no protection. */
 export const checkCodeChallenge: AuthorizationRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) !== 'code') return undefined;
   const challenge = parameters.get('code_challenge');

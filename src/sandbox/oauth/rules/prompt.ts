@@ -3,7 +3,10 @@ import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 import { readResponseType } from './response-type.ts';
 
-/** The prompt is a list of words; `none` excludes other words. The implicit flow ignores it (spec §4.1). */
+/**
+ * The parameter prompt is a list of words, in which `none` excludes all other words. The implicit flow ignores the parameter
+ * prompt (spec §4.1).
+ */
 export const checkPrompt: AuthorizationRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) === 'token' || readPrompt(parameters) !== undefined) return undefined;
   return redirectWithError(
@@ -13,7 +16,7 @@ export const checkPrompt: AuthorizationRule = ({ parameters, redirectTo }) => {
   );
 };
 
-/** select_account when absent; undefined when not valid. */
+/** Reads the parameter prompt: `select_account` when it is absent, undefined when it is invalid. */
 export function readPrompt(parameters: RequestParameters): 'none' | 'select_account' | undefined {
   const words = new Set((parameters.get('prompt') ?? 'select_account').split(' '));
   if (words.size !== 1) return undefined;

@@ -1,7 +1,7 @@
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** A known parameter must not be repeated (RFC 6749 §3.1). Unknown parameters are ignored. */
+/** A known parameter must not be repeated (RFC 6749 §3.1). Unknown parameters may be repeated, because they are ignored. */
 export const checkRepeatedParameters: AuthorizationRule = ({ parameters, redirectTo }) => {
   const repeated = PARAMETERS.find((name) => parameters.isRepeated(name));
   if (repeated === undefined) return undefined;

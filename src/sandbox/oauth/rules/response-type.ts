@@ -2,7 +2,7 @@ import type { RequestParameters } from '../../http/request-parameters.ts';
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** A missing and an unknown response type are different errors (RFC 6749 §4.1.2.1). */
+/** A missing response type and an unknown response type have different error codes (RFC 6749 §4.1.2.1). */
 export const checkResponseType: AuthorizationRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) !== undefined) return undefined;
   if (parameters.get('response_type') === undefined) {

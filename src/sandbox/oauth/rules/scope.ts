@@ -3,7 +3,7 @@ import { renderErrorPage } from '../../panel/error-page.ts';
 import type { Scope } from '../../records.ts';
 import type { AuthorizationRule } from '../authorization-rule.ts';
 
-/** Shows an invalid scope as a page and never redirects (spec §7). */
+/** For an invalid scope, an error page is shown and the browser is never redirected (spec §7). */
 export const checkScope: AuthorizationRule = ({ parameters }) => {
   if (parseScopeParameter(parameters) !== undefined) return undefined;
   const received: readonly [string, string] = ['Received', parameters.get('scope') ?? ''];
@@ -18,7 +18,10 @@ export function parseScopeParameter(parameters: RequestParameters): Scope | unde
   return parseScope(parameters.get('scope') ?? '');
 }
 
-/** Accepts `read` and `write` in either order, separated by one space. Empty is `read`; undefined for anything else. */
+/**
+ * Accepts the words `read` and `write` in either order, separated by one space. An empty scope means `read`; the result is
+ * undefined for any other text.
+ */
 export function parseScope(text: string): Scope | undefined {
   return SCOPES.get(text);
 }

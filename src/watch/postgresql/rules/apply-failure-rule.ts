@@ -3,7 +3,7 @@ import { formatElapsed } from '../../units.ts';
 import { findSlot, type SlotWithSender, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
 import type { ServerFacts } from '../server-facts.ts';
 
-/** The target repeatedly fails to apply a change, does not apply, or is not connected. */
+/** The rule for a target that repeatedly fails to apply a change, applies no changes, or is not connected. */
 export const applyFailureRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
 
 function checkSlot({ name, database, slot, wasActive }: SlotWithSender, input: WatchRuleInput): readonly Violation[] {
@@ -54,7 +54,10 @@ function checkSlot({ name, database, slot, wasActive }: SlotWithSender, input: W
   ];
 }
 
-/** The slot was inactive in at least 80 % of the samples, and the target confirmed nothing although there are changes. */
+/**
+ * Whether the slot was inactive in at least 80 % of the samples, and the target confirmed no changes although there are
+ * some.
+ */
 function isFrozen(window: readonly ServerFacts[], name: string): boolean {
   const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
   const inactive = all.filter(({ active }) => !active).length;
@@ -69,7 +72,7 @@ function isFrozen(window: readonly ServerFacts[], name: string): boolean {
   );
 }
 
-/** One consumer was connected all the time and confirmed nothing, while the WAL grew. */
+/** Whether one consumer was connected all the time and confirmed no changes while the WAL grew. */
 function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
   const all = window.map((facts) => findSlot(facts, name));
   const [first] = all;
@@ -82,8 +85,9 @@ function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
 }
 
 /**
- * Number of failed attempts of the target. An attempt lasts milliseconds, so a poll rarely meets it, but it leaves traces:
- * inactive_since changes (17 and later), transactions are decoded again (14 and later).
+ * Number of failed attempts of the target to apply changes. An attempt to apply lasts milliseconds, so a poll rarely
+ * observes it, but other values change: inactive_since (PostgreSQL 17 and later) and the number of decoded transactions
+ * (14 and later).
  */
 function attemptsIn(window: readonly ServerFacts[], name: string): number {
   return window.slice(1).filter((facts, at) => {
@@ -98,7 +102,7 @@ function attemptsIn(window: readonly ServerFacts[], name: string): number {
   }).length;
 }
 
-/** Likely causes; those of preflight warnings come first. */
+/** Likely causes of the failure; those that preflight warned about come first. */
 function likelyCauses(warned: readonly string[]): readonly string[] {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],

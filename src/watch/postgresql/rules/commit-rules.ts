@@ -3,7 +3,7 @@ import { formatElapsed } from '../../units.ts';
 import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
 import type { ServerFacts } from '../server-facts.ts';
 
-/** Commits of the application that wait for a synchronous standby. */
+/** The rule for commits of the application that wait for a synchronous standby. */
 export const blockedCommitsRule: WatchRule = ({ now, window }) => {
   const before = window.at(-2);
   if (now.blocked.commits === 0 || before === undefined || before.blocked.commits === 0) return [];
@@ -16,12 +16,13 @@ export const blockedCommitsRule: WatchRule = ({ now, window }) => {
   ];
 };
 
-/** Rollbacks below this number are not reported. */
+/** The number of rollbacks below which the rule reports nothing. */
 const minRollbacks = 10;
 
 /**
- * A rising share of rollbacks, which shows that statements of the application fail. A WAL sender counts all transactions that
- * it decoded as rollbacks when it ends, so only samples with the same WAL sender are compared, less the decoded transactions.
+ * The rule for a rising share of rollbacks, which shows that statements of the application fail. A WAL sender counts
+ * all transactions that it decoded as rollbacks when it ends, so only samples with the same WAL sender are compared,
+ * less the decoded transactions.
  */
 export const rollbackRule: WatchRule = ({ slots, databases, window, first, limits }) =>
   slots.flatMap(({ name, database }): readonly Violation[] => {

@@ -3,7 +3,7 @@ import { compareConnectionProbes } from '../../connection-probe.ts';
 import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
 
-/** Settings that may prevent the next connection of the target, although it is connected now. */
+/** The rule for settings that may prevent the next connection of the target, although it is connected now. */
 export const changedConnectionSettingsWatchRule: WatchRule = ({ now, first }) =>
   ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly Violation[] => {
     const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];

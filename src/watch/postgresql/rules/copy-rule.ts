@@ -4,8 +4,8 @@ import { isTableSyncSlot } from '../choose-slots.ts';
 import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
 
 /**
- * A table whose initial copy fails: its slot stays, but its worker is rarely seen, because each attempt fails at once and the
- * next one starts five seconds later.
+ * The rule for a table whose initial copy fails: its slot remains, but its worker is rarely observed, because each
+ * attempt fails at once and the next attempt starts five seconds later.
  */
 export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
   const samples = samplesSince(window, limits.failingApply);

@@ -1,7 +1,7 @@
 import type { Violation } from '../../status-sample.ts';
 import type { DatabaseForRules, WatchRule, WatchRuleInput } from '../rule-input.ts';
 
-/** Consecutive polls without a slot after which it counts as dropped. */
+/** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const pollsUntilDropped = 2;
 
 const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
@@ -55,7 +55,10 @@ export const publicationRule: WatchRule = ({ databases }) =>
     });
   });
 
-/** Publications of the migration: those that the target subscribes to, else those named by a migration engine, else all. */
+/**
+ * The publications of the migration: those that the target subscribes to, else those whose names migration engines use,
+ * else all.
+ */
 function publicationsToCheck({ publications: first, publicationsRead }: DatabaseForRules): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
@@ -64,7 +67,7 @@ function publicationsToCheck({ publications: first, publicationsRead }: Database
   return marked.length > 0 ? marked : names;
 }
 
-/** DDL is not replicated, so the target fails on the first row that needs it. */
+/** DDL is not replicated, so the target fails on the first row that requires the change of the schema. */
 export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
   databases.flatMap(({ name, shapes }) => {
     if (shapes === undefined) return [];

@@ -2,7 +2,7 @@ import type { Violation } from '../../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../../units.ts';
 import { findSlot, type WatchRule } from '../rule-input.ts';
 
-/** WAL that a slot retains, until the slot is lost or the disk is full. */
+/** The rule for WAL that a slot retains until the slot is lost or the disk is full. */
 export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
   slots.flatMap(({ name, database, slot }): readonly Violation[] => {
     if (slot === undefined || slot.walStatus === undefined || !['extended', 'unreserved'].includes(slot.walStatus))

@@ -1,6 +1,6 @@
 import type { WatchRule } from '../rule-input.ts';
 
-/** The server was restarted, or is no longer the primary. */
+/** The rule for a server that was restarted, or that is no longer the primary. */
 export const serverRule: WatchRule = ({ now, first, window, limits }) => {
   const recovery =
     now.inRecovery && !first.inRecovery

@@ -1,7 +1,10 @@
 import type { WatchRule, WatchRuleInput } from '../rule-input.ts';
 import type { ObservedSetting } from '../server-facts.ts';
 
-/** Changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md §4.6). */
+/**
+ * The rule for changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md
+ * §4.6).
+ */
 export const replicationSettingsRule: WatchRule = (input) => [...checkWalLevel(input), ...checkCounts(input)];
 
 function checkWalLevel({ now, first, slots }: WatchRuleInput) {
@@ -61,10 +64,10 @@ function checkCounts({ now, first }: WatchRuleInput) {
   });
 }
 
-/** The value after the next restart; undefined: it stays. */
+/** The value of the setting after the next restart; undefined if it does not change. */
 function valueAfterRestart({ value, inFile, pendingRestart }: ObservedSetting): string | undefined {
   if (inFile !== undefined) return inFile.toLowerCase() === value.toLowerCase() ? undefined : inFile;
-  // This role cannot read the files, so only the fact of another value is known.
+  // If the role cannot read the configuration files, it is known only that the value will change.
   return pendingRestart ? 'another value' : undefined;
 }
 

@@ -1,7 +1,9 @@
+import { replacementsOf } from '../cli/replacements-of.ts';
+
 /** Other words for the commands of the program. */
 export const rootAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
-/** First words of similar tools, each with the command that replaces it. */
+/** The first words of commands of similar tools, each with the command of this program that replaces it. */
 export const rootReplacements: Readonly<Record<string, string>> = {
   ...replacementsOf('cloudctl droplets --help', ['compute', 'server', 'servers', 'machine', 'machines', 'ec2']),
   ...replacementsOf('cloudctl droplets list', ['ls', 'ps']),
@@ -21,8 +23,3 @@ export const rootReplacements: Readonly<Record<string, string>> = {
   image: 'cloudctl api /v2/images',
   images: 'cloudctl api /v2/images',
 };
-
-/** The same command for several words. */
-export function replacementsOf(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(verbs.map((verb) => [verb, command]));
-}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { rootAliases, rootReplacements } from '../../src/cli/similar-tools.ts';
 import { commandTree } from '../../src/commands/index.ts';
+import { rootAliases, rootReplacements } from '../../src/help-topics/similar-tools.ts';
 
 test('an alias names a command that exists, and neither hides one', () => {
   for (const name of Object.values(rootAliases)) expect(Object.keys(commandTree)).toContain(name);

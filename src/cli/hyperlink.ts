@@ -1,0 +1,25 @@
+import type { Environment, OutputSink } from '../platform/host.ts';
+
+/**
+ * The text as a hyperlink of the terminal (OSC 8). A URL that could end the sequence, or is not an http URL in visible ASCII,
+ * is left out.
+ */
+export function hyperlink(text: string, url: string): string {
+  return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? `\u001b]8;;${url}\u001b\\${text}\u001b]8;;\u001b\\` : text;
+}
+
+/** Whether the terminal shows hyperlinks: others may print the sequence. FORCE_HYPERLINK decides where it is set. */
+export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: Environment): boolean {
+  if (!isTTY || env.TERM === 'dumb') return false;
+  if (env.FORCE_HYPERLINK !== undefined) return !['', '0', 'false'].includes(env.FORCE_HYPERLINK);
+  // A multiplexer passes on what it knows itself, whatever the terminal around it can do.
+  if (env.TMUX !== undefined || env.STY !== undefined || /^(screen|tmux)/.test(env.TERM ?? ''))
+    return env.TERM_PROGRAM === 'tmux' && Number.parseFloat(env.TERM_PROGRAM_VERSION ?? '') >= 3.4;
+  if (env.VTE_VERSION !== undefined) return Number(env.VTE_VERSION) >= 5000;
+  return (
+    env.WT_SESSION !== undefined ||
+    env.KONSOLE_VERSION !== undefined ||
+    /^(xterm-kitty|xterm-ghostty|alacritty|wezterm|foot)/.test(env.TERM ?? '') ||
+    ['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio'].includes(env.TERM_PROGRAM ?? '')
+  );
+}

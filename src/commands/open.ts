@@ -1,0 +1,106 @@
+import { chooseDroplet, findDroplets, isDropletId } from '../batch/lookup/find-droplets.ts';
+import type { CommandSpec } from '../cli/command.ts';
+import { printableInput } from '../cli/printable-input.ts';
+import { findPanelPages, type PanelPages } from '../config/panel-pages.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
+import { canOpenBrowser } from '../session/login-instructions.ts';
+import { readClusterUuid } from './db/cluster-argument.ts';
+import { createRateLimitPause } from './rate-limit-pause.ts';
+
+const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
+
+export const openCommand: CommandSpec<Context> = {
+  description:
+    'Opens the page of the control panel in the browser: the page of a droplet or of the migration into a cluster, a list, or the panel itself. Where no browser can be opened, and with --print, the URL is printed. The specification of the service names no address of its panel, so pages are known for a sandbox only; elsewhere `cloudctl open` opens the authorization server.',
+  arguments: [
+    {
+      name: 'PAGE',
+      description: 'page to open (default: panel)',
+      choices: ['panel', 'droplet', 'migration', ...lists],
+    },
+    { name: 'ID', description: 'id or name of the droplet; UUID of the cluster of the migration' },
+  ],
+  options: [{ name: 'print', description: 'print the URL and open nothing' }],
+  examples: [
+    { text: 'Open the page of a droplet', command: 'cloudctl open droplet web-01' },
+    { text: 'Print the address of the panel', command: 'cloudctl open --print' },
+  ],
+  run: async (context, args) => {
+    const [page = 'panel', id] = args.positionals;
+    const needsId = page === 'droplet' || page === 'migration';
+    if (needsId && (id === undefined || id.trim() === ''))
+      throw usageError(
+        `missing argument ID for "cloudctl open ${page}"`,
+        `type \`cloudctl open ${page} ${page === 'droplet' ? 'web-01' : 'CLUSTER_UUID'}\``,
+      );
+    if (!needsId && id !== undefined)
+      throw usageError(
+        `unexpected argument "${printableInput(id)}" for "cloudctl open ${page}"`,
+        'see `cloudctl open --help`',
+      );
+    const cluster = page === 'migration' ? readClusterUuid({ ...args, positionals: [id ?? ''] }) : '';
+    const settings = context.settings();
+    const pages = findPanelPages(context.host.folders.state, settings.values.auth_url);
+    const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
+    const { host, output } = context;
+    const canOpen = canOpenBrowser(detectRuntimeEnvironment(host.env, host.platform), true, host.env.BROWSER);
+    if (!args.has('print') && canOpen && (await host.browser.open(url))) {
+      await output.note(`Opened ${url}`);
+      return 0;
+    }
+    if (!args.has('print')) await output.warn('no browser can be opened here; the URL is printed instead');
+    if (output.format === 'table' && context.globals.values('format').length === 0) await output.text(url);
+    else await output.object({ url }, { columns: [{ name: 'URL', value: (row) => row.url }] });
+    return 0;
+  },
+};
+
+interface WantedPage {
+  readonly page: string;
+  readonly id: string;
+  readonly cluster: string;
+}
+
+async function urlOf(
+  context: Context,
+  settings: ProfileSettings,
+  pages: PanelPages | undefined,
+  { page, id, cluster }: WantedPage,
+): Promise<string> {
+  const origin = settings.values.auth_url;
+  if (origin === undefined)
+    throw usageError('auth_url is missing', 'pass --auth-url, set CLOUDCTL_AUTH_URL, or run `cloudctl auth setup`');
+  if (pages === undefined) {
+    if (page === 'panel') return origin;
+    throw new CliError('not_found', `the address of the control panel of ${origin} is not known`, {
+      detail: 'the specification of the service names none, and no sandbox of this machine has this address',
+      hint:
+        settings.profileName === 'sandbox'
+          ? 'start the sandbox: `cloudctl sandbox start`'
+          : 'open the authorization server: `cloudctl open`',
+    });
+  }
+  switch (page) {
+    case 'panel':
+      return pages.home;
+    case 'droplet':
+      return pages.droplet(isDropletId(id) ? id : String(await findDropletId(context, settings, id)));
+    case 'migration':
+      return pages.migration(cluster);
+    default:
+      return pages.page(page);
+  }
+}
+
+async function findDropletId(context: Context, settings: ProfileSettings, name: string): Promise<number> {
+  const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
+  const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
+  const droplet = found === undefined ? undefined : chooseDroplet(name, found, 'GET');
+  if (droplet !== undefined) return droplet.id;
+  throw new CliError('not_found', `no droplet has the name "${printableInput(name)}"`, {
+    hint: 'list the droplets: `cloudctl droplets list`',
+  });
+}

@@ -1,0 +1,102 @@
+import type { ListView } from '../cli/columns.ts';
+import type { CommandSpec } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { actionView } from './actions/list.ts';
+import { type Overview, readOverview } from './read-overview.ts';
+
+/** Runs for `cloudctl` alone, so it has neither words nor a page of its own. */
+export const overviewCommand: CommandSpec<Context> = {
+  run: async (context) => {
+    const { output, globals } = context;
+    const isPage =
+      output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
+    output.checkColumns(view);
+    const overview = await readOverview(context);
+    const hasSession = overview.state !== 'logged_out';
+    if (isPage && !hasSession) await output.text(startText);
+    await output.object(overview, isPage ? withoutEmpty(overview) : view);
+    const actions = overview.actions_in_progress ?? [];
+    if (isPage && actions.length > 0) {
+      await output.text('');
+      await output.list(actions.slice(0, shownActions), actionView);
+    }
+    await output.note(hasSession ? moreText : [tryText, moreText]);
+    return 0;
+  },
+};
+
+/** Actions on the page; `Actions` has their number. */
+const shownActions = 5;
+
+const startText = 'cloudctl: browser login, droplets in batch, online database migrations.\n\n';
+const tryText = 'Try everything without an account: `cloudctl sandbox start`';
+const moreText = 'All commands: `cloudctl --help`';
+
+const view: ListView<Overview> = {
+  columns: [
+    { name: 'Profile', value: (row) => row.profile },
+    { name: 'Account', value: accountOf },
+    { name: 'UUID', value: (row) => row.uuid, extra: true },
+    {
+      name: 'Team',
+      value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : 'personal'),
+    },
+    { name: 'Scope', value: (row) => row.scope },
+    { name: 'State', value: (row) => row.state, extra: true },
+    { name: 'Session', value: sessionText },
+    { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time', extra: true },
+    { name: 'DaysLeft', value: (row) => row.days_left, extra: true },
+    { name: 'Actions', value: actionsText },
+    { name: 'Problem', value: (row) => row.problem },
+    { name: 'Next', value: (row) => row.next },
+  ],
+  // The command is pasted.
+  untruncated: true,
+};
+
+/** A row without a value would be an open question on the page. */
+function withoutEmpty(overview: Overview): ListView<Overview> {
+  return {
+    ...view,
+    columns: view.columns.filter(({ extra, value }) => extra !== true && value(overview) !== undefined),
+  };
+}
+
+function accountOf({ name, email, uuid }: Overview): string | undefined {
+  if (name === undefined) return email ?? uuid;
+  return email === undefined ? name : `${name} <${email}>`;
+}
+
+function sessionText({ state, expires_in: left }: Overview): string {
+  switch (state) {
+    case 'valid':
+    case 'expires_soon':
+      return left === null || left === undefined ? 'valid' : `valid, ${timeLeft(left)} left`;
+    case 'expired':
+      return 'expired; the next command renews it';
+    case 'in_doubt':
+      return 'the last refresh was interrupted; the next command checks it';
+    case 'needs_login':
+      return 'ended';
+    case 'logged_out':
+      return 'not logged in';
+    case 'unknown':
+      return 'not known';
+    case 'token':
+      return 'the token of CLOUDCTL_ACCESS_TOKEN';
+    default:
+      return state satisfies never;
+  }
+}
+
+/** @param seconds of the access token */
+function timeLeft(seconds: number): string {
+  const [size, unit] = seconds >= 86_400 ? [86_400, 'day'] : seconds >= 3600 ? [3600, 'hour'] : [60, 'minute'];
+  const amount = Math.floor(seconds / size);
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}
+
+function actionsText({ actions_in_progress: actions }: Overview): string | undefined {
+  if (actions === undefined) return undefined;
+  return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
+}

@@ -1,0 +1,170 @@
+import { readTokenAccount } from '../api/account-context.ts';
+import { listActions } from '../api/actions.ts';
+import { type Api, createApi } from '../api/client.ts';
+import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
+import { profileOptionArgs } from '../batch/report/resume-command.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import { readKnownSandboxes } from '../config/sandbox-connection.ts';
+import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { personalAccountContext } from '../identity.ts';
+import { type JsonRecord, stringField } from '../json.ts';
+import type { Secret } from '../secret.ts';
+import { readAccount } from '../session/account.ts';
+import { loginHints, sessionBindingOf } from '../session/session-binding.ts';
+import {
+  type SessionReport,
+  type SessionState,
+  secondsUntilExpiryOrZero,
+  sessionReport,
+  sessionState,
+} from '../session/session-report.ts';
+import { loadStoredSession, reauthenticateCommand } from '../session/stored-session.ts';
+import { flowOption } from '../session/suggested-commands.ts';
+
+/** The output of `cloudctl` alone; contains no token. */
+export interface Overview
+  extends Partial<Pick<SessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
+  readonly profile: string;
+  /** `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used. */
+  readonly state: SessionState | 'logged_out' | 'unknown' | 'token';
+  /** Seconds until the access token expires; null: not known. */
+  readonly expires_in?: number | null;
+  /** Whole days until the access token expires. */
+  readonly days_left?: number | null;
+  /** Of the latest 200 actions; absent when they could not be read. */
+  readonly actions_in_progress?: readonly JsonRecord[];
+  /** Why something is not known. */
+  readonly problem?: string;
+  /** The command that is useful now. */
+  readonly next: string;
+}
+
+/** Milliseconds for all requests together, and for the keychain. */
+const limitMs = 2_500;
+
+/**
+ * What is known of the profile, its session and the actions in progress. Reads files, and sends requests for at most 2.5 seconds:
+ * a server that does not answer is named in `problem`. Never refreshes the session, so that nothing has to be waited for.
+ */
+export async function readOverview(context: Context): Promise<Overview> {
+  const settings = context.settings();
+  const { profileName: profile, accessToken } = settings;
+  if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
+  requireKnownProfile(settings, context.config());
+  const binding = sessionBindingOf(settings);
+  if (binding === undefined)
+    return {
+      profile,
+      state: 'logged_out',
+      next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
+    };
+  const store = context.store(settings, limitMs);
+  const stored = await loadStoredSession(store, binding);
+  if (stored.kind === 'unavailable')
+    return { profile, state: 'unknown', problem: stored.reason, next: command(context, settings, 'doctor') };
+  if (stored.kind !== 'found')
+    return {
+      profile,
+      state: stored.kind === 'absent' && stored.orphaned !== true ? 'logged_out' : 'needs_login',
+      next: command(context, settings, 'auth login'),
+    };
+  const { record, inDoubt } = stored;
+  const now = context.host.clock.now();
+  const state = sessionState(record, now, inDoubt);
+  const account = readAccount(context.host.folders.config, profile);
+  const {
+    scope_verified: _verified,
+    store: _store,
+    flow,
+    ...report
+  } = sessionReport(profile, record, account, store.kind);
+  const left = secondsUntilExpiryOrZero(record, now);
+  const session = { ...report, state, expires_in: left, days_left: left === null ? null : Math.floor(left / 86_400) };
+  const login = reauthenticateCommand(settings.profile, record, flowOption(flow, settings.values.flow)).slice(1, -1);
+  if (state === 'needs_login') return { ...session, next: login };
+  if (state === 'expired' || state === 'in_doubt')
+    return { ...session, next: command(context, settings, 'auth status --check') };
+  return { ...session, ...(await readActions(context, settings, record.accessToken, login)) };
+}
+
+async function readWithToken(context: Context, settings: ProfileSettings, token: Secret): Promise<Overview> {
+  const session = { profile: settings.profileName, state: 'token' } as const;
+  const api = await createBoundedApi(context, settings, token);
+  const [account, actions] = await Promise.all([
+    readTokenAccount(api, loginHints(settings, context.host.folders.config)).catch(() => ({})),
+    readActions(context, settings, token, 'unset CLOUDCTL_ACCESS_TOKEN'),
+  ]);
+  const {
+    name,
+    email,
+    accountUuid: uuid,
+    team,
+    teamName: team_name,
+  }: Awaited<ReturnType<typeof readTokenAccount>> = account;
+  const team_uuid = team === personalAccountContext ? undefined : team;
+  const known = Object.entries({ name, email, uuid, team_name, team_uuid }).filter(([, value]) => value !== undefined);
+  return { ...session, ...Object.fromEntries(known), ...actions };
+}
+
+/** The actions in progress and the command for what was found; a problem instead of an error. */
+async function readActions(
+  context: Context,
+  settings: ProfileSettings,
+  token: Secret,
+  login: string,
+): Promise<Pick<Overview, 'actions_in_progress' | 'problem' | 'next'>> {
+  try {
+    const api = await createBoundedApi(context, settings, token);
+    const actions: JsonRecord[] = [];
+    for await (const { items } of listActions(api, { limit: 200 })) actions.push(...items().map(({ raw }) => raw));
+    const running = actions.filter((action) => stringField(action, 'status') === 'in-progress');
+    return { actions_in_progress: running, next: nextCommand(context, settings, running.length) };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const isRefused = error.code === 'token_refused';
+    return { problem: error.message, next: isRefused ? login : unreachableNext(context, settings) };
+  }
+}
+
+function nextCommand(context: Context, settings: ProfileSettings, running: number): string {
+  const unfinished = listStoredBatches(context.host.folders.state).find(
+    ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
+  );
+  if (unfinished !== undefined)
+    return command(context, settings, `droplets create --resume ${quoteShellArg(unfinished.path)}`);
+  return command(context, settings, running > 0 ? 'actions list --status in-progress --watch' : 'droplets list');
+}
+
+function unreachableNext(context: Context, settings: ProfileSettings): string {
+  const { auth_url: authUrl } = settings.values;
+  const isSandbox = readKnownSandboxes(context.host.folders.state).some(({ auth_url }) => auth_url === authUrl);
+  return isSandbox ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
+}
+
+function command(context: Context, settings: ProfileSettings, words: string): string {
+  return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
+}
+
+/** The resource API with this token alone: it is not refreshed, and everything ends at one deadline. */
+async function createBoundedApi(context: Context, settings: ProfileSettings, token: Secret): Promise<Api> {
+  context.requireSafe();
+  const { base_url: baseOrigin } = settings.values;
+  const { clock, folders } = context.host;
+  const hints = loginHints(settings, folders.config);
+  const send = await context.send();
+  const deadline = AbortSignal.timeout(limitMs);
+  return createApi({
+    baseOrigin: baseOrigin ?? '',
+    send: (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, deadline]) }),
+    bearer: async () => token,
+    renew: async () => {
+      throw new CliError('token_refused', 'the resource API refused the access token', { hint: hints.login });
+    },
+    // A request that failed is repeated after a pause; there is no time for it here.
+    clock: { now: clock.now, sleep: async () => undefined },
+    timeout: Math.min(context.timeout, limitMs),
+    loginHints: hints,
+  });
+}

@@ -1,0 +1,198 @@
+import { setMaxListeners } from 'node:events';
+import type { Api } from '../api/client.ts';
+import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
+import type { ListView } from '../cli/columns.ts';
+import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import { requireDuration } from '../cli/duration.ts';
+import { createTerminalScreen } from '../cli/screen.ts';
+import type { RowPages } from '../cli/write-list.ts';
+import type { Context } from '../context.ts';
+import { CliError, type ExitCode, usageError } from '../errors.ts';
+import { stringifyExact } from '../exact.ts';
+import type { JsonRecord } from '../json.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import type { SignalName } from '../platform/host.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { showRateLimitWait } from './rate-limit-pause.ts';
+
+export const watchOptions: readonly OptionSpec[] = [
+  {
+    name: 'watch',
+    description: 'repeat the list until Ctrl-C: redrawn on a terminal; elsewhere a row follows for each change',
+  },
+  { name: 'interval', valueName: 'DURATION', description: 'with --watch: time between two reads (default: 5s)' },
+];
+
+export interface WatchListOptions {
+  readonly view: ListView<JsonRecord>;
+  /** In the plural: `droplets`. */
+  readonly resource: string;
+  /** Milliseconds between two reads. */
+  readonly interval: number;
+  /** The whole list; `pause` waits for the rate limit. */
+  readonly read: (api: Api, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
+  /** The present state of an object that is not in the list any more; undefined: it is not reported. */
+  readonly reread?: ((api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>) | undefined;
+}
+
+/** The interval in milliseconds; undefined without `--watch`. Throws a usage error for options that `--watch` does not go with. */
+export function readWatchInterval({ globals, output }: Context, args: ParsedArgs): number | undefined {
+  const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
+  if (!args.has('watch')) {
+    if (args.has('interval')) throw usageError('cannot use --interval without --watch', 'add `--watch`');
+    return undefined;
+  }
+  if (globals.value('query') !== undefined)
+    throw usageError('cannot use --query with --watch', 'choose columns with `--format ID,Status`');
+  if (output.format === 'json' || output.format === 'yaml')
+    throw usageError(`cannot use --watch with ${output.format}, which is one document`, 'use `-o ndjson`');
+  return interval;
+}
+
+/** Consecutive reads that may fail before the watch ends. */
+const maxFailures = 5;
+
+/**
+ * Reads the list again and again until a signal. On a terminal the table is redrawn in place. Elsewhere the list is printed
+ * once, then each row that is new or has changed, as `kubectl get --watch` does. Ctrl-C is the way to end it: the exit code is
+ * that of the signal, without an error message.
+ */
+export async function watchList(context: Context, options: WatchListOptions): Promise<ExitCode> {
+  const { host, output } = context;
+  const ended = new AbortController();
+  // Every request and every pause listens to it.
+  setMaxListeners(0, ended.signal);
+  let signal: SignalName | undefined;
+  const stopListening = host.signals.listen((name) => {
+    signal ??= name;
+    ended.abort();
+  });
+  // Nobody reads the output any more.
+  host.stdout.closed?.addEventListener('abort', () => ended.abort());
+  try {
+    const lists = readRepeatedly(context, options, ended.signal);
+    if (output.format !== 'table') await output.pages(changedPages(lists), options.view);
+    else await (host.stdout.isTTY ? drawLists : printChanges)(context, options, lists);
+  } finally {
+    stopListening();
+  }
+  return signal === undefined ? 0 : interruptedError(signal).exitCode;
+}
+
+interface ReadList {
+  readonly rows: readonly JsonRecord[];
+  /** Rows that are new or have changed since the last read, and the last state of those that are gone. */
+  readonly changed: readonly JsonRecord[];
+  /** Why the list could not be read again; `rows` are those of before. */
+  readonly problem?: string;
+}
+
+/** One value for each read, until the signal. Throws the error of the first read, and that of the last of several failed ones. */
+async function* readRepeatedly(
+  context: Context,
+  { read, reread, interval }: WatchListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<ReadList> {
+  const { clock } = context.host;
+  const api = abortableApi(await context.api(context.settings()), signal);
+  const pause = async (ms: number): Promise<void> => {
+    await showRateLimitWait(context, ms);
+    await clock.sleep(ms, signal);
+  };
+  let known: ReadonlyMap<string, JsonRecord> | undefined;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const rows = await read(api, pause);
+      const present = new Map(rows.map((row) => [String(row.id), row]));
+      const changed = rows.filter((row) => !isSame(known?.get(String(row.id)), row));
+      for (const [id, row] of known ?? []) {
+        const gone = present.has(id) || reread === undefined ? undefined : await reread(api, row);
+        if (gone !== undefined) changed.push(gone);
+      }
+      known = present;
+      failures = 0;
+      await context.progress.stop();
+      yield { rows, changed };
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
+      if (isFinal || known === undefined || failures === maxFailures) throw error;
+      yield { rows: [...known.values()], changed: [], problem: error.message };
+    }
+    // Rejects when it is aborted, which ends the loop.
+    await clock.sleep(interval, signal).catch(() => undefined);
+  }
+}
+
+function isSame(before: JsonRecord | undefined, now: JsonRecord): boolean {
+  return before !== undefined && stringifyExact(before) === stringifyExact(now);
+}
+
+/** Requests that the signal aborts. */
+function abortableApi(api: Api, signal: AbortSignal): Api {
+  return {
+    baseOrigin: api.baseOrigin,
+    request: (request) => api.request({ ...request, until: signal }),
+    success: (request) => api.success({ ...request, until: signal }),
+    json: (request) => api.json({ ...request, until: signal }),
+  };
+}
+
+async function* changedPages(lists: AsyncIterable<ReadList>): RowPages<JsonRecord> {
+  for await (const { changed } of lists) if (changed.length > 0) yield { rows: () => changed };
+}
+
+/** The table, then one line for each change, in the columns of all that was printed. */
+async function printChanges(
+  { output }: Context,
+  { view }: WatchListOptions,
+  lists: AsyncIterable<ReadList>,
+): Promise<void> {
+  let isFirst = true;
+  for await (const { rows, changed } of lists) {
+    const lines = (await output.tableText([...rows, ...changed], view)).split('\n').slice(0, -1);
+    const fresh = isFirst
+      ? lines.slice(0, lines.length - changed.length)
+      : changed.length === 0
+        ? []
+        : lines.slice(-changed.length);
+    isFirst = false;
+    if (fresh.length > 0) await output.text(fresh.join('\n'));
+  }
+}
+
+async function drawLists(
+  { host, output, progress }: Context,
+  { view, resource }: WatchListOptions,
+  lists: AsyncIterable<ReadList>,
+): Promise<void> {
+  const { stdout, clock } = host;
+  const screen = createTerminalScreen(stdout);
+  let last: ReadList | undefined;
+  const tableLines = async (rows: readonly JsonRecord[]): Promise<readonly string[]> =>
+    (await output.tableText(rows, view)).split('\n').slice(0, -1);
+  const draw = async (): Promise<void> => {
+    if (last === undefined) return;
+    const height = (stdout.rows ?? 24) - 2;
+    const lines = await tableLines(last.rows);
+    const hidden = Math.max(0, lines.length - height);
+    const time = new Date(clock.now()).toTimeString().slice(0, 8);
+    const more = hidden === 0 ? '' : `, ${hidden} of them below the screen`;
+    const state = last.problem === undefined ? `read at ${time}` : sanitizeLine(last.problem);
+    const footer = sanitizeLine(`${last.rows.length} ${resource}${more}; ${state}; Ctrl-C ends`, stdout.columns ?? 80);
+    await screen.draw([...lines.slice(0, height), '', footer]);
+  };
+  const stopResizing = stdout.onResize?.(() => void draw());
+  try {
+    for await (const list of lists) {
+      last = list;
+      await progress.stop();
+      await draw();
+    }
+  } finally {
+    stopResizing?.();
+    await screen.end(last === undefined ? [] : await tableLines(last.rows));
+  }
+}

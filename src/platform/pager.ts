@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import type { Environment, RunningPager } from './host.ts';
+
+/**
+ * Starts the command of PAGER through the shell, as git does: it may have options and variables. It writes to the terminal of
+ * this process.
+ */
+export function startPager(command: string, env: Environment): RunningPager {
+  const child = spawn(command, {
+    shell: true,
+    stdio: ['pipe', 'inherit', 'inherit'],
+    // The defaults of git: less ends when everything fits the screen, shows colours, and leaves the text on the screen.
+    env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
+  });
+  let isOpen = true;
+  const ended = new Promise<number | undefined>((resolve) => {
+    child.once('error', () => resolve(notExecuted));
+    child.once('close', (status) => resolve(status ?? undefined));
+  }).finally(() => {
+    isOpen = false;
+  });
+  // A pager that ends before it has read everything closes the pipe.
+  child.stdin?.on('error', () => {
+    isOpen = false;
+  });
+  return {
+    write: (data) =>
+      new Promise((resolve) => {
+        if (!isOpen || child.stdin === null) return resolve();
+        // The end is waited for as well: what has not been read by then is never accepted.
+        void ended.then(() => resolve());
+        child.stdin.write(data, () => resolve());
+      }),
+    async end() {
+      if (isOpen) child.stdin?.end();
+      const status = await ended;
+      return { hasRun: status !== notFound && status !== notExecuted };
+    },
+    stop: () => void child.kill(),
+  };
+}
+
+/** The exit codes of a shell that did not find, or could not execute, the command (POSIX.1-2017, XCU 2.8.2). */
+const notFound = 127;
+const notExecuted = 126;

@@ -1,0 +1,44 @@
+import { html } from 'hono/html';
+import type { Markup } from '../http/http-reply.ts';
+import { getMigrationDeadline } from '../migration-store.ts';
+import type { SandboxMigration } from '../records.ts';
+import { formatElapsedTime } from './listing.ts';
+
+export interface MigrationPictureOptions {
+  readonly migration: SandboxMigration;
+  /** `host:port/database` of the source. */
+  readonly source: string;
+  readonly target: string;
+  readonly status: string;
+  /** Milliseconds of the virtual clock: now, or when it ended. */
+  readonly until: number;
+}
+
+/** Source, status and target in a row, and below them the part of the two weeks that has passed. */
+export function renderMigrationPicture({ migration, source, target, status, until }: MigrationPictureOptions): Markup {
+  const elapsed = Math.max(0, until - migration.startedAt);
+  const total = getMigrationDeadline(migration) - migration.startedAt;
+  const kind = status === 'error' || status === 'canceled' ? 'bad' : 'good';
+  return html`<div class="flow">
+<p class="end"><span class="soft">Source</span> <strong>${source}</strong></p>
+<p class="link"><span class="badge ${kind}">${status}</span></p>
+<p class="end"><span class="soft">Target</span> <strong>${target}</strong></p>
+</div>
+${renderBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
+}
+
+export interface BarPart {
+  readonly kind: 'done' | 'active' | 'early';
+  /** From 0 to 1. */
+  readonly share: number;
+}
+
+/** A horizontal bar. What the parts leave of the width is empty. */
+export function renderBar(label: string, parts: readonly BarPart[]): Markup {
+  const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
+  const rectangles = parts.map(({ kind }, at) => {
+    const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);
+    return html`<rect class="${kind}" x="${before.toFixed(2)}" width="${(widths[at] ?? 0).toFixed(2)}" height="8"/>`;
+  });
+  return html`<p class="bar"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="empty" width="100" height="8"/>${rectangles}</svg> <span>${label}</span></p>`;
+}

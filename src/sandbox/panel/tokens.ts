@@ -1,0 +1,110 @@
+import { html } from 'hono/html';
+import { chainOfPair, type TokenPairState } from '../grant-store.ts';
+import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+import type { TokenPair } from '../records.ts';
+import { getTokenHint } from '../request-log.ts';
+import type { SandboxService } from '../service.ts';
+import type { World } from '../world.ts';
+import { formatUtcSecond } from './listing.ts';
+import { renderPanelPage } from './panel-page.ts';
+import type { PanelSession } from './panel-session.ts';
+import { timelineAnchor } from './timeline.ts';
+
+/** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
+export function showTokensPage(_request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+  const chains = chainsOf(world, person.uuid);
+  const content = html`<h1>Tokens</h1>
+<p>The tokens that applications hold for you, by login, newest first. A refresh replaces both tokens at once: the earlier ones are refused from then on. Of a token, only the last four characters are shown.</p>
+${chains.length === 0 ? html`<p class="soft">No application has received tokens for you.</p>` : ''}
+${chains.slice(0, CHAINS_SHOWN).map((pairs) => chainSection(pairs, world))}
+${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_SHOWN} earlier logins are not shown.</p>` : ''}`;
+  return renderPanelPage(200, { title: 'Tokens', content, signedInAs: person.name, isWide: true });
+}
+
+/** The pairs of each login, oldest first; the login with the newest pair first. */
+function chainsOf(world: World, person: string): readonly (readonly TokenPair[])[] {
+  const chains = new Map<string, TokenPair[]>();
+  const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
+  for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
+    const chain = chainOfPair(pair);
+    const earlier = chains.get(chain) ?? [];
+    // Put again, so that the order of the map is that of the newest pairs.
+    chains.delete(chain);
+    chains.set(chain, [...earlier, pair]);
+  }
+  return [...chains.values()].reverse();
+}
+
+function chainSection(pairs: readonly TokenPair[], world: World): Markup | string {
+  const last = pairs.at(-1);
+  if (last === undefined) return '';
+  const { clientId, scope, team } = last;
+  const chain = chainOfPair(last);
+  const name = nameOfApplication(clientId, world);
+  const state = world.pairState(last);
+  const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
+  const shown = pairs.slice(-PAIRS_SHOWN);
+  const left = pairs.length - shown.length;
+  return html`<section class="group" aria-label="${name}, ${STATES[state]}">
+<h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${STATES[state]}</span></h2>
+<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${timelineAnchor(chain)}">Requests with these tokens</a></p>
+${left === 0 ? '' : html`<p class="soft">${left} earlier refreshes are not shown.</p>`}
+<ol class="steps">
+${shown.map((pair) => pairStep(pair, world))}
+</ol>
+</section>`;
+}
+
+function pairStep(pair: TokenPair, world: World): Markup {
+  const state = world.pairState(pair);
+  const { accessToken, refreshToken, issuedAt } = pair;
+  return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
+<span class="when">${formatUtcSecond(issuedAt)}</span>
+<div><strong>${describeIssue(pair, world)}</strong>
+<p class="request">Access token <code>…${getTokenHint(accessToken) ?? ''}</code>${refreshToken === undefined ? ', no refresh token' : html`, refresh token <code>…${getTokenHint(refreshToken) ?? ''}</code>`}: ${describeState(pair, state, world)}</p></div>
+</li>
+`;
+}
+
+function describeIssue({ issue, clientId }: TokenPair, world: World): string {
+  if (issue === undefined) return 'Issued by an earlier version of the sandbox';
+  switch (issue.by) {
+    case 'code':
+      return `Issued to ${nameOfApplication(clientId, world)} for a code`;
+    case 'implicit':
+      return `Issued to ${nameOfApplication(clientId, world)} in the implicit flow`;
+    case 'admin_issue':
+      return 'Issued by the admin API';
+    case 'admin_refresh':
+      return 'Refreshed by the admin API';
+    case 'refresh':
+      return issue.client === undefined
+        ? 'Refreshed by a request without a client ID'
+        : `Refreshed by ${nameOfApplication(issue.client, world)}`;
+    default:
+      return issue.by satisfies never;
+  }
+}
+
+function describeState({ expiresAt, successor, refreshToken }: TokenPair, state: TokenPairState, world: World): string {
+  const expiry = `${formatUtcSecond(expiresAt)} UTC`;
+  if (state === 'valid') return `valid until ${expiry}`;
+  if (state === 'expired')
+    return `expired ${expiry}${refreshToken === undefined ? '' : '; the refresh token is still valid'}`;
+  const next = world.pair(successor ?? '');
+  return next === undefined ? 'revoked' : `replaced ${formatUtcSecond(next.issuedAt)} UTC`;
+}
+
+function nameOfApplication(clientId: string, world: World): string {
+  return world.registry.application(clientId)?.name ?? clientId;
+}
+
+const STATES: Readonly<Record<TokenPairState, string>> = {
+  valid: 'valid',
+  expired: 'expired',
+  revoked: 'revoked',
+  refreshed: 'refreshed',
+};
+const CHAINS_SHOWN = 20;
+const PAIRS_SHOWN = 50;
