@@ -14,7 +14,7 @@ export function createSandboxTokens(world: World): SandboxTokens {
     issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
       const clientId = world.seed.applications[0]?.clientId ?? '';
       const authorization = world.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
-      return tokenPairOf(world.issuePair(grantOfAuthorization(authorization, scope), true));
+      return tokenPairOf(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'));
     },
     expire: (token) => world.expire(pairOf(token)),
     revoke: (token) => world.revoke(pairOf(token)),
@@ -22,7 +22,7 @@ export function createSandboxTokens(world: World): SandboxTokens {
       const pair = pairOf(token);
       const state = world.pairState(pair);
       if (state === 'refreshed' || state === 'revoked') throw new RangeError(`the token pair is ${state}`);
-      return tokenPairOf(world.refresh(pair));
+      return tokenPairOf(world.refresh(pair, { by: 'admin_refresh' }));
     },
     state: (token) => world.pairState(pairOf(token)),
   };
