@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { buildProgram } from './bundle.mjs';
+import { buildLibrary, writeDeclarations } from './library.mjs';
 import { notices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -48,6 +49,10 @@ export async function build({
   const meta = merge(metafiles.flat());
   withoutNeedlessRequire(fresh);
   beside(fresh, meta);
+  if (!forTests && from === root) {
+    await buildLibrary(root, join(fresh, 'library'), common(root, false));
+    writeDeclarations(root, join(fresh, 'library'));
+  }
   writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));
   swap(fresh, dist);
   mkdirSync(dirname(metafile), { recursive: true });

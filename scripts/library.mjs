@@ -1,28 +1,29 @@
 // Builds what other programs import (src/library) into dist/library: modules, and declarations in dist/library/types. Fails when
 // the declarations differ from docs/library/api.txt, which `npm run docs` rewrites, so that no change of them goes unnoticed.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix, relative } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { build as esbuild } from 'esbuild';
-import { runTool } from './run-vitest.mjs';
 
 /** The parts of the package beside its program, by the name that `exports` of package.json gives them. */
 export const parts = ['loopback', 'preflight', 'sandbox', 'session'];
 
-/** Declarations outside src/library that a part may refer to: the report of a preflight. */
-const sharedDeclarations = /^preflight\/(report|finding|fix-effect)\.d\.ts$/;
+/** CommonJS packages inside a module load built-in modules by require, which a module lacks. */
+const requireOfModule =
+  "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);";
 
 /** Builds into `folder`. `options` are those of the program (build.mjs). */
 export async function buildLibrary(root, folder, options) {
   const entryPoints = Object.fromEntries(parts.map((name) => [name, join(root, 'src/library', `${name}.ts`)]));
-  const { metafile } = await esbuild({
+  await esbuild({
     ...options,
     entryPoints,
     outdir: folder,
     format: 'esm',
     splitting: true,
     chunkNames: 'chunk-[hash]',
+    banner: { js: requireOfModule },
   });
-  return metafile;
 }
 
 /** The declarations of all parts by their path (`library/session.d.ts`), with the extension .js in their imports. */
@@ -47,7 +48,14 @@ export function declarations(root) {
         files: parts.map((name) => join(root, 'src/library', `${name}.ts`)),
       }),
     );
-    runTool('typescript/bin/tsc', '-p', config);
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), '-p', config],
+      {
+        encoding: 'utf8',
+      },
+    );
+    if (status !== 0) throw new Error(`tsc ended with ${status}: ${stdout}`);
     return reachable(types);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -59,7 +67,7 @@ function reachable(types) {
   const pending = parts.map((name) => `library/${name}.d.ts`);
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     if (found.has(path)) continue;
-    if (!path.startsWith('library/') && !sharedDeclarations.test(path)) throw new Error(`a part of the library exposes src/${path}`);
+    if (!path.startsWith('library/')) throw new Error(`a part of the library exposes src/${path}`);
     const text = readFileSync(join(types, path), 'utf8');
     found.set(
       path,

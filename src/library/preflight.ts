@@ -7,19 +7,18 @@ import { isTargetVersion } from '../preflight/option-specs.ts';
 import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
 import type { PreflightOptions as RunPreflightOptions } from '../preflight/preflight-options.ts';
 import { redisEngine } from '../preflight/redis/engine.ts';
-import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { parseRedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
+import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 
-export type { Finding, FindingStatus, Fix, MigrationMethod } from '../preflight/finding.ts';
-export type { DatabaseVerdict, PreflightReport, PreflightVerdict } from '../preflight/report.ts';
+export type * from './preflight-result.ts';
 
 export interface PreflightOptions {
   /** Overrides the password of the URL. Neither is in the report or in an error. */
   readonly password?: string;
   /** `continuous` (default) replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
-  readonly method?: 'continuous' | 'dump' | 'scan';
+  readonly method?: PreflightMethod;
   /** Version of the target, such as `17` or `valkey-8`. Without it the report has an open premise. */
   readonly targetVersion?: string;
   /** Names of the extensions that the target offers (PostgreSQL). */
@@ -60,7 +59,7 @@ export class PreflightError extends Error {
  * @param source `postgres://USER@HOST:PORT/DBNAME` or `redis://HOST:PORT` (`rediss://` for TLS)
  * @throws PreflightError
  */
-export async function preflight(source: string, options: PreflightOptions = {}): Promise<PreflightReport> {
+export async function preflight(source: string, options: PreflightOptions = {}): Promise<PreflightResult> {
   try {
     return await run(source, options);
   } catch (error) {
@@ -70,7 +69,7 @@ export async function preflight(source: string, options: PreflightOptions = {}):
   }
 }
 
-async function run(source: string, options: PreflightOptions): Promise<PreflightReport> {
+async function run(source: string, options: PreflightOptions): Promise<PreflightResult> {
   const isRedis = /^rediss?:\/\//i.test(source);
   const { timeoutMs, signal, onProgress, password, disableTls } = options;
   const secret = password === undefined ? undefined : new Secret(password);
