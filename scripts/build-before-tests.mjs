@@ -11,7 +11,7 @@ export async function setup() {
 }
 
 function isOlder(folder, sources) {
-  const built = join(root, folder, 'main.js');
+  const built = join(root, folder, 'main.cjs');
   return !existsSync(built) || statSync(built).mtimeMs <= sources;
 }
 

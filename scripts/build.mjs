@@ -1,4 +1,5 @@
 // `npm run build` builds dist/ from the sources; with `--test`, dist-test/. `tsc` only checks types and is a separate stage.
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -7,12 +8,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
-import { buildProgram } from './bundle.mjs';
+import { buildPacks } from './bundle.mjs';
 import { buildLibrary, writeDeclarations } from './library.mjs';
 import { notices } from './notices.mjs';
 
@@ -39,15 +41,14 @@ export async function build({
   rmSync(fresh, { recursive: true, force: true });
   const options = { ...common(from, forTests), outdir: fresh };
   const metafiles = await Promise.all([
-    commonjs({ ...options, entryPoints: { entry: join(from, 'src/entry.ts') } }),
-    commonjs({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
-    buildProgram({ ...options, ...asModules, from, roots: Object.values(program) }),
+    buildPacks({ ...options, entry: join(from, 'src/entry.ts') }),
+    buildKeychainHelper({ ...options, entryPoints: { keychain: join(from, 'src/platform/keychain-child.ts') } }),
   ]).catch((error) => {
     rmSync(fresh, { recursive: true, force: true });
     throw error;
   });
   const meta = merge(metafiles.flat());
-  withoutNeedlessRequire(fresh);
+  writeFileSync(join(fresh, 'help.txt'), printed(join(fresh, 'entry.cjs'), '__help'));
   beside(fresh, meta);
   if (!forTests && from === root) {
     await buildLibrary(root, join(fresh, 'library'), common(root, false));
@@ -66,37 +67,18 @@ export function buildForTests() {
   return build({ dist: folder, metafile: join(dirname(metafilePath), 'metafile-test.json'), forTests: true });
 }
 
-/** What entry.ts loads unless it answers itself: main.js exports all of it. */
-const program = { './main.ts': './src/main.ts', './platform/system-host.ts': './src/platform/system-host.ts' };
-
-/** A file that starts fast: one CommonJS bundle. */
-async function commonjs(options) {
-  const { metafile } = await esbuild({
-    ...options,
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-    define: { ...options.define, 'import.meta.url': 'thisBundle.url' },
-    banner: { js: "const thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};" },
-    plugins: [outside],
-  });
-  return [metafile];
+/** What the built program prints. */
+function printed(program, ...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { maxBuffer: 16 * 1024 * 1024 });
+  if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`);
+  return stdout;
 }
 
-/** CommonJS packages inside an ES module load built-in modules by require, which an ES module lacks. */
-const requireOfModule =
-  "import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);";
-
-const asModules = { format: 'esm', chunkNames: '[name]-[hash]', banner: { js: requireOfModule } };
-
-/** The program stays outside the entry; other lazy imports are in the bundle and run when they are needed. */
-const outside = {
-  name: 'outside',
-  setup(build) {
-    build.onResolve({ filter: /^\./ }, ({ path, kind }) =>
-      kind === 'dynamic-import' && path in program ? { path: './main.js', external: true } : undefined,
-    );
-  },
-};
+/** One file, because the helper process starts while a command waits for it. */
+async function buildKeychainHelper(options) {
+  const { metafile } = await esbuild({ ...options, format: 'cjs', outExtension: { '.js': '.cjs' } });
+  return [metafile];
+}
 
 function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -133,15 +115,6 @@ function merge(metafiles) {
   };
 }
 
-/** Files that do not use require get no definition of it: it costs half a millisecond each at the start. */
-function withoutNeedlessRequire(folder) {
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.js'))) {
-    const text = readFileSync(join(folder, name), 'utf8');
-    const rest = text.replace(requireOfModule, '');
-    if (!/\brequire\b/.test(rest)) writeFileSync(join(folder, name), rest.trimStart());
-  }
-}
-
 /** The `open` package runs a script that it expects in its own folder. */
 function beside(fresh, meta) {
   const bundlesOpen = Object.keys(meta.inputs).some((path) => path.includes('node_modules/open/'));
@@ -165,11 +138,12 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const started = performance.now();
   try {
     const forTests = process.argv.includes('--test');
-    const meta = await (forTests ? buildForTests() : build());
-    const bytes = Object.values(meta.outputs).reduce((sum, output) => sum + output.bytes, 0);
-    const files = Object.keys(meta.outputs).length;
+    await (forTests ? buildForTests() : build());
+    const folder = join(root, forTests ? 'dist-test' : 'dist');
+    const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     console.log(
-      `${forTests ? 'dist-test' : 'dist'}: ${files} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`,
+      `${forTests ? 'dist-test' : 'dist'}: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB, ${Math.round(performance.now() - started)} ms`,
     );
   } catch (error) {
     // esbuild has already printed the errors.

@@ -1,136 +1,250 @@
-import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parse } from 'es-module-lexer';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
+import { parseSync } from 'oxc-parser';
+import { leanPackages } from './lean-packages.mjs';
 
 /**
- * Builds the program as ES modules: `main.js` with all that every start reads, and a chunk beside it for each lazy import.
- * By itself esbuild would cut the start into a file for each set of commands that shares a part of it, some thirty of
- * them, and each costs half a millisecond. So the start is one file, and the chunks import from it what they share.
- * `roots` are the modules whose exports `main.js` has; resolves with the metafiles.
+ * Builds the program into a few packs: CommonJS files with many modules each. esbuild splits the program into modules at its
+ * lazy imports; a file for each of them took most of the start-up time, in the ESM loader and in opening files
+ * (docs/decisions/026-start-up.md). The pack `entry` runs `entry`. Resolves with the metafiles.
  */
-export async function buildProgram({ roots, from, ...options }) {
-  const start = await findStart(roots, from, options);
-  const chunks = await build({
+export async function buildPacks({ entry, outdir, ...options }) {
+  const { outputFiles, metafile } = await build({
     ...options,
-    entryPoints: start.lazy,
+    outdir,
+    format: 'esm',
     splitting: true,
-    plugins: [sharing(start), lateChildProcess],
-  });
-  noneTwice(start, chunks.metafile, from);
-  const contents = [...roots.map(everything), ...shared(start, chunks.metafile, from)].join('\n');
-  const main = await build({
-    ...options,
-    stdin: { contents, resolveDir: from },
-    entryNames: 'main',
-    plugins: [lazily((path) => nameOf(start.lazy, path))],
-  });
-  return [main.metafile, chunks.metafile];
-}
-
-/** What the roots import at once, and what they or that import when it is wanted. */
-async function findStart(roots, from, options) {
-  const wanted = new Set();
-  const { metafile } = await build({
-    ...options,
     write: false,
-    logLevel: 'silent',
-    stdin: { contents: roots.map(everything).join('\n'), resolveDir: from },
-    plugins: [lazily((path) => wanted.add(path) && path)],
+    chunkNames: '[name]-[hash]',
+    entryPoints: { entry },
+    plugins: [leanPackages(outdir)],
   });
-  const modules = Object.keys(metafile.inputs).filter((path) => path !== '<stdin>');
-  const paths = modules.map((path) => join(from, path));
-  const lazy = [...wanted].filter((path) => !paths.includes(path)).map((path) => [chunkName(path, from), path]);
-  return { paths, lazy: Object.fromEntries(lazy) };
+  const modules = modulesOf(outputFiles, metafile);
+  refuseCycles(modules);
+  const packs = assignPacks(modules);
+  mkdirSync(outdir, { recursive: true });
+  await Promise.all(
+    [...packs].map(async ([pack, members]) => {
+      const functions = await Promise.all(
+        members.map((module) => moduleFunction(module, neededAtOnce.has(pack), options)),
+      );
+      writeFileSync(join(outdir, `${pack}.cjs`), packText(pack, functions, packs));
+    }),
+  );
+  return [metafile];
 }
 
-function everything(path) {
-  return `export * from ${JSON.stringify(path)};`;
+/** Modules by name: their text, the source that is their entry point, if any, and the names of the modules they import. */
+function modulesOf(outputFiles, metafile) {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  // Names of esbuild contain a hash, and stand in the text of each module that imports this one.
+  const names = new Map(
+    outputFiles.map(({ path }, at) => [basename(path), path.endsWith('/entry.js') ? 'entry' : `m${at}`]),
+  );
+  const named = (specifier) => names.get(specifier?.replace('./', ''));
+  return new Map(
+    outputFiles.map(({ path, text }) => {
+      const { entryPoint: root = '', imports } = outputs.get(basename(path));
+      const needs = imports
+        .filter(({ kind }) => kind === 'import-statement')
+        .map((found) => named(basename(found.path)));
+      const name = names.get(basename(path));
+      return [
+        name,
+        { name, root, needs: needs.filter((need) => need !== undefined), text: withSpecifiers(text, named) },
+      ];
+    }),
+  );
 }
 
-/** Hands every lazy import to `place`, which says by what address it is found at run time. */
-function lazily(place) {
-  return {
-    name: 'lazily',
-    setup(builder) {
-      builder.onResolve({ filter: /./ }, async ({ path, kind, pluginData, ...where }) => {
-        if (kind !== 'dynamic-import' || pluginData === 'seen') return undefined;
-        const found = await builder.resolve(path, { ...where, kind, pluginData: 'seen' });
-        const address = found.external || found.errors.length > 0 ? undefined : place(found.path);
-        return address === undefined ? found : { path: address, external: true };
-      });
-    },
+function withSpecifiers(text, named) {
+  const [imports] = parse(text);
+  return imports.toReversed().reduce((changed, { specifier, start, end, type }) => {
+    const name = named(specifier);
+    if (name === undefined) return changed;
+    // The range of a lazy import includes its quotes.
+    const quote = type === 'dynamic' ? '"' : '';
+    return `${changed.slice(0, start)}${quote}./${name}${quote}${changed.slice(end)}`;
+  }, text);
+}
+
+/** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
+const packRoots = [
+  ['entry', /^src\/entry\.ts/],
+  ['token', /^src\/session\/fast-path-token\.ts/],
+  ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
+  ['main', /^src\/(main|cli\/help)\.ts/],
+  ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
+  ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool|v8-flags)\.ts/],
+  ['droplets', /^src\/commands\/droplets\/list\.ts/],
+  [
+    'account',
+    /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
+  ],
+  ['batch', /^src\/commands\/(droplets|actions|api)/],
+  ['sandbox', /^src\/commands\/sandbox\/(?!start)/],
+  ['db', /^src\/commands\/db\/(preflight|list|status|watch|stop|sequences|cutover|migrate)/],
+  ['rehearsal', /^src\/commands\/db\//],
+  ['server', /^src\/commands\/sandbox\/start/],
+  ['postgresql', /^src\/postgresql\//],
+  ['redis', /^src\/redis\//],
+];
+
+/** Packs whose modules are all needed when one of them is. */
+const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets']);
+
+/** Packs that are loaded without `main`, which contains the table of all packs. */
+const quickPacks = ['token', 'secret-service'];
+
+/** A module belongs to the first pack that needs it, else to `account`; packages that are loaded alone have a pack of their own. */
+function assignPacks(modules) {
+  const packs = new Map(packRoots.map(([pack]) => [pack, []]));
+  const assigned = new Set();
+  const assign = (pack, name) => {
+    if (assigned.has(name)) return;
+    assigned.add(name);
+    for (const needed of modules.get(name).needs) assign(pack, needed);
+    packs.set(pack, [...(packs.get(pack) ?? []), modules.get(name)]);
   };
+  for (const [pack, pattern] of packRoots)
+    for (const { name, root } of modules.values()) if (pattern.test(root)) assign(pack, name);
+  for (const { name, root } of modules.values()) {
+    const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
+    if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);
+    else if (root !== '') assign('account', name);
+  }
+  return packs;
 }
 
-/** In a chunk, a module of the start is a stub that takes its exports from `main.js`. */
-function sharing(start) {
-  return {
-    name: 'sharing',
-    setup(builder) {
-      builder.onResolve({ filter: /^the-start$/ }, () => ({ path: './main.js', external: true, sideEffects: false }));
-      // Each importer has a stub of its own: one for all would be a module that chunks share, and so a file of its own.
-      let stub = 0;
-      builder.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
-        const found = join(resolveDir, path);
-        return start.paths.includes(found) ? { path: found, suffix: `?${stub++}`, sideEffects: false } : undefined;
-      });
-      builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const at = start.paths.indexOf(path);
-        if (at < 0) return undefined;
-        const [, exported] = parse(readFileSync(path, 'utf8'));
-        const names = exported.filter((found) => 'name' in found && !found.typeOnly).map((found) => found.name);
-        return { contents: names.map((name) => `export { s${at}_${name} as ${name} } from 'the-start';`).join('\n') };
-      });
-    },
+/** The exports of a module are complete when its function has run, which in a cycle would be too late. */
+function refuseCycles(modules) {
+  const done = new Set();
+  const visit = (name, above) => {
+    if (above.includes(name)) throw new Error(`modules import each other: ${[...above, name].join(' > ')}`);
+    if (done.has(name)) return;
+    done.add(name);
+    for (const next of modules.get(name).needs) visit(next, [...above, name]);
   };
-}
-
-/** The exports of `main.js` that the chunks have come to import. */
-function shared(start, metafile, from) {
-  const outputs = Object.keys(metafile.outputs).map((path) => readFileSync(join(from, path), 'utf8'));
-  const clauses = outputs.flatMap((text) => [
-    ...text.matchAll(/(?:import|export)\s*\{([^}]*)\}\s*from\s*"\.\/main\.js"/g),
-  ]);
-  const names = clauses.flatMap(([, clause]) => clause.split(',').map((part) => part.trim().split(' ')[0]));
-  return [...new Set(names)].sort().map((alias) => {
-    const [, at, name] = /^s(\d+)_(.+)$/.exec(alias);
-    return `export { ${name} as ${alias} } from ${JSON.stringify(start.paths[at])};`;
-  });
+  for (const name of modules.keys()) visit(name, []);
 }
 
 /**
- * commander loads node:child_process, at over a millisecond, for a kind of subcommand that cloudctl has none of. So it
- * is loaded when it is used.
+ * The function of one module: its imports are properties of other modules' exports. V8 compiles a function in parentheses
+ * with its file; any other function it parses then, and again when it is called.
  */
-const lateChildProcess = {
-  name: 'late-child-process',
-  setup(builder) {
-    builder.onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
-      importer.includes('node_modules/commander/') ? { path, namespace: 'late' } : undefined,
-    );
-    builder.onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({
-      contents: `module.exports = { get spawn() { return require('${path}').spawn; } };`,
-    }));
-  },
-};
-
-/** A package in both would be two packages at run time. */
-function noneTwice(start, metafile, from) {
-  const both = Object.keys(metafile.inputs).filter(
-    (path) => path.includes('node_modules/') && start.paths.includes(join(from, path)),
-  );
-  if (both.length > 0) throw new Error(`read at the start and by a lazy chunk as well: ${both.join(', ')}`);
+async function moduleFunction({ name, text }, isNeededAtOnce, { target, minifySyntax, minifyWhitespace }) {
+  const { code } = await transform(withoutExports(withRequireForImport(withLateBuiltins(text))), {
+    ...{ format: 'cjs', platform: 'node', target, minifySyntax, minifyWhitespace },
+    define: { 'import.meta.url': 'thisBundle.url' },
+  });
+  const body = code.replace(/^"use strict";/, '').trim();
+  return isNeededAtOnce ? `${name}:(function(require,module){${body}\n})` : `${name}(require,module){${body}\n}`;
 }
 
-function nameOf(lazy, path) {
-  const found = Object.entries(lazy).find(([, source]) => source === path);
-  return found && `./${found[0]}.js`;
+/** `export{a as b}` at the end becomes `module.exports={b:a}`; a name that is assigned to later becomes a getter. */
+function withoutExports(text) {
+  const [, exported] = parse(text);
+  if (exported.length === 0) return text;
+  const clause = /export\{([^}]*)\};?\s*$/.exec(text);
+  if (clause === null) {
+    const only = /export default ([\w$]+(?:\(\))?);?\s*$/.exec(text);
+    if (only === null || exported.length !== 1) throw new Error(`unexpected export: ${text.slice(-200)}`);
+    return `${text.slice(0, only.index)}module.exports={default:${only[1]}};`;
+  }
+  const assigned = assignedNames(text);
+  const properties = clause[1].split(',').map((part) => {
+    const [local, name = local] = part.trim().split(' as ');
+    return assigned.has(local) ? `get ${name}(){return ${local}}` : `${name}:${local}`;
+  });
+  return `${text.slice(0, clause.index)}module.exports={${properties.join(',')}};`;
 }
 
-/** `src/commands/auth/login.ts` becomes `commands-auth-login`, a package its own name. */
-function chunkName(path, from) {
-  const own = /^src\/(.+)\.ts$/.exec(relative(from, path))?.[1];
-  const name = own ?? /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)[1];
-  return name.replace('@', '').replaceAll('/', '-');
+/** Names on the left of an assignment anywhere in the text, whatever they refer to. */
+function assignedNames(text) {
+  const { program, errors } = parseSync('module.js', text);
+  if (errors.length > 0) throw new Error(errors[0].message);
+  const names = new Set();
+  const addTargets = (node) => {
+    if (node === null || typeof node !== 'object') return;
+    if (node.type === 'Identifier') names.add(node.name);
+    else if (node.type !== 'MemberExpression') for (const child of Object.values(node)) addTargets(child);
+  };
+  const visit = (node) => {
+    if (node === null || typeof node !== 'object') return;
+    if (node.type === 'AssignmentExpression') addTargets(node.left);
+    if (node.type === 'UpdateExpression') addTargets(node.argument);
+    if (/^For(In|Of)Statement$/.test(node.type) && node.left.type !== 'VariableDeclaration') addTargets(node.left);
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(program);
+  return names;
 }
+
+/** Named imports of Node's modules: the module is loaded when a name is used. Almost every start uses these two. */
+function withLateBuiltins(text) {
+  const eager = ['node:fs', 'node:path'];
+  const [imports] = parse(text);
+  return imports.toReversed().reduce((changed, { specifier, start, end, type, importStart }) => {
+    const isNamed = /^import\s*\{/.test(text.slice(importStart, end));
+    if (type !== 'static' || !isNamed || !specifier.startsWith('node:') || eager.includes(specifier)) return changed;
+    return `${changed.slice(0, start)}late:${specifier}${changed.slice(end)}`;
+  }, text);
+}
+
+/** A lazy import of a module in a pack, of a native package or of Node is a call of require. */
+function withRequireForImport(text) {
+  const [imports] = parse(text);
+  return imports.toReversed().reduce((changed, { specifier, type, importStart: from, importEnd: to }) => {
+    if (type !== 'dynamic') return changed;
+    if (specifier === undefined) throw new Error(`a lazy import of an unknown name: ${text.slice(from, to)}`);
+    const load = `Promise.resolve().then(()=>require(${JSON.stringify(specifier)}))`;
+    return changed.slice(0, from) + load + changed.slice(to);
+  }, text);
+}
+
+function packText(pack, functions, packs) {
+  const head = `"use strict";\nconst thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};\n`;
+  const table = `{\n${functions.join(',\n')}\n}`;
+  const places = (names) =>
+    Object.fromEntries(names.flatMap((name) => packs.get(name).map((module) => [module.name, name])));
+  if (pack === 'entry')
+    return `${head}const packOf=${JSON.stringify(places(quickPacks))},modules=${table};\n${loader}load('./entry');\n`;
+  const packOf = pack === 'main' ? places([...packs.keys()].filter((name) => name !== 'entry')) : {};
+  return `${head}exports.packOf=${JSON.stringify(packOf)};\nexports.modules=${table};\n`;
+}
+
+/**
+ * Loads the modules of the packs. In it, `require` of a module in a pack runs its function once; `late:` is an object that
+ * loads a module of Node when a property of it is read.
+ */
+const loader = `const loaded=new Map(),lateModules=new Map();
+function load(specifier){
+  if(specifier.startsWith('./')){
+    const name=specifier.slice(2);
+    let module=loaded.get(name);
+    if(module===undefined){
+      while(modules[name]===undefined)addPack(require('./'+(packOf[name]??'main')+'.cjs'));
+      module={exports:{}};
+      loaded.set(name,module);
+      modules[name](load,module);
+    }
+    return module.exports;
+  }
+  return specifier.startsWith('late:')?lateModule(specifier.slice(5)):require(specifier);
+}
+function addPack(pack){
+  Object.assign(packOf,pack.packOf);
+  Object.assign(modules,pack.modules);
+}
+function lateModule(id){
+  let found=lateModules.get(id);
+  if(found===undefined){
+    let real;
+    found=new Proxy({},{get:(_,name)=>(real??=require(id))[name]});
+    lateModules.set(id,found);
+  }
+  return found;
+}
+`;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
@@ -17,7 +17,8 @@ const required = [
   'dist/entry.cjs',
   'dist/keychain.cjs',
   ...parts.flatMap((name) => [`dist/library/${name}.js`, `dist/library/types/library/${name}.d.ts`]),
-  'dist/main.js',
+  'dist/main.cjs',
+  'dist/help.txt',
   'dist/THIRD-PARTY-NOTICES.txt',
   'schemas/preflight-report-1.json',
 ];
@@ -51,6 +52,7 @@ function checkInstallation(folder, tarball, oldest, ci) {
   const prefix = join(folder, 'prefix');
   npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', join(folder, tarball.filename)]);
   const program = join(prefix, 'bin', 'cloudctl');
+  checkPinned(join(prefix, 'lib/node_modules/cloudctl'));
   checkRuns(program, []);
   if (oldest === undefined) {
     if (ci) throw new Error('the lowest supported node could not be installed from the registry');
@@ -59,6 +61,24 @@ function checkInstallation(folder, tarball, oldest, ci) {
   }
   checkRuns(oldest, [program]);
   return {};
+}
+
+/**
+ * Every installed package has the version that was tested: one of package.json, or an exact one that such a package names
+ * (the native client of each system). Otherwise a new release would run in the process that holds tokens.
+ */
+function checkPinned(folder) {
+  const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+  const { dependencies } = read(join(folder, 'package.json'));
+  const installed = readdirSync(join(folder, 'node_modules'), { recursive: true })
+    .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/@.][^/]*\/package\.json$/.test(path))
+    .map((path) => read(join(folder, 'node_modules', path)));
+  const pins = new Map(installed.flatMap((found) => Object.entries(found.optionalDependencies ?? {})));
+  for (const [name, version] of Object.entries(dependencies)) pins.set(name, version);
+  const floating = installed.filter(({ name, version }) => pins.get(name) !== version);
+  if (installed.length === 0 || floating.length > 0)
+    throw new Error(`not pinned: ${floating.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
+  console.log(`the installed package has ${installed.length} pinned dependencies`);
 }
 
 function checkRuns(file, before) {

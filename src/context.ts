@@ -114,7 +114,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     const isShortened = options.fresh === true && globals.value('timeout') !== undefined;
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
-  const place = (profile: string): ProfilePaths => profilePaths(host.folders.state, profile);
+  const place = (profile: string) => profilePaths(host.folders.state, profile);
   const lock = (path: string): Promise<HeldLock> =>
     acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
@@ -135,7 +135,8 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     profile: profileReference(profile, host.env, config()),
   });
   const prompts = createPrompts({
-    streams: { input: host.stdin, output: host.screen },
+    streams: () => ({ input: host.stdin, output: host.screen }),
+    isTerminal: () => host.stderr.isTTY && host.stdin.isTTY === true,
     noInput: globals.has('no-input'),
     yes: globals.has('yes'),
     color: isColored(host.stderr),

@@ -1,19 +1,24 @@
 import { writeSync } from 'node:fs';
+import { storedHelpPage } from './cli/stored-help.ts';
+import { isTerminalCandidate } from './platform/terminal-candidate.ts';
 import { version } from './version.ts';
 
 /**
- * The entry of the program, a separate CommonJS bundle, so that `--version` and `auth token` take little more time than the
- * start of Node. Lazily imported modules are part of the bundle, but their code runs only when they are imported.
+ * The entry of the program. `--version`, help and `auth token` take little more time than the start of Node, because everything
+ * else is in other files, which are loaded when they are needed.
  */
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return printLine(version);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${version}\n`);
+  // On a terminal, help has colours and the width of the terminal.
+  const page = process.env.FORCE_COLOR === undefined && !isTerminalCandidate(1) ? storedHelpPage(argv) : undefined;
+  if (page !== undefined) return print(page);
   let isBlocked = false;
-  if (argv[0] === 'auth' && argv[1] === 'token') {
+  if (argv.includes('auth') && argv.includes('token')) {
     const { fastPathToken } = await import('./session/fast-path-token.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });
-    if (token !== undefined) return printLine(token.reveal());
+    if (token !== undefined) return print(`${token.reveal()}\n`);
   }
   const { runOnThisMachine } = await import('./main.ts');
   process.exitCode = await runOnThisMachine(argv);
@@ -21,15 +26,14 @@ async function start(argv: readonly string[]): Promise<void> {
 }
 
 /** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */
-function printLine(line: string): void {
-  let text = `${line}\n`;
+function print(output: string | Uint8Array): void {
+  let bytes = Buffer.from(output);
   try {
-    // Versions and tokens are ASCII, so the number of bytes equals the number of characters.
-    while (text !== '') text = text.slice(writeSync(1, text));
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(1, bytes));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // When the pipe is full (EAGAIN), process.stdout waits and writes the text; a closed pipe (EPIPE) is not an error.
-    if (code === 'EAGAIN') process.stdout.write(text);
+    // When the pipe is full (EAGAIN), process.stdout waits and writes the rest; a closed pipe (EPIPE) is not an error.
+    if (code === 'EAGAIN') process.stdout.write(bytes);
     else if (code !== 'EPIPE') {
       process.stderr.write(`error: could not write to standard output: ${code}\n`);
       process.exitCode = 1;

@@ -1,36 +1,8 @@
-import type {
-  ArgumentSpec,
-  CommandGroup,
-  CommandSpec,
-  CommandTree,
-  ExampleSpec,
-  LazyCommand,
-  OptionSpec,
-} from './command.ts';
-import { environmentVariablesOf, type VariableSpec } from './environment-variables.ts';
+import type { CommandDescription, CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
+import { environmentVariablesOf } from './environment-variables.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
+import { storedDescription } from './stored-help.ts';
 import { formatSynopsis } from './synopsis.ts';
-
-/**
- * One row of the command table: plain data from which help, completion and reference pages are made. A row for a group has
- * `commands`; a row for a command has `arguments` and `options`.
- */
-export interface CommandDescription {
-  /** The words of the command including the program's name, such as `['cloudctl', 'droplets', 'create']`. */
-  readonly words: readonly string[];
-  readonly summary: string;
-  readonly description?: string | undefined;
-  readonly synopsis: string;
-  readonly arguments: readonly ArgumentSpec[];
-  /** Options of the command, without the global options. */
-  readonly options: readonly OptionSpec[];
-  readonly examples: readonly ExampleSpec[];
-  /** The environment variables that concern this command; for the program itself, all variables. */
-  readonly environment: readonly VariableSpec[];
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-  /** The command of a group that runs when the user types none. */
-  readonly defaultCommand?: string | undefined;
-}
 
 export interface CommandTable {
   readonly globalOptions: readonly OptionSpec[];
@@ -38,11 +10,13 @@ export interface CommandTable {
   readonly commands: readonly CommandDescription[];
 }
 
-/** Describes one node of the command tree; loads only the file of that command. */
+/** Describes one node of the command tree; loads only the file of that command, and only if the build stored no description. */
 export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
 ): Promise<CommandDescription> {
+  const stored = storedDescription(words.slice(1));
+  if (stored !== undefined) return stored;
   const path = words.join(' ');
   const environment = environmentVariablesOf(words.slice(1));
   if (node.kind === 'command') {

@@ -1,4 +1,5 @@
 import type { ExitCode } from '../errors.ts';
+import type { VariableSpec } from './environment-variables.ts';
 
 /**
  * One command as its file in src/commands describes it: arguments and options for the parser, texts for help and completion,
@@ -11,6 +12,8 @@ export interface CommandSpec<C> {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly examples?: readonly ExampleSpec[];
+  /** The columns that completion suggests for `--format`. */
+  readonly columns?: readonly { readonly name: string }[];
   readonly run: (context: C, args: ParsedArgs) => Promise<ExitCode>;
 }
 
@@ -42,8 +45,11 @@ export interface OptionSpec {
   readonly completion?: CompletionSource;
 }
 
-/** What completion suggests for a value that is not limited to `choices`. */
-export type CompletionSource = 'file' | 'folder' | 'profile' | readonly string[];
+/**
+ * What completion suggests for a value that is not limited to `choices`. `column`: the columns of the command; `from`: names
+ * that the program knows, such as those of profiles.
+ */
+export type CompletionSource = 'file' | 'folder' | 'column' | { readonly from: string } | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;
@@ -85,4 +91,25 @@ export interface CommandGroup<C> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** Commands of similar tools that this program does not have, each with the command that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
+}
+
+/**
+ * One row of the command table: plain data from which help, completion and reference pages are made.
+ * A group has `commands`, a command has `arguments` and `options`.
+ */
+export interface CommandDescription {
+  /** The command as typed, with the program's name: `['cloudctl', 'droplets', 'create']`. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly synopsis: string;
+  readonly arguments: readonly ArgumentSpec[];
+  /** Without the global options. */
+  readonly options: readonly OptionSpec[];
+  readonly examples: readonly ExampleSpec[];
+  /** The variables that concern this command; every variable for the program itself. */
+  readonly environment: readonly VariableSpec[];
+  readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  /** The command of this group that runs when none is typed. */
+  readonly defaultCommand?: string | undefined;
 }

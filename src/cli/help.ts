@@ -1,7 +1,7 @@
 import type { TerminalStyles } from './color.ts';
 import { createTerminalStyles } from './color.ts';
-import type { CommandGroup, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
-import { type CommandDescription, describeCommand } from './command-table.ts';
+import type { CommandDescription, CommandGroup, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
+import { describeCommand } from './command-table.ts';
 import type { HelpTopicPage, HelpTopics } from './help-topic.ts';
 import { formatOptionTerm } from './synopsis.ts';
 

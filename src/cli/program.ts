@@ -1,13 +1,15 @@
 import type { ExitCode } from '../errors.ts';
 import type { Environment, OutputSink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
+import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
+import type { NameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import type { PagedPrint } from './paged-print.ts';
 import { parseArgs } from './parse-args.ts';
-import type { ParsedCommand } from './parsed-command.ts';
+import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
 import type { ProgramGroup } from './program-group.ts';
+import { helpWordsOf } from './stored-help.ts';
 
 export interface Program<C> {
   /** The name of the program's executable file. */
@@ -31,8 +33,8 @@ export interface Program<C> {
   readonly topics?: HelpTopics;
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
-  /** The profile names that completion suggests. */
-  readonly profileNames: () => readonly string[];
+  /** The names that completion suggests. */
+  readonly namesFrom: NameSource;
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
    * `['droplets', 'list']`.
@@ -42,8 +44,8 @@ export interface Program<C> {
 
 /**
  * Runs the command that the arguments select. Wrong arguments throw a CliError with code `usage`, and errors of the command are
- * thrown unchanged. Two commands are meant for programs and absent from help: `__complete -- WORDS…` prints suggestions for the
- * scripts of `completion`, and `__commands` prints the command table as JSON.
+ * thrown unchanged. Three commands are meant for programs and absent from help: `__complete -- WORDS…` prints suggestions for
+ * the scripts of `completion`, `__commands` prints the command table as JSON, and `__help` prints the file that the build stores.
  */
 export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
@@ -60,13 +62,21 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   };
   if (argv[0] === '__complete') {
     const { completeCommandLine: complete } = await import('./complete.ts');
-    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
+    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.namesFrom, topics);
     await stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;
   }
   if (argv[0] === '__commands') {
     const { createCommandTable } = await import('./command-table.ts');
     await stdout.write(`${JSON.stringify({ version, ...(await createCommandTable(name, root)) }, null, 2)}\n`);
+    return 0;
+  }
+  if (argv[0] === '__help') {
+    const [{ createHelpEntries }, { encodeStoredHelp }] = await Promise.all([
+      import('./help-entries.ts'),
+      import('./stored-help.ts'),
+    ]);
+    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics)));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {
@@ -106,21 +116,41 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   }
 }
 
-// `help` without further words is printed without the parser, because loading the parser takes a quarter of the start-up time.
+// A request for help alone is answered without the parser, because loading the parser takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
   root: ProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const [first, second, more] = argv;
-  if (first !== undefined && second === undefined && ['--help', '-h', 'help'].includes(first))
-    return { kind: 'help', path: [name], node: root };
   const topic = first === 'help' && more === undefined ? topicOf(root, second) : undefined;
   if (topic !== undefined) return { kind: 'topic', topic };
+  const words = helpWordsOf(argv).at(-1);
+  const help = words === undefined ? undefined : findHelp(name, root, words);
+  if (help !== undefined) return help;
   const { parseCommandLine } = await import('./parse-command-line.ts');
   return parseCommandLine(name, root, argv);
 }
 
 function topicOf<C>({ topics = {} }: ProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
   return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
+}
+
+/** The group or command with these words; undefined when one of them is neither a command nor an alias. */
+function findHelp<C>(name: string, root: ProgramGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
+  let node: CommandGroup<C> | LazyCommand<C> = root;
+  const path = [name];
+  for (const word of words) {
+    if (node.kind === 'command') return undefined;
+    const { children }: CommandGroup<C> = node;
+    const aliases: Readonly<Record<string, string>> = node.aliases ?? {};
+    const meant: string = (Object.hasOwn(aliases, word) && aliases[word]) || word;
+    const child: CommandGroup<C> | LazyCommand<C> | undefined = Object.hasOwn(children, meant)
+      ? children[meant]
+      : undefined;
+    if (child === undefined) return undefined;
+    node = child;
+    path.push(meant);
+  }
+  return { kind: 'help', path, node };
 }

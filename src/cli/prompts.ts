@@ -5,7 +5,10 @@ import type { PromptStreams } from './prompt-streams.ts';
 import { runCancellablePrompt, withoutColorSequences } from './prompt-streams.ts';
 
 export interface PromptOptions {
-  readonly streams: PromptStreams;
+  /** Called when a prompt is drawn, because a stream of the process takes long to create. */
+  readonly streams: () => PromptStreams;
+  /** Whether input and output are terminals. */
+  readonly isTerminal: () => boolean;
   /** `--no-input`. */
   readonly noInput: boolean;
   /** With `--yes`, every confirmation is answered with yes. */
@@ -66,28 +69,31 @@ export interface Prompts {
  * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt throws a usage error that names the option
  * or variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
  */
-export function createPrompts({ streams, noInput, yes, color, before }: PromptOptions): Prompts {
-  const interactive = streams.input.isTTY === true && streams.output.isTTY === true && !noInput;
+export function createPrompts({ streams, isTerminal, noInput, yes, color, before }: PromptOptions): Prompts {
+  const isInteractive = (): boolean => !noInput && isTerminal();
   const reason = noInput ? '--no-input was given' : 'standard input or standard error is not a terminal';
 
   async function put<V>(question: PromptQuestion, details: InquirerDetails): Promise<V> {
-    if (!interactive) throw missingAnswerError(question, reason);
+    if (!isInteractive()) throw missingAnswerError(question, reason);
     return draw(question.message, question.signal, details);
   }
 
   async function draw<V>(message: string, signal: AbortSignal | undefined, details: InquirerDetails): Promise<V> {
     await before?.();
     const { createPromptModule } = await import('inquirer');
-    const output = color ? streams.output : withoutColorSequences(streams.output);
-    return runCancellablePrompt(streams.input, signal, async (left) => {
-      const prompt = createPromptModule({ input: streams.input, output, signal: left });
+    const { input, output: screen } = streams();
+    const output = color ? screen : withoutColorSequences(screen);
+    return runCancellablePrompt(input, signal, async (left) => {
+      const prompt = createPromptModule({ input, output, signal: left });
       const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: sanitizeLines(message) });
       return value;
     });
   }
 
   return {
-    interactive,
+    get interactive() {
+      return isInteractive();
+    },
     ask: (question) => put(question, { type: 'input', ...textQuestionDetails(question) }),
     async askSecret(question) {
       const hidden = { type: 'password', mask: false, toggleMask: false };
@@ -99,7 +105,7 @@ export function createPrompts({ streams, noInput, yes, color, before }: PromptOp
     },
     async confirm({ message, signal, default: preset = false, option = '--yes' }) {
       if (yes) return true;
-      if (!interactive) throw usageError(`cannot prompt "${message}": ${reason}`, `confirm with \`${option}\``);
+      if (!isInteractive()) throw usageError(`cannot prompt "${message}": ${reason}`, `confirm with \`${option}\``);
       return draw(message, signal, { type: 'confirm', default: preset });
     },
   };

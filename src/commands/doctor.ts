@@ -24,7 +24,7 @@ import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readAccount } from '../session/account.ts';
-import { sessionBindingOf } from '../session/session-binding.ts';
+import { sessionBindingOf } from '../session/credential-record.ts';
 import { expiryText, sessionState } from '../session/session-report.ts';
 import { loadStoredSession, loginCommand } from '../session/stored-session.ts';
 import { flowOption, profileCommand } from '../session/suggested-commands.ts';

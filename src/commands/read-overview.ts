@@ -12,7 +12,8 @@ import { personalAccountContext } from '../identity.ts';
 import { type JsonRecord, stringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import { readAccount } from '../session/account.ts';
-import { loginHints, sessionBindingOf } from '../session/session-binding.ts';
+import { sessionBindingOf } from '../session/credential-record.ts';
+import { loginHints } from '../session/session-binding.ts';
 import {
   type SessionReport,
   type SessionState,

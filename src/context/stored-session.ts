@@ -69,6 +69,8 @@ export function createStoredSession(
     updateAccount: (record, info) => updateAccount(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),
   });
-  if (!parts.prompts.interactive) return session;
-  return withReauthentication(session, () => reauthenticate(parts, settings, binding));
+  return withReauthentication(
+    session,
+    async () => parts.prompts.interactive && reauthenticate(parts, settings, binding),
+  );
 }

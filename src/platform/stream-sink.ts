@@ -1,8 +1,11 @@
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../errors.ts';
 import type { OutputSink } from './host.ts';
+import { isTerminalCandidate } from './terminal-candidate.ts';
 
 export interface StreamSinkOptions {
+  /** The file descriptor of the output stream. */
+  readonly descriptor: number;
   /** The name of the output stream in errors, such as "standard output". */
   readonly name: string;
   /** Called once when the reader has closed the pipe. Writes to a closed pipe are discarded. */
@@ -24,6 +27,12 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
       output.on('error', () => {});
     }
     return output;
+  };
+  let candidate: boolean | undefined;
+  // Does not open the stream to find that it is a pipe or a file.
+  const isTerminal = (): boolean => {
+    candidate ??= output !== undefined || isTerminalCandidate(options.descriptor);
+    return candidate && opened().isTTY === true;
   };
   const onFailure = (error: Error): CliError | undefined => {
     if (isClosedPipe(error)) {
@@ -51,14 +60,14 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
         });
       }),
     get isTTY() {
-      return opened().isTTY === true;
+      return isTerminal();
     },
     get columns() {
       // Some terminals report a width of 0 columns.
-      return opened().isTTY === true ? opened().columns || undefined : undefined;
+      return isTerminal() ? opened().columns || undefined : undefined;
     },
     get rows() {
-      return opened().isTTY === true ? opened().rows || undefined : undefined;
+      return isTerminal() ? opened().rows || undefined : undefined;
     },
     onResize(listener) {
       opened().on('resize', listener);

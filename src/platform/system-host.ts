@@ -29,8 +29,13 @@ export function systemHost(options: SystemHostOptions = {}): Host {
     get screen() {
       return process.stderr;
     },
-    stdout: streamSink(() => process.stdout, { name: 'standard output', lossless: true, onClosed }),
-    stderr: streamSink(() => process.stderr, { name: 'standard error', lossless: false, onClosed: () => {} }),
+    stdout: streamSink(() => process.stdout, { descriptor: 1, name: 'standard output', lossless: true, onClosed }),
+    stderr: streamSink(() => process.stderr, {
+      descriptor: 2,
+      name: 'standard error',
+      lossless: false,
+      onClosed: () => {},
+    }),
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     folders: platformFolders(env, platform),

@@ -1,3 +1,4 @@
+import type { ProfileSettings } from '../config/settings.ts';
 import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
@@ -173,4 +174,11 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
 export function journalReservationBytes(record: CredentialRecord): number {
   const block = 4096;
   return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
+}
+
+/** The servers and the application of a profile; undefined when a setting is missing. Here, because the fast path of `auth token` needs it. */
+export function sessionBindingOf(settings: Pick<ProfileSettings, 'values'>): SessionBinding | undefined {
+  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
+  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
+  return { authOrigin, baseOrigin, clientId };
 }

@@ -1,19 +1,24 @@
-import { fstatSync, statSync } from 'node:fs';
 import { readConfig } from '../config/config-file.ts';
 import { resolveSettings } from '../config/settings.ts';
 import { platformFolders } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretText } from '../platform/secret-file.ts';
+import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
-import { decodeRecord, isRecordOfBinding, refreshMarginSeconds, secondsUntilExpiry } from './credential-record.ts';
+import {
+  decodeRecord,
+  isRecordOfBinding,
+  refreshMarginSeconds,
+  secondsUntilExpiry,
+  sessionBindingOf,
+} from './credential-record.ts';
 import {
   existingKeychainAccount,
   listCredentialTemporaries,
   listWriteAheadFiles,
   profilePaths,
 } from './profile-paths.ts';
-import { sessionBindingOf } from './session-binding.ts';
 
 /**
  * Milliseconds to wait for the keychain. After the time limit, the program repeats the read in a helper process, which can wait
@@ -22,8 +27,8 @@ import { sessionBindingOf } from './session-binding.ts';
 const keychainTimeoutMs = 1_000;
 
 /**
- * Reads the access token for `auth token [--profile NAME]` without loading the whole program; if the result is undefined, the
- * whole program runs and reports any error. The fast path never writes, refreshes, prompts or unlocks.
+ * Reads the access token for `auth token`, with `--profile` at any place, without loading the whole program; if the result is
+ * undefined, the whole program runs and reports any error. The fast path never writes, refreshes, prompts or unlocks.
  */
 export async function fastPathToken(
   argv: readonly string[],
@@ -35,7 +40,7 @@ export async function fastPathToken(
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
   // If the output is a terminal, the whole program runs, because it prints a warning before the token.
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isPossiblyTerminal()) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isTerminalCandidate(1)) return undefined;
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
@@ -58,20 +63,20 @@ export async function fastPathToken(
   }
 }
 
-/** Every terminal is a character device; the module node:tty is not used, because loading it takes a tenth of the total time. */
-function isPossiblyTerminal(): boolean {
-  const output = fstatSync(1);
-  return output.isCharacterDevice() && output.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+/** Exactly `auth token`, with or without a profile. The parser of the program accepts `--profile` at the same places. */
+function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
+  const command: string[] = [];
+  let profile: string | undefined;
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at] ?? '';
+    if (word.startsWith(profileOptionPrefix)) profile = word.slice(profileOptionPrefix.length);
+    else if (word === '--profile' && at + 1 < argv.length) profile = argv[++at];
+    else if (command.push(word) > 2) return undefined;
+  }
+  return command[0] === 'auth' && command[1] === 'token' ? { profile } : undefined;
 }
 
-/** Accepts only the words `auth token`, with or without a profile. */
-function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
-  const [first, second, third, fourth] = argv;
-  if (first !== 'auth' || second !== 'token') return undefined;
-  if (argv.length === 2) return { profile: undefined };
-  if (argv.length === 4 && third === '--profile') return { profile: fourth };
-  return undefined;
-}
+const profileOptionPrefix = '--profile=';
 
 async function readKeychainText(
   account: string | undefined,

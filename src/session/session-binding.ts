@@ -7,7 +7,7 @@ import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
 import { readAccount } from './account.ts';
-import type { SessionBinding } from './credential-record.ts';
+import { type SessionBinding, sessionBindingOf } from './credential-record.ts';
 import type { ProfileSession } from './profile-session.ts';
 import { loginCommand } from './stored-session.ts';
 import { flowOption, profileCommand } from './suggested-commands.ts';
@@ -22,12 +22,6 @@ export function requireSessionBinding(settings: ProfileSettings, config: ConfigF
     detail: `missing settings: ${missing.join(', ')}`,
     hint: loginCommand(settings.profile),
   });
-}
-
-export function sessionBindingOf(settings: ProfileSettings): SessionBinding | undefined {
-  const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
-  if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
-  return { authOrigin, baseOrigin, clientId };
 }
 
 /**

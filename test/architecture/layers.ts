@@ -17,9 +17,9 @@ export const layers: readonly (readonly string[])[] = [
 /** The sandbox implements the specification independently of the client, so it belongs to no layer. */
 const closed = 'sandbox';
 
-/** What `--version` and a quick `auth token` need; everything else is loaded later. */
+/** What `--version`, stored help and a quick `auth token` need; everything else is loaded later. */
 const entryMayImport =
-  /^src\/(version\.ts|config\/.+|session\/(credential-record|profile-paths|fast-path-token)\.ts|platform\/.+)$/;
+  /^src\/(version\.ts|cli\/stored-help\.ts|config\/.+|session\/(credential-record|profile-paths|fast-path-token)\.ts|platform\/.+)$/;
 
 export const everyFolderHasALayer: Rule = (project) => {
   const known = new Set([...layers.flat(), closed]);

@@ -12,7 +12,12 @@ const clientId = { name: 'client ID', option: '--client-id', variable: 'CLOUDCTL
 function promptsOn(terminal = keyboard(), options: Partial<PromptOptions> = {}) {
   return {
     terminal,
-    prompts: createPrompts({ streams: terminal.streams, noInput: false, yes: false, color: false, ...options }),
+    prompts: createPrompts({
+      streams: () => terminal.streams,
+      isTerminal: () => terminal.streams.input.isTTY === true && terminal.streams.output.isTTY === true,
+      ...{ noInput: false, yes: false, color: false },
+      ...options,
+    }),
   };
 }
 

@@ -93,7 +93,12 @@ describe('a sink', () => {
       opened += 1;
       return failing as unknown as NodeJS.WriteStream;
     };
-    const sink = streamSink(stream, { name: 'standard output', lossless: true, onClosed: () => closings++ });
+    const sink = streamSink(stream, {
+      descriptor: -1,
+      name: 'standard output',
+      lossless: true,
+      onClosed: () => closings++,
+    });
     expect([opened, sink.closed?.aborted]).toEqual([0, false]);
     await sink.write('one');
     await sink.write('two');

@@ -65,6 +65,11 @@ describe('the fast answer of auth token', () => {
     expect(fast(host, ['auth', 'token'])).toBe(left);
     expect(fast(host, ['auth', 'token', '--profile', 'work'])).toBe(grant.access_token);
     expect(fast(host, ['auth', 'token'], { CLOUDCTL_PROFILE: 'work' })).toBe(grant.access_token);
+    expect(fast(host, ['--profile', 'work', 'auth', 'token'])).toBe(grant.access_token);
+    expect(fast(host, ['auth', '--profile=work', 'token'])).toBe(grant.access_token);
+    expect(fast(host, ['--profile', 'nope', 'auth', 'token', '--profile', 'work'])).toBe(grant.access_token);
+    expect(fast(host, ['--profile', 'auth', 'token'])).toBe(left);
+    expect(fast(host, ['--profile=work', 'auth', 'token', '--profile'])).toBe(left);
     host.writeConfig({ ...host.readConfig().raw, current: 'work' });
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });

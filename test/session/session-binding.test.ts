@@ -4,12 +4,12 @@ import { recordSandbox, type SandboxConnection } from '../../src/config/sandbox-
 import { resolveSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { writeAccount } from '../../src/session/account.ts';
+import { sessionBindingOf } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
   isSpecServer,
   loginHints,
   requireSessionBinding,
-  sessionBindingOf,
 } from '../../src/session/session-binding.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { testHost } from '../fixtures/host.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
-import { sessionBindingOf } from '../../session/session-binding.ts';
+import { sessionBindingOf } from '../../session/credential-record.ts';
 import { profileCommand } from '../../session/suggested-commands.ts';
 import { runSetup } from './setup.ts';
 

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { readAccount } from '../../session/account.ts';
-import { sessionBindingOf } from '../../session/session-binding.ts';
+import { sessionBindingOf } from '../../session/credential-record.ts';
 import { type SessionState, sessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
@@ -31,6 +31,7 @@ export const authListCommand: CommandSpec<Context> = {
   description:
     'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
+  columns: view.columns,
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;

@@ -1,15 +1,17 @@
 import { isTokenRefused } from '../../api/api-response.ts';
 import { createApi } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { removeSeenNames } from '../../config/completion-cache.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeAccount } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
+import { sessionBindingOf } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/probe-token.ts';
-import { loginHints, sessionBindingOf } from '../../session/session-binding.ts';
+import { loginHints } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<Context> = {
   description:
@@ -70,6 +72,7 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
+  removeSeenNames(context.host.folders.state, profileName);
   return endSession(
     {
       store,

@@ -1,0 +1,35 @@
+import type { CommandGroup, LazyCommand } from './command.ts';
+import { describeCommand } from './command-table.ts';
+import { type HelpStyle, renderHelp, renderHelpTopic } from './help.ts';
+import type { HelpTopics } from './help-topic.ts';
+import type { HelpEntryToStore } from './stored-help.ts';
+
+/** Every help page as it is printed into a pipe, with the description of its command: reads every command's file. */
+export async function createHelpEntries<C>(
+  name: string,
+  root: CommandGroup<C>,
+  topics: HelpTopics,
+): Promise<readonly HelpEntryToStore[]> {
+  const style: HelpStyle = { columns: undefined, color: false };
+  const below = async (
+    words: readonly string[],
+    path: readonly string[],
+    node: CommandGroup<C> | LazyCommand<C>,
+  ): Promise<readonly HelpEntryToStore[]> => {
+    const page = await renderHelp({ path, node }, style, topics);
+    const entry = { words, page, description: await describeCommand(path, node) };
+    if (node.kind === 'command') return [entry];
+    // An alias has the page of what it stands for.
+    const names = [...Object.keys(node.children).map((word) => [word, word]), ...Object.entries(node.aliases ?? {})];
+    const entries = names.map(([word = '', meant = '']) => {
+      const child = node.children[meant];
+      return child === undefined ? [] : below([...words, word], [...path, meant], child);
+    });
+    return [entry, ...(await Promise.all(entries)).flat()];
+  };
+  const pages = Object.entries(topics).map(async ([topic, { load }]) => ({
+    words: ['help', topic],
+    page: await renderHelpTopic(await load(), style),
+  }));
+  return [...(await below([], [name], root)), ...(await Promise.all(pages))];
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import type { CommandDescription } from './command.ts';
+
+/**
+ * Help that was rendered when the program was built, in the file help.txt beside the bundle: one line of JSON with the byte
+ * ranges of each entry after that line, then the entries. Without the file, as in tests of the sources, help is rendered live.
+ */
+interface StoredHelpRanges {
+  readonly page: ByteRange;
+  /** The row of the command table, as JSON; topics have none. */
+  readonly description?: ByteRange;
+}
+
+type ByteRange = readonly [start: number, length: number];
+
+/** One entry before it is stored. `words` are those of the command, without the program's name, or `help` and a topic. */
+export interface HelpEntryToStore {
+  readonly words: readonly string[];
+  readonly page: string;
+  readonly description?: CommandDescription;
+}
+
+/** The page of a command line that asks for nothing but help, for an output that is no terminal. */
+export function storedHelpPage(argv: readonly string[]): Uint8Array | undefined {
+  for (const words of helpWordsOf(argv)) {
+    const page = findStored(words, ({ page: range }) => range);
+    if (page !== undefined) return page;
+  }
+  return undefined;
+}
+
+/** The description of the command with these words, without loading what the command does. */
+export function storedDescription(words: readonly string[]): CommandDescription | undefined {
+  const found = findStored(words, ({ description }) => description);
+  return found === undefined ? undefined : JSON.parse(found.toString());
+}
+
+/** The content of help.txt. Equal texts are stored once. */
+export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
+  const texts: string[] = [];
+  const starts = new Map<string, number>();
+  let end = 0;
+  const place = (text: string): ByteRange => {
+    const length = Buffer.byteLength(text);
+    const start = starts.get(text) ?? end;
+    if (start === end) {
+      texts.push(text);
+      starts.set(text, start);
+      end += length;
+    }
+    return [start, length];
+  };
+  const ranges = entries.map(({ words, page, description }): [string, StoredHelpRanges] => [
+    words.join(' '),
+    { page: place(page), ...(description === undefined ? {} : { description: place(JSON.stringify(description)) }) },
+  ]);
+  return `${JSON.stringify(Object.fromEntries(ranges))}\n${texts.join('')}`;
+}
+
+/** `X --help`, `X -h` and `help X`, without other options: the words of the entries to look for. */
+export function helpWordsOf(argv: readonly string[]): readonly (readonly string[])[] {
+  const isPlain = (words: readonly string[]): boolean => !words.some((word) => word.startsWith('-'));
+  const before = argv.slice(0, -1);
+  const last = argv.at(-1);
+  if ((last === '--help' || last === '-h') && isPlain(before)) return before[0] === 'help' ? [] : [before];
+  return argv[0] === 'help' && isPlain(argv) ? [argv, argv.slice(1)] : [];
+}
+
+function findStored(
+  words: readonly string[],
+  choose: (ranges: StoredHelpRanges) => ByteRange | undefined,
+): Buffer | undefined {
+  try {
+    stored ??= readStored();
+    const key = words.join(' ');
+    const ranges = Object.hasOwn(stored.ranges, key) ? stored.ranges[key] : undefined;
+    const range = ranges === undefined ? undefined : choose(ranges);
+    return range === undefined ? undefined : stored.content.subarray(range[0], range[0] + range[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+let stored: { readonly ranges: Readonly<Record<string, StoredHelpRanges>>; readonly content: Buffer } | undefined;
+
+function readStored(): NonNullable<typeof stored> {
+  const file = readFileSync(new URL('./help.txt', import.meta.url));
+  const end = file.indexOf('\n');
+  return { ranges: JSON.parse(file.toString('utf8', 0, end)), content: file.subarray(end + 1) };
+}
