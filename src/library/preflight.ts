@@ -5,7 +5,7 @@ import { systemClock } from '../platform/clock.ts';
 import { parsePostgresqlSource } from '../postgresql/source.ts';
 import { isTargetVersion } from '../preflight/option-specs.ts';
 import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
-import type { PreflightOptions as RunPreflightOptions } from '../preflight/preflight-options.ts';
+import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import { redisEngine } from '../preflight/redis/engine.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { parseRedisSource } from '../redis/source.ts';
@@ -14,7 +14,7 @@ import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 
 export type * from './preflight-result.ts';
 
-export interface PreflightOptions {
+export interface PreflightRunOptions {
   /** Overrides the password of the URL. Neither is in the report or in an error. */
   readonly password?: string;
   /** `continuous` (default) replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
@@ -59,7 +59,7 @@ export class PreflightError extends Error {
  * @param source `postgres://USER@HOST:PORT/DBNAME` or `redis://HOST:PORT` (`rediss://` for TLS)
  * @throws PreflightError
  */
-export async function preflight(source: string, options: PreflightOptions = {}): Promise<PreflightResult> {
+export async function preflight(source: string, options: PreflightRunOptions = {}): Promise<PreflightResult> {
   try {
     return await run(source, options);
   } catch (error) {
@@ -69,7 +69,7 @@ export async function preflight(source: string, options: PreflightOptions = {}):
   }
 }
 
-async function run(source: string, options: PreflightOptions): Promise<PreflightResult> {
+async function run(source: string, options: PreflightRunOptions): Promise<PreflightResult> {
   const isRedis = /^rediss?:\/\//i.test(source);
   const { timeoutMs, signal, onProgress, password, disableTls } = options;
   const secret = password === undefined ? undefined : new Secret(password);
@@ -94,7 +94,7 @@ async function run(source: string, options: PreflightOptions): Promise<Preflight
   return runPostgresqlPreflight({ ...common, source: { ...parsed, password: secret ?? parsed.password } });
 }
 
-function runOptions(options: PreflightOptions, engine: 'postgresql' | 'redis'): RunPreflightOptions {
+function runOptions(options: PreflightRunOptions, engine: 'postgresql' | 'redis'): PreflightOptions {
   const { method = 'continuous', targetVersion } = options;
   if (method === (engine === 'redis' ? 'dump' : 'scan'))
     throw invalidOption(`method ${method} is not one of ${engine}`);

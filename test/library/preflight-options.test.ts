@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type PreflightOptions, preflight } from '../../src/library/preflight.ts';
+import { type PreflightRunOptions, preflight } from '../../src/library/preflight.ts';
 
 describe('preflight', () => {
-  const cases: [string, string, PreflightOptions?][] = [
+  const cases: [string, string, PreflightRunOptions?][] = [
     ['no source', 'x'],
     ['a source without a user', 'postgres://127.0.0.1:1/db'],
     ['a method of the other engine', 'postgres://u@127.0.0.1:1/db', { method: 'scan' }],
@@ -11,7 +11,7 @@ describe('preflight', () => {
     ['an unknown check', 'postgres://u@127.0.0.1:1/db', { accept: ['no-such-check'] }],
   ];
 
-  it.each(cases)('%s is an error before anything is sent', async (_, source, options?: PreflightOptions) => {
+  it.each(cases)('%s is an error before anything is sent', async (_, source, options?: PreflightRunOptions) => {
     await expect(preflight(source, options)).rejects.toMatchObject({ name: 'PreflightError', code: 'invalid_options' });
   });
 
