@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { buildPacks } from './bundle.mjs';
+import { buildLibrary, writeDeclarations } from './library.mjs';
 import { notices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -49,6 +50,10 @@ export async function build({
   const meta = merge(metafiles.flat());
   writeFileSync(join(fresh, 'help.txt'), printed(join(fresh, 'entry.cjs'), '__help'));
   beside(fresh, meta);
+  if (!forTests && from === root) {
+    await buildLibrary(root, join(fresh, 'library'), common(root, false));
+    writeDeclarations(root, join(fresh, 'library'));
+  }
   writeFileSync(join(fresh, 'THIRD-PARTY-NOTICES.txt'), notices(root, meta));
   swap(fresh, dist);
   mkdirSync(dirname(metafile), { recursive: true });

@@ -3,11 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { apiReport, declarations, reportPath } from './library.mjs';
 import { root } from './run-vitest.mjs';
 
 const { generatedDocs } = await load('test/fixtures/generated-docs.ts');
 rmSync(join(root, 'man'), { recursive: true, force: true });
 for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true });
+writeFileSync(join(root, reportPath), apiReport(declarations(root)));
 for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
 
 /** Imports a TypeScript module. It is built inside the project, where its packages are found. */

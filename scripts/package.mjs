@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { setup } from './build-before-tests.mjs';
+import { parts } from './library.mjs';
 import { root } from './run-vitest.mjs';
 
 /** Files that the package must contain. */
@@ -15,6 +16,7 @@ const required = [
   'bin/cloudctl.cjs',
   'dist/entry.cjs',
   'dist/keychain.cjs',
+  ...parts.flatMap((name) => [`dist/library/${name}.js`, `dist/library/types/library/${name}.d.ts`]),
   'dist/main.cjs',
   'dist/help.txt',
   'dist/THIRD-PARTY-NOTICES.txt',

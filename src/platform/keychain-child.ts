@@ -1,9 +1,16 @@
 import { createInterface } from 'node:readline';
-import { readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
+import { type KeychainHost, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
 import { type KeychainRequest, operationStartedLine } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
+
+const [, , service] = process.argv;
+const machine: KeychainHost = {
+  env: process.env,
+  platform: process.platform,
+  ...(service === undefined ? {} : { service }),
+};
 
 let current: KeychainRequest['operation'] | undefined;
 
@@ -33,11 +40,11 @@ function onParentEnd(): void {
 function perform(request: KeychainRequest): Promise<object> {
   switch (request.operation) {
     case 'read':
-      return readKeychainItem(request.account, process);
+      return readKeychainItem(request.account, machine);
     case 'write':
-      return writeKeychainItem(request.account, request.value, process);
+      return writeKeychainItem(request.account, request.value, machine);
     case 'remove':
-      return removeKeychainItem(request.account, process);
+      return removeKeychainItem(request.account, machine);
     default:
       return request satisfies never;
   }

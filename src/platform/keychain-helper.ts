@@ -15,7 +15,9 @@ export interface KeychainHelperOptions {
   /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
   readonly node?: string;
-  /** Milliseconds in which the helper must start and load the native client (default: 10 s). */
+  /** The service name of the items (default: that of this program). */
+  readonly service?: string;
+  /** Milliseconds to start and to load the native client (default: 10 s). */
   readonly starting?: number;
   /** A file descriptor of this process that the helper keeps open until the helper ends. */
   readonly inherits?: number | undefined;
@@ -31,16 +33,19 @@ export interface KeychainHelper {
   end(): Promise<void>;
 }
 
-export function startKeychainHelper({ env, script, node, inherits }: KeychainHelperOptions): KeychainHelper {
+export function startKeychainHelper({ env, script, node, service, inherits }: KeychainHelperOptions): KeychainHelper {
   const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
-  const { child, stdin, stdout, stderr } = spawnWithPipes(node ?? process.execPath, path, {
-    env: helperEnvironment(env),
-    stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
-    windowsHide: true,
-    // Ctrl-C in a terminal signals the whole process group; the helper has its own group, so that Ctrl-C cannot interrupt a
-    // write.
-    detached: process.platform !== 'win32',
-  });
+  const { child, stdin, stdout, stderr } = spawnWithPipes(
+    node ?? process.execPath,
+    service === undefined ? [path] : [path, service],
+    {
+      env: helperEnvironment(env),
+      stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
+      windowsHide: true,
+      // Ctrl-C in a terminal signals the process group, and must not interrupt a write.
+      detached: process.platform !== 'win32',
+    },
+  );
   let waiting: ((reply: KeychainReply) => void) | undefined;
   let begin = (): void => {};
   let words = '';
@@ -90,9 +95,9 @@ export function startKeychainHelper({ env, script, node, inherits }: KeychainHel
   };
 }
 
-/** The types of Node do not express that the first three of four descriptors are pipes. */
-function spawnWithPipes(node: string, script: string, options: SpawnOptions) {
-  const child = spawn(node, [script], options);
+/** The types of Node do not know that the first three of four descriptors are pipes. */
+function spawnWithPipes(node: string, args: readonly string[], options: SpawnOptions) {
+  const child = spawn(node, args, options);
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('the keychain helper has no pipes');
   return { child, stdin, stdout, stderr };

@@ -8,6 +8,8 @@ import { removeSecret, writeSecret } from './secret-service-write.ts';
 export interface KeychainHost {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
+  /** The service name of the items (default: that of this program). */
+  readonly service?: string;
 }
 
 /**
@@ -17,16 +19,16 @@ export interface KeychainHost {
  */
 export async function readKeychainItem(
   account: string,
-  { env, platform }: KeychainHost,
+  { env, platform, service = keychainService }: KeychainHost,
 ): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
   let direct: KeychainUnavailable | undefined;
   if (platform === 'linux') {
-    const read = await readSecret(env, attributesOf(account), new AbortController().signal);
+    const read = await readSecret(env, attributesOf(account, service), new AbortController().signal);
     if (read.kind !== 'unavailable') return read;
     direct = read;
   }
   try {
-    const value = (await (await openKeyringEntry(account)).getPassword()) ?? null;
+    const value = (await (await openKeyringEntry(account, service)).getPassword()) ?? null;
     return value === null ? { kind: 'absent' } : { kind: 'found', value };
   } catch (error) {
     return nativeFailure(error, direct);
@@ -39,11 +41,12 @@ export async function writeKeychainItem(
   value: string,
   machine: KeychainHost,
 ): Promise<KeychainDone | KeychainUnavailable> {
-  const item = { label: `keyring:${account}@${keychainService}`, attributes: attributesOf(account), value };
+  const { service = keychainService } = machine;
+  const item = { label: `keyring:${account}@${service}`, attributes: attributesOf(account, service), value };
   const failure = await attempt(
     machine,
     () => writeSecret(machine.env, item),
-    async () => (await openKeyringEntry(account)).setPassword(value),
+    async () => (await openKeyringEntry(account, service)).setPassword(value),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
@@ -55,10 +58,11 @@ export async function removeKeychainItem(
   account: string,
   machine: KeychainHost,
 ): Promise<KeychainDone | KeychainUnavailable> {
+  const { service = keychainService } = machine;
   const failure = await attempt(
     machine,
-    () => removeSecret(machine.env, attributesOf(account)),
-    async () => (await openKeyringEntry(account)).deletePassword(),
+    () => removeSecret(machine.env, attributesOf(account, service)),
+    async () => (await openKeyringEntry(account, service)).deletePassword(),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
   const stored = await readKeychainItem(account, machine);
@@ -75,13 +79,13 @@ const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['l
  */
 class NativeClientMissingError extends Error {}
 
-/** The native client is loaded on first use, because without its binary the Secret Service can still be accessed directly. */
-async function openKeyringEntry(account: string): Promise<AsyncEntry> {
+/** Loaded on first use: without its binary the Secret Service can still be used directly. */
+async function openKeyringEntry(account: string, service: string): Promise<AsyncEntry> {
   const loaded = await import('@napi-rs/keyring').catch((cause: unknown) => {
     const text = 'the package @napi-rs/keyring has no binary for this system: install it without `--omit=optional`';
     throw new NativeClientMissingError(text, { cause });
   });
-  return new loaded.AsyncEntry(keychainService, account, keyringOptions);
+  return new loaded.AsyncEntry(service, account, keyringOptions);
 }
 
 /** @param direct the failure of direct access to the Secret Service, which is more specific than a missing native client */
@@ -93,9 +97,9 @@ function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined):
 /** The target is set explicitly on Linux, because otherwise the library uses the kernel keyring, which is lost at the next boot. */
 const keyringOptions = { linux: { store: 'secret-service' } } as const;
 
-/** The same attributes as the native client uses, so that both ways of access find the same item. */
-function attributesOf(account: string): Readonly<Record<string, string>> {
-  return { service: keychainService, username: account };
+/** The attributes of the native client, so that both find the same item. */
+function attributesOf(account: string, service: string): Readonly<Record<string, string>> {
+  return { service, username: account };
 }
 
 async function attempt(

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { requestBodyLimit } from './admin/body-limit.ts';
+import { restoreInitialState } from './admin/reset.ts';
 import { assertCallbackUrl } from './callback-url.ts';
 import { type ClusterDataPlane, type DataPlanes, openDataPlanes } from './data-planes.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
@@ -22,8 +23,8 @@ import type { StateWriter } from './state/state-writer.ts';
 import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-limit.ts';
 import { World } from './world.ts';
 
-export interface SandboxOptions {
-  /** The port of the authorization server (default: any free port, or the port of the saved state). */
+export interface SandboxServerOptions {
+  /** Default: any free port, or the port of the saved state. */
   readonly port?: number;
   readonly apiPort?: number;
   /** The loopback host on which the sandbox listens: 127.0.0.1 (default), ::1 or localhost. */
@@ -61,7 +62,7 @@ export interface SandboxOptions {
   readonly now?: () => number;
 }
 
-export interface Sandbox {
+export interface SandboxServers {
   readonly ready: ReadyLine;
   /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
   readonly notice: string | undefined;
@@ -72,13 +73,15 @@ export interface Sandbox {
   readonly faults: FaultList;
   /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
+  /** As `POST /_sandbox/reset`. */
+  readonly reset: () => void;
 }
 
 /**
  * Starts both origins of the sandbox. Rejects with a StateError when the state folder cannot be used, and with an Error with
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
   const { callbackUrls = [], apps = [] } = options;
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
@@ -139,7 +142,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const leftovers = await planes.recover(world);
     const notice = [state?.notice, ...leftovers].filter((line) => line !== undefined).join('\n');
     const failure = writer?.failure ?? new Promise<Error>(() => {});
-    const requests: Sandbox['requests'] = (endpoint) => log.list(endpoint);
+    const requests: SandboxServers['requests'] = (endpoint) => log.list(endpoint);
     return {
       ready: service.ready,
       notice: notice === '' ? undefined : notice,
@@ -147,6 +150,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       world,
       faults,
       requests,
+      reset: () => restoreInitialState(created),
       close,
     };
   } catch (error) {
@@ -165,7 +169,7 @@ interface ServiceParts {
 }
 
 async function createService(
-  options: SandboxOptions,
+  options: SandboxServerOptions,
   { limiter, auth, api, saved, closing, planes }: ServiceParts,
 ): Promise<SandboxService> {
   const random = systemRandom();

@@ -1,7 +1,12 @@
 import { type Import, type Project, type Rule, sources } from './project.ts';
 
 /** The files that the build starts from. */
-const entries = ['src/entry.ts', 'src/main.ts', 'src/platform/keychain-child.ts'];
+const entries = [
+  'src/entry.ts',
+  'src/main.ts',
+  'src/platform/keychain-child.ts',
+  ...['loopback', 'preflight', 'sandbox', 'session'].map((part) => `src/library/${part}.ts`),
+];
 
 /** Packages that are loaded at every start; all others are loaded when they are needed. */
 const startPackages = ['commander'];

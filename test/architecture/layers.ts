@@ -4,7 +4,7 @@ import { folderOf, type Import, type Project, type Rule } from './project.ts';
 export const layers: readonly (readonly string[])[] = [
   ['entry'],
   ['main'],
-  ['commands', 'help-topics'],
+  ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal'],
   ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source'],
@@ -40,7 +40,7 @@ export const sandboxImportsOnlyTheEngine: Rule = (project) =>
 export const sandboxIsImportedByItsCommands: Rule = (project) =>
   project.imports
     .filter(({ from, to }) => folderOf(to) === closed && folderOf(from) !== closed)
-    .filter(({ from }) => !/^(test\/|src\/commands\/sandbox[./])/.test(from))
+    .filter(({ from }) => !/^(test\/|src\/commands\/sandbox[./]|src\/library\/sandbox)/.test(from))
     .map(describe);
 
 export const entryImportsLittle: Rule = (project) =>

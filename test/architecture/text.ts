@@ -20,6 +20,7 @@ const revealing: readonly string[] = [
   'src/redis/authenticate.ts',
   'src/redis/command-error.ts',
   'src/secret.ts',
+  'src/library/session.ts',
   'src/session/client-secret.ts',
   'src/session/stored-session.ts',
   'src/session/file-store-journal.ts',

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeRecord } from '../../src/session/credential-record.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -24,7 +24,7 @@ interface Shown {
 const shownBy = async (host: TestHost, words: readonly string[] = [], env = {}) =>
   (await runCloudctl(host, [...words, '-o', 'json'], { env: { ...host.env, ...env } })).json<Shown>();
 
-async function loggedIn(): Promise<{ readonly host: TestHost; readonly sandbox: Sandbox }> {
+async function loggedIn(): Promise<{ readonly host: TestHost; readonly sandbox: SandboxServers }> {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   await seedSession(host, sandbox, { context: 'team' });
   // In the middle of a day of the session, so that whole days are counted alike at every second.

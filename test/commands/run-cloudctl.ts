@@ -1,5 +1,5 @@
 import { run } from '../../src/main.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
 import { profileOf } from '../fixtures/session.ts';
 import { admin, MAYA, send } from '../sandbox/requests.ts';
@@ -79,7 +79,7 @@ export async function runLogin(
 }
 
 /** A machine whose profile `default` points to the sandbox, with nobody logged in; consent is given by itself. */
-export async function createSandboxHost(sandbox: Sandbox, options: TestHostOptions = {}): Promise<TestHost> {
+export async function createSandboxHost(sandbox: SandboxServers, options: TestHostOptions = {}): Promise<TestHost> {
   const host = testHost(options);
   host.writeConfig({ current: 'default', profiles: { default: profileOf(sandbox) } });
   await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
@@ -87,7 +87,7 @@ export async function createSandboxHost(sandbox: Sandbox, options: TestHostOptio
 }
 
 /** The environment alone, without a profile, as CI gives it. */
-export function sandboxEnvironment({ ready }: Sandbox): Readonly<Record<string, string>> {
+export function sandboxEnvironment({ ready }: SandboxServers): Readonly<Record<string, string>> {
   return {
     CLOUDCTL_AUTH_URL: ready.auth_url,
     CLOUDCTL_BASE_URL: ready.base_url,
@@ -99,7 +99,7 @@ export function sandboxEnvironment({ ready }: Sandbox): Readonly<Record<string, 
 }
 
 /** What a sandbox was asked for. */
-export async function recordedRequests(sandbox: Sandbox): Promise<readonly string[]> {
+export async function recordedRequests(sandbox: SandboxServers): Promise<readonly string[]> {
   const answer = await admin(sandbox, 'GET', '/_sandbox/requests');
   const { requests }: { requests: { method: string; path: string }[] } = JSON.parse(answer.body);
   return requests.map(({ method, path }) => `${method} ${path}`).filter((line) => !line.includes('/_sandbox'));

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../src/sandbox/sandbox.ts';
 
 export interface Exchange {
   readonly status: number;
@@ -18,8 +18,8 @@ export interface SendOptions {
 }
 
 /** A sandbox that is closed at the end of the test. */
-export async function sandboxFor(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
+export async function sandboxFor(options: SandboxServerOptions = {}): Promise<SandboxServers> {
+  const sandbox = await startSandboxServers(options);
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
@@ -82,13 +82,13 @@ export function sendBytes(origin: string, bytes: string | Buffer, patienceMs = 5
 export const MAYA = 'maya@example.com';
 export const TOMAS = 'tomas@example.com';
 
-export function userOf({ ready }: Sandbox, email: string): Sandbox['ready']['users'][number] {
+export function userOf({ ready }: SandboxServers, email: string): SandboxServers['ready']['users'][number] {
   const user = ready.users.find((one) => one.email === email);
   if (user === undefined) throw new Error(`${email} is not in the ready line`);
   return user;
 }
 
-export function admin({ ready }: Sandbox, method: string, path: string, body?: object): Promise<Exchange> {
+export function admin({ ready }: SandboxServers, method: string, path: string, body?: object): Promise<Exchange> {
   return send(ready.admin_url, path, {
     method,
     headers: { 'x-admin-token': ready.admin_token },
@@ -105,7 +105,7 @@ export function queryOf(parameters: Readonly<Record<string, string | undefined>>
 
 /** The query of a valid authorization request, with the changes. */
 export function authorizationQuery(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   changes: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const all = { client_id: ready.client_id, redirect_uri: ready.callback_url, response_type: 'code', ...changes };
@@ -113,7 +113,7 @@ export function authorizationQuery(
 }
 
 /** Signs in through the page and returns the cookie a browser would send. */
-export async function signIn(sandbox: Sandbox, email: string): Promise<string> {
+export async function signIn(sandbox: SandboxServers, email: string): Promise<string> {
   const body = new URLSearchParams({ email, password: userOf(sandbox, email).password, next: '/panel' }).toString();
   const answer = await send(sandbox.ready.auth_url, '/panel/sign-in', { method: 'POST', headers: FORM, body });
   const cookie = answer.headers['set-cookie']?.split(';')[0];
@@ -121,7 +121,7 @@ export async function signIn(sandbox: Sandbox, email: string): Promise<string> {
   return cookie;
 }
 
-export function authorize(sandbox: Sandbox, query: string, cookie?: string): Promise<Exchange> {
+export function authorize(sandbox: SandboxServers, query: string, cookie?: string): Promise<Exchange> {
   return send(
     sandbox.ready.auth_url,
     `/v1/oauth/authorize?${query}`,
@@ -131,7 +131,7 @@ export function authorize(sandbox: Sandbox, query: string, cookie?: string): Pro
 
 /** Requests the consent page and submits its form. */
 export async function answerConsentPage(
-  sandbox: Sandbox,
+  sandbox: SandboxServers,
   cookie: string,
   query: string,
   fields: Readonly<Record<string, string>> = { decision: 'approve' },
@@ -142,7 +142,7 @@ export async function answerConsentPage(
 
 /** Sends the first form of a page with its hidden fields. */
 export function submit(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   page: Exchange,
   cookie: string,
   fields: Readonly<Record<string, string>>,
@@ -165,7 +165,7 @@ export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** A new authorization code of Maya or another person. */
 export async function codeFor(
-  sandbox: Sandbox,
+  sandbox: SandboxServers,
   {
     email = MAYA,
     changes = {},
@@ -191,13 +191,13 @@ export function locationOf(answer: Exchange): URL {
 
 /** Sends a token request with the parameters in the query, as the specification defines. */
 export function postToken(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   parameters: Readonly<Record<string, string | undefined>>,
 ): Promise<Exchange> {
   return send(ready.auth_url, `/v1/oauth/token?${queryOf(parameters)}`, { method: 'POST' });
 }
 
-export function exchangeParameters({ ready }: Sandbox, code: string): Readonly<Record<string, string>> {
+export function exchangeParameters({ ready }: SandboxServers, code: string): Readonly<Record<string, string>> {
   return {
     grant_type: 'authorization_code',
     code,
@@ -217,7 +217,7 @@ export interface TokenResponseBody {
 }
 
 export async function grantFor(
-  sandbox: Sandbox,
+  sandbox: SandboxServers,
   options: Parameters<typeof codeFor>[1] = {},
 ): Promise<TokenResponseBody> {
   const answer = await postToken(sandbox, exchangeParameters(sandbox, await codeFor(sandbox, options)));
@@ -226,14 +226,14 @@ export async function grantFor(
 }
 
 /** Tokens issued by the admin API. */
-export async function tokenFor(sandbox: Sandbox, body: object = {}): Promise<TokenResponseBody> {
+export async function tokenFor(sandbox: SandboxServers, body: object = {}): Promise<TokenResponseBody> {
   const answer = await admin(sandbox, 'POST', '/_sandbox/tokens', { user: MAYA, scope: 'read write', ...body });
   if (answer.status !== 200) throw new Error(`no token: ${answer.status} ${answer.body}`);
   return JSON.parse(answer.body);
 }
 
 export function refreshWith(
-  sandbox: Sandbox,
+  sandbox: SandboxServers,
   refreshToken: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Exchange> {
@@ -242,7 +242,7 @@ export function refreshWith(
 
 /** Calls the resource API with a bearer token. */
 export function callApi(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   accessToken: string,
   method: string,
   path: string,

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/main.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeRecord, unknownExpiry } from '../../src/session/credential-record.ts';
 import { createFileStore } from '../../src/session/file-store.ts';
 import { keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
@@ -14,13 +14,13 @@ import { type Seeded, seedSession } from '../fixtures/session.ts';
 import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 
 let program: Bundle;
-let sandbox: Sandbox;
+let sandbox: SandboxServers;
 beforeAll(async () => {
   const text = `import { fastPathToken } from './src/session/fast-path-token.ts';
     fastPathToken(process.argv.slice(2), process.env, process.platform, Date.now())
       .then((token) => process.stdout.write(token === undefined ? 'left to the program' : token.reveal()));`;
   program = await bundleProgram({ text }, 'cjs');
-  sandbox = await startSandbox();
+  sandbox = await startSandboxServers();
 });
 afterAll(async () => {
   program.remove();

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { SendError } from '../../src/platform/http-sender.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Account } from '../../src/session/account.ts';
 import { encodeRecord } from '../../src/session/credential-record.ts';
@@ -36,7 +36,7 @@ interface Ground {
   paste(...lines: string[]): void;
 }
 
-function ground(host: TestHost, sandbox: Sandbox, changes: Partial<LoginDeps> = {}): Ground {
+function ground(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDeps> = {}): Ground {
   const { store, lock, requireSafe } = refreshDeps(host, sandbox);
   const notes: string[] = [];
   const accounts: Account[] = [];

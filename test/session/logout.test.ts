@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { OAuthClient } from '../../src/oauth/token-endpoint.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../src/session/logout.ts';
 import { errorText } from '../fixtures/error-text.ts';
@@ -11,7 +11,7 @@ import { type TestHost, testHost } from '../fixtures/host.ts';
 import { refreshDeps, seedSession } from '../fixtures/session.ts';
 import { callApi, refreshWith, sandboxFor } from '../sandbox/requests.ts';
 
-function logoutDeps(host: TestHost, sandbox: Sandbox, changes: Partial<LogoutDeps> = {}): LogoutDeps {
+function logoutDeps(host: TestHost, sandbox: SandboxServers, changes: Partial<LogoutDeps> = {}): LogoutDeps {
   const { store, lock, requireSafe } = refreshDeps(host, sandbox);
   return {
     store,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/client.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { encodeRecord } from '../../src/session/credential-record.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
@@ -17,24 +17,24 @@ import { admin, callApi, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 const day = 86_400_000;
 
 /** How often the server was asked for a refresh. */
-async function refreshes(sandbox: Sandbox): Promise<number> {
+async function refreshes(sandbox: SandboxServers): Promise<number> {
   const answer = await admin(sandbox, 'GET', '/_sandbox/requests?endpoint=POST%20/v1/oauth/token');
   const { requests }: { requests: { grant_type?: string }[] } = JSON.parse(answer.body);
   return requests.filter(({ grant_type }) => grant_type === 'refresh_token').length;
 }
 
-async function accepts(sandbox: Sandbox, token: Secret): Promise<boolean> {
+async function accepts(sandbox: SandboxServers, token: Secret): Promise<boolean> {
   return (await callApi(sandbox, token.reveal(), 'GET', '/v2/actions')).status === 200;
 }
 
 /** Everybody's time goes on. */
-async function pass(host: TestHost, sandbox: Sandbox, ms: number): Promise<void> {
+async function pass(host: TestHost, sandbox: SandboxServers, ms: number): Promise<void> {
   host.clock.advance(ms);
   await admin(sandbox, 'POST', '/_sandbox/clock', { advance: ms });
 }
 
 /** A session as another process would have it: the same files, nothing else in common. */
-function sibling(host: TestHost, sandbox: Sandbox, changes: Partial<RefreshDeps> = {}) {
+function sibling(host: TestHost, sandbox: SandboxServers, changes: Partial<RefreshDeps> = {}) {
   return createProfileSession(refreshDeps(testHost({ beside: host }), sandbox, changes));
 }
 

@@ -3,12 +3,12 @@ import { recordSandbox } from '../../config/sandbox-connection.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { checkCallbackUrl } from '../../config/urls.ts';
 import type { Context } from '../../context.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { SandboxServers } from '../../sandbox/sandbox.ts';
 import { Secret } from '../../secret.ts';
 import { writeClientSecret } from '../../session/client-secret.ts';
 import { readStoredSession } from '../../session/stored-session.ts';
 
-type SandboxReady = Sandbox['ready'];
+type SandboxReady = SandboxServers['ready'];
 
 /**
  * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a missing or read-only home

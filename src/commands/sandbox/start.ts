@@ -4,7 +4,7 @@ import { forgetSandbox } from '../../config/sandbox-connection.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Environment } from '../../platform/host.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
 import { StateFolderError } from '../../sandbox/state/state-error.ts';
 import { exposedPasswordWarning, readClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
@@ -12,7 +12,7 @@ import { forgetEndedSandboxes } from './forget-ended.ts';
 
 import { recordSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 
-type SandboxReady = Sandbox['ready'];
+type SandboxReady = SandboxServers['ready'];
 
 export const sandboxStartCommand: CommandSpec<Context> = {
   description:
@@ -114,7 +114,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
   },
 };
 
-async function startFromOptions(args: ParsedArgs, env: Environment): Promise<Sandbox> {
+async function startFromOptions(args: ParsedArgs, env: Environment): Promise<SandboxServers> {
   const number = (name: string, max: number): number | undefined => {
     const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
@@ -130,7 +130,7 @@ async function startFromOptions(args: ParsedArgs, env: Environment): Promise<San
   const callbackUrls = args.values('callback-url');
   const state = args.value('state');
   try {
-    return await startSandbox({
+    return await startSandboxServers({
       ...(port === undefined ? {} : { port }),
       ...(apiPort === undefined ? {} : { apiPort }),
       ...(host === undefined ? {} : { host }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { runCloudctl } from '../../commands/run-cloudctl.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
@@ -10,14 +10,14 @@ const like = ['--size', 's-1vcpu-1gb', '--image', 'ubuntu-24-04-x64'];
 const names = ['ledger-a', 'ledger-b', 'ledger-c'];
 
 /** Droplets of these names, counted at the server in both contexts of the person. */
-function counts(sandbox: Sandbox): readonly [personal: number, team: number] {
+function counts(sandbox: SandboxServers): readonly [personal: number, team: number] {
   const tomas = userOf(sandbox, TOMAS);
   const count = (account = '') => sandbox.world.droplets(account).filter(({ name }) => names.includes(name)).length;
   return [count(tomas.uuid), count(tomas.teams[0]?.uuid)];
 }
 
 /** A batch of three names, of which the first was created and the second was refused. */
-async function startedBatch(env: (sandbox: Sandbox) => Promise<Record<string, string>> = async () => ({})) {
+async function startedBatch(env: (sandbox: SandboxServers) => Promise<Record<string, string>> = async () => ({})) {
   const sandbox = await sandboxFor();
   const host = testHost({ env: await env(sandbox) });
   await seedSession(host, sandbox, { context: 'team' });

@@ -9,7 +9,7 @@ import { type Ledger, openLedger } from '../../../src/batch/ledger/ledger.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
 import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
 import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock, type ScriptedApi, testBootId, testLedgerPath } from '../batch-fixtures.ts';
 
@@ -74,8 +74,8 @@ describe('a ledger written by commit 4baafe7', () => {
 });
 
 /** The sandbox as it was when the process that wrote the ledger was killed, and a client of it. */
-async function restoredSandbox(): Promise<{ readonly sandbox: Sandbox; readonly api: ScriptedApi }> {
-  const sandbox = await startSandbox();
+async function restoredSandbox(): Promise<{ readonly sandbox: SandboxServers; readonly api: ScriptedApi }> {
+  const sandbox = await startSandboxServers();
   onTestFinished(() => sandbox.close());
   const { admin_url: url, base_url: base, admin_token: token } = sandbox.ready;
   const headers = { 'x-admin-token': token };
@@ -99,7 +99,7 @@ async function restoredSandbox(): Promise<{ readonly sandbox: Sandbox; readonly 
   return { sandbox, api: apiOf(send, send) };
 }
 
-function dropletNames({ world }: Sandbox): string[] {
+function dropletNames({ world }: SandboxServers): string[] {
   const account = world.registry.personByEmail(ACCOUNT)?.uuid ?? '';
   return world.droplets(account).map(({ name }) => name);
 }

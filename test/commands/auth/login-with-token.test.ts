@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { readAccount } from '../../../src/session/account.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -20,7 +20,7 @@ import {
 const words = ['auth', 'login', '--with-token'];
 
 interface TokenHost {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxServers;
   readonly host: TestHost;
   readonly token: string;
   /** A run with the token on standard input. */

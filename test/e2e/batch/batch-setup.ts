@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { node, type Ran, type Running, type RunOptions, startProgram } from '../../fixtures/cli.ts';
 import type { Environment, Folders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -26,7 +26,7 @@ export interface Row {
 
 /** A sandbox in this process, and a machine that is logged in to it, on which the test build runs. */
 export interface BatchSetup {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxServers;
   readonly work: string;
   readonly folders: Folders;
   readonly batches: string;
@@ -47,7 +47,7 @@ export interface BatchSetup {
 
 export interface BatchSetupOptions {
   /** The sandbox of another machine. */
-  readonly sandbox?: Sandbox;
+  readonly sandbox?: SandboxServers;
   /** Who is logged in at first; the droplets of this account are counted. */
   readonly seed?: Seed;
   /** Each of the waits takes so much less than in the product. */

@@ -7,7 +7,7 @@ import { readTextIfPresent } from '../../../src/platform/files.ts';
 import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
 import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import { type CredentialRecord, decodeRecord, encodeRecord } from '../../../src/session/credential-record.ts';
@@ -40,7 +40,7 @@ export interface RunOptions {
 /** A person whose session has expired, and the server that can renew it. */
 export interface FaultFixture {
   readonly store: StoreKind;
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxServers;
   readonly folders: Folders;
   readonly env: Environment;
   readonly place: ProfilePaths;
@@ -67,14 +67,14 @@ export interface FaultFixtureOptions {
   readonly test: Pick<TestContext, 'onTestFinished'>;
   readonly service?: SecretService | undefined;
   /** In place of the authorization server's own origin. */
-  readonly authUrl?: ((sandbox: Sandbox) => Promise<string>) | undefined;
+  readonly authUrl?: ((sandbox: SandboxServers) => Promise<string>) | undefined;
   readonly profiles?: readonly string[];
 }
 
 export async function createFaultFixture(store: StoreKind, options: FaultFixtureOptions): Promise<FaultFixture> {
   const { service, profiles = ['default'] } = options;
   const folders = makeFolders();
-  const sandbox = await startSandbox();
+  const sandbox = await startSandboxServers();
   options.test.onTestFinished(async () => {
     await sandbox.close();
     folders.remove();
@@ -195,7 +195,7 @@ async function readDropletOrAction(
 }
 
 /** The server's clock goes past the life of every access token there is. */
-export function expireAtServer({ world }: Sandbox): void {
+export function expireAtServer({ world }: SandboxServers): void {
   world.setClock((now) => advanceClock(now, 31 * 86_400_000));
 }
 

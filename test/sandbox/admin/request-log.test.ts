@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import {
   admin,
   authorizationQuery,
@@ -104,6 +104,6 @@ interface Log {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-async function read(sandbox: Sandbox, query = ''): Promise<Log> {
+async function read(sandbox: SandboxServers, query = ''): Promise<Log> {
   return JSON.parse((await admin(sandbox, 'GET', `/_sandbox/requests${query}`)).body);
 }

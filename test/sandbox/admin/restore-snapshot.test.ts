@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { parseWorldSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } from '../requests.ts';
 import { makeFolder } from '../state/state-folders.ts';
 
-async function snapshotOf(sandbox: Sandbox): Promise<Record<string, unknown>> {
+async function snapshotOf(sandbox: SandboxServers): Promise<Record<string, unknown>> {
   const answer = await admin(sandbox, 'GET', '/_sandbox/snapshot');
   expect(answer.status).toBe(200);
   return JSON.parse(answer.body);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { exchange, openRawConnection, type ReceivedBytes, requestBytes } from '../raw-connection.ts';
 import { admin, callApi, errorOf, refreshWith, sandboxFor, send, tokenFor } from '../requests.ts';
 
 const PATH = '/v2/droplets';
 
 interface Fixture {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxServers;
   readonly bearer: string;
   /** The bytes that create a droplet. */
   readonly create: string;
@@ -29,7 +29,7 @@ async function openFixture(
   };
 }
 
-function creation({ ready }: Sandbox, accessToken: string, name: string): string {
+function creation({ ready }: SandboxServers, accessToken: string, name: string): string {
   const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
   return requestBytes(
     ready.base_url,
@@ -40,7 +40,7 @@ function creation({ ready }: Sandbox, accessToken: string, name: string): string
   );
 }
 
-function lastOf(sandbox: Sandbox): object | undefined {
+function lastOf(sandbox: SandboxServers): object | undefined {
   return sandbox.requests(`POST ${PATH}`).at(-1);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { admin, callApi, sandboxFor, tokenFor } from '../requests.ts';
 
 const path = '/v2/droplets';
@@ -11,7 +11,7 @@ interface DropletList {
 
 const ALIASES = { size: '1gb', image: 'ubuntu-22-04-x64', region: 'nyc1', tags: ['t'] };
 
-async function getJson(sandbox: Sandbox, token: string, target: string): Promise<DropletList> {
+async function getJson(sandbox: SandboxServers, token: string, target: string): Promise<DropletList> {
   return JSON.parse((await callApi(sandbox, token, 'GET', target)).body);
 }
 

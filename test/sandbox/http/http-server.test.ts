@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/http-server.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { callApi, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';
 
 describe('no input ends the process', () => {
@@ -170,7 +170,7 @@ describe('only loopback hosts are accepted', () => {
   });
 });
 
-async function expectAlive(sandbox: Sandbox): Promise<void> {
+async function expectAlive(sandbox: SandboxServers): Promise<void> {
   expect((await send(sandbox.ready.auth_url, '/panel/sign-in')).status).toBe(200);
   expect((await send(sandbox.ready.base_url, '/v2/droplets')).status).toBe(401);
 }

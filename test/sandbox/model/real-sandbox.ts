@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import {
   admin,
   authorizationQuery,
@@ -31,7 +31,7 @@ const DROPLET = JSON.stringify({ name: 'model', region: 'fra1', size: 's-1vcpu-1
 
 export const PEOPLE = [MAYA, TOMAS] as const;
 
-export function createReal(sandbox: Sandbox): Real {
+export function createReal(sandbox: SandboxServers): Real {
   const codes = new Map<string, string>();
   const pairs = new Map<string, Tokens>();
   const spent = new Set<string>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import {
   answerConsentPage,
   authorizationQuery,
@@ -86,7 +86,7 @@ describe('rule 17: revoke', () => {
 });
 
 function revoke(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   request: {
     readonly query: Readonly<Record<string, string>>;
     readonly body?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import {
   admin,
   callApi,
@@ -258,7 +258,7 @@ function form(fields: Readonly<Record<string, string>>): string {
 }
 
 function post(
-  { ready }: Sandbox,
+  { ready }: SandboxServers,
   query: string,
   options: { readonly headers?: Readonly<Record<string, string | string[]>>; readonly body?: string } = {},
 ): Promise<Exchange> {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { admin, authorizationQuery, callApi, grantFor, MAYA, sandboxFor, TOMAS, userOf } from '../requests.ts';
 
 let browser: Browser;
@@ -154,7 +154,7 @@ const PAGES = [
 ];
 
 interface Fixture {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxServers;
   readonly page: Page;
   /** Errors in the console of the browser. */
   readonly errors: readonly string[];
@@ -195,7 +195,7 @@ async function openFixture({ onward = false } = {}): Promise<Fixture> {
   return { sandbox, page, errors, callback };
 }
 
-async function fillIn(page: Page, sandbox: Sandbox, email: string): Promise<void> {
+async function fillIn(page: Page, sandbox: SandboxServers, email: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(userOf(sandbox, email).password);
   await page.getByRole('button', { name: 'Sign in' }).click();

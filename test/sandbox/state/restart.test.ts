@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { StateFolderError } from '../../../src/sandbox/state/state-error.ts';
 import {
   admin,
@@ -23,14 +23,18 @@ import {
 } from '../requests.ts';
 import { journalOf, makeFolder } from './state-folders.ts';
 
-async function start(state: string, options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ state, ...options });
+async function start(state: string, options: SandboxServerOptions = {}): Promise<SandboxServers> {
+  const sandbox = await startSandboxServers({ state, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
 /** The sandbox that starts on the folder after this one has closed. */
-async function restarted(sandbox: Sandbox, state: string, options: SandboxOptions = {}): Promise<Sandbox> {
+async function restarted(
+  sandbox: SandboxServers,
+  state: string,
+  options: SandboxServerOptions = {},
+): Promise<SandboxServers> {
   await sandbox.close();
   return start(state, options);
 }
@@ -79,7 +83,7 @@ describe('a sandbox with a state folder', () => {
     const source = { host: 'db.example.com', dbname: 'shop', username: 'mover', password: 'S3cretWord' };
     expect((await callApi(first, live, 'PUT', cluster, { source })).status).toBe(200);
     await admin(first, 'POST', '/_sandbox/consent', { mode: 'approve', user: TOMAS });
-    const views = async (sandbox: Sandbox): Promise<readonly string[]> =>
+    const views = async (sandbox: SandboxServers): Promise<readonly string[]> =>
       (
         await Promise.all([
           callApi(sandbox, live, 'GET', '/v2/droplets'),
@@ -160,7 +164,7 @@ describe('a sandbox with a state folder', () => {
 
   it('refuses a path where no folder can be created', async () => {
     const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
-    await expect(startSandbox({ state: nowhere })).rejects.toThrow(StateFolderError);
+    await expect(startSandboxServers({ state: nowhere })).rejects.toThrow(StateFolderError);
   });
 
   it('gives only its user access to its files', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { admin, callApi, MAYA, sandboxFor, send, tokenFor, userOf } from '../requests.ts';
 
 describe('lists are paged', () => {
@@ -101,7 +101,7 @@ describe('lists are paged', () => {
   });
 });
 
-function grow(sandbox: Sandbox, count: number): void {
+function grow(sandbox: SandboxServers, count: number): void {
   const names = Array.from({ length: count }, (_, index) => `n-${index}`);
   sandbox.world.createDroplets(userOf(sandbox, MAYA).uuid, names, {
     region: 'fra1',

@@ -1,0 +1,166 @@
+import { CliError } from '../errors.ts';
+import type { CallbackParameters } from '../loopback/callback-parameters.ts';
+import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
+import type { BrowserTabOutcome } from '../loopback/outcome-page.ts';
+import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
+import { systemClock } from '../platform/clock.ts';
+import { deferred } from '../platform/deferred.ts';
+
+export interface ReceiveAuthorizationOptions {
+  /**
+   * The redirect URI, such as `http://127.0.0.1:0/callback`; port 0 is any free port. Of several, the first one that can be
+   * bound is used. Only `http` on 127.0.0.0/8, `[::1]` or `localhost` is valid (RFC 8252 §7.3).
+   */
+  readonly callbackUrl: string | readonly string[];
+  /** The state of the authorization request: random, at least 128 bits. A response with another state is not accepted. */
+  readonly state: string;
+  /** `code` reads the query of the redirect, `implicit` its fragment. */
+  readonly flow: 'code' | 'implicit';
+  /** The authorization URL for the redirect URI with the port that was bound. Required for `startUrl`. */
+  readonly authorizationUrl?: (redirectUri: string) => string;
+  /** Called once when the port is bound: open `startUrl` in the browser, or show `authorizationUrl`. */
+  readonly onListening?: (addresses: ListeningAddresses) => void;
+  /** The response must name this issuer in `iss` (RFC 9207). Default: `iss` is ignored. */
+  readonly issuer?: string;
+  /** Closes the port and rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ListeningAddresses {
+  readonly redirectUri: string;
+  /** Absent without the option `authorizationUrl`. */
+  readonly authorizationUrl?: string;
+  /**
+   * Redirects to the authorization URL once. Give this address to the program that opens the browser, because other users of
+   * the machine can read its arguments. Absent without the option `authorizationUrl`.
+   */
+  readonly startUrl?: string;
+}
+
+/** What the browser tab shows at the end, or the address at which it continues. The texts are escaped. */
+export type AuthorizationTabOutcome =
+  | { readonly kind: 'signed_in'; readonly name?: string; readonly email?: string; readonly team?: string }
+  | { readonly kind: 'access_denied' }
+  /** `reason` is one sentence without its full stop. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'continue'; readonly url: string };
+
+export interface ReceivedAuthorization {
+  /** The decoded parameters of the response: `code` or `access_token`, or `error`; no name is repeated. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly redirectUri: string;
+  /** Shows the outcome in the tab. Resolves when the port is free; the first call counts. */
+  finish(outcome: AuthorizationTabOutcome): Promise<void>;
+}
+
+/** Why no authorization was received. */
+export class ReceiveAuthorizationError extends Error {
+  override readonly name = 'ReceiveAuthorizationError';
+  readonly code: 'port_in_use' | 'invalid_callback_url' | 'state_mismatch' | 'invalid_response';
+
+  constructor(code: ReceiveAuthorizationError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+  }
+}
+
+/**
+ * Waits for one authorization response on a loopback port, with the checks of docs/library/loopback.md: only the browser of
+ * this user, only a navigation, only this state, only once.
+ * @throws ReceiveAuthorizationError; the reason of the signal
+ */
+export async function receiveAuthorization(options: ReceiveAuthorizationOptions): Promise<ReceivedAuthorization> {
+  const { signal, authorizationUrl } = options;
+  signal?.throwIfAborted();
+  const outcome = deferred<BrowserTabOutcome>();
+  const server = await listen(options, () => outcome.promise);
+  const listening = new AbortController();
+  void server.closed.then(() => listening.abort());
+  const aborted = new Promise<never>((_, reject) => {
+    const onAbort = () => {
+      void server.close();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true, signal: listening.signal });
+  });
+  aborted.catch(() => undefined);
+  try {
+    // Both addresses exist only when the option gives the authorization URL.
+    const { authorizationUrl: url, startUrl } = server;
+    options.onListening?.({
+      redirectUri: server.callbackUrl,
+      ...(authorizationUrl === undefined ? {} : { authorizationUrl: url, startUrl }),
+    });
+    const { parameters, result } = await Promise.race([server.taken, aborted]);
+    const problem = problemOf(result);
+    if (problem !== undefined) {
+      outcome.resolve(
+        problem.code === 'state_mismatch'
+          ? { kind: 'state_mismatch' }
+          : { kind: 'failed', reason: 'The authorization response is not valid' },
+      );
+      throw problem;
+    }
+    return {
+      parameters: Object.fromEntries(parameters),
+      redirectUri: server.callbackUrl,
+      finish: async (shown) => {
+        outcome.resolve(shown);
+        await server.closed;
+      },
+    };
+  } catch (error) {
+    // The tab of a refused response still waits for its page; the port closes afterwards.
+    if (!(error instanceof ReceiveAuthorizationError)) await server.close();
+    throw libraryError(error);
+  }
+}
+
+interface AcceptedResponse {
+  readonly parameters: CallbackParameters;
+  readonly result: AuthorizationResult;
+}
+
+async function listen(
+  { callbackUrl, state, flow, issuer, authorizationUrl }: ReceiveAuthorizationOptions,
+  finish: () => Promise<BrowserTabOutcome>,
+): Promise<LoopbackServer<AcceptedResponse>> {
+  if (state === '') throw new TypeError('state must not be empty');
+  try {
+    const callbackUrls = typeof callbackUrl === 'string' ? [callbackUrl] : callbackUrl;
+    return await startLoopbackServer<AcceptedResponse>({
+      callbackUrls,
+      flow,
+      authorizationOrigin:
+        authorizationUrl === undefined ? '' : new URL(authorizationUrl(callbackUrls[0] ?? '')).origin,
+      authorizationUrl: authorizationUrl ?? (() => ''),
+      validate: (parameters, place) => {
+        const result = validateAuthorizationResponse(parameters, place, { state, flow, issuer });
+        return result === undefined ? undefined : { parameters, result };
+      },
+      finish,
+      random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+      clock: systemClock,
+    });
+  } catch (error) {
+    throw libraryError(error);
+  }
+}
+
+function problemOf(result: AuthorizationResult): ReceiveAuthorizationError | undefined {
+  if (result.kind === 'state_mismatch')
+    return new ReceiveAuthorizationError(
+      'state_mismatch',
+      'the state of the authorization response is missing or different',
+    );
+  if (result.kind === 'malformed')
+    return new ReceiveAuthorizationError('invalid_response', `the authorization response ${result.reason}`);
+  return undefined;
+}
+
+/** Errors of the program name its commands; the caller of the library has others. */
+function libraryError(error: unknown): unknown {
+  if (!(error instanceof CliError)) return error;
+  const code = error.code === 'port_in_use' || error.code === 'state_mismatch' ? error.code : 'invalid_callback_url';
+  return new ReceiveAuthorizationError(code, [error.message, error.detail].filter(Boolean).join(': '), error);
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { nearestWord } from '../cli/suggest.ts';
+import { CliError } from '../errors.ts';
+import { systemClock } from '../platform/clock.ts';
+import { parsePostgresqlSource } from '../postgresql/source.ts';
+import { isTargetVersion } from '../preflight/option-specs.ts';
+import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
+import type { PreflightOptions } from '../preflight/preflight-options.ts';
+import { redisEngine } from '../preflight/redis/engine.ts';
+import { runPreflight } from '../preflight/run.ts';
+import { parseRedisSource } from '../redis/source.ts';
+import { Secret } from '../secret.ts';
+import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
+
+export type * from './preflight-result.ts';
+
+export interface PreflightRunOptions {
+  /** Overrides the password of the URL. Neither is in the report or in an error. */
+  readonly password?: string;
+  /** `continuous` (default) replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
+  readonly method?: PreflightMethod;
+  /** Version of the target, such as `17` or `valkey-8`. Without it the report has an open premise. */
+  readonly targetVersion?: string;
+  /** Names of the extensions that the target offers (PostgreSQL). */
+  readonly targetExtensions?: readonly string[];
+  /** Databases that are not migrated (PostgreSQL). */
+  readonly ignoreDatabases?: readonly string[];
+  /** Ids of checks whose findings do not block the method. */
+  readonly accept?: readonly string[];
+  /** Warnings and open premises block the method (default: false). */
+  readonly strict?: boolean;
+  /** Checks may write to the source or make it fork (default: false). */
+  readonly probe?: boolean;
+  /** The migration does not go over the internet, so that a private address is no problem (default: false). */
+  readonly allowPrivateAddress?: boolean;
+  /** Connect without TLS (default: false). */
+  readonly disableTls?: boolean;
+  /** A PEM file. The certificate of the source is verified with it. */
+  readonly caFile?: string;
+  /** Milliseconds for the whole preflight (default: 60 s). What was not checked until then is `unknown`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Why no preflight was made: wrong options, or the signal. What the source does wrong is in the report. */
+export class PreflightError extends Error {
+  override readonly name = 'PreflightError';
+  readonly code: 'invalid_options' | 'cancelled';
+
+  constructor(code: PreflightError['code'], message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/**
+ * Checks whether a database can be migrated, with read-only statements. No environment variable and no password file is read.
+ * @param source `postgres://USER@HOST:PORT/DBNAME` or `redis://HOST:PORT` (`rediss://` for TLS)
+ * @throws PreflightError
+ */
+export async function preflight(source: string, options: PreflightRunOptions = {}): Promise<PreflightResult> {
+  try {
+    return await run(source, options);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const code = error.code === 'cancelled' ? 'cancelled' : 'invalid_options';
+    throw new PreflightError(code, [error.message, error.detail, error.hint].filter(Boolean).join('; '), error);
+  }
+}
+
+async function run(source: string, options: PreflightRunOptions): Promise<PreflightResult> {
+  const isRedis = /^rediss?:\/\//i.test(source);
+  const { timeoutMs, signal, onProgress, password, disableTls } = options;
+  const secret = password === undefined ? undefined : new Secret(password);
+  const common = {
+    options: runOptions(options, isRedis ? 'redis' : 'postgresql'),
+    clock: systemClock,
+    nearest: nearestWord,
+    ...(timeoutMs === undefined ? {} : { deadline: timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  };
+  if (isRedis) {
+    const ca =
+      options.caFile === undefined ? undefined : { file: options.caFile, pem: readFileSync(options.caFile, 'utf8') };
+    const parsed = parseRedisSource({ url: source, password: secret, ca, disableSsl: disableTls });
+    return runPreflight(redisEngine(), { ...common, source: parsed.source });
+  }
+  const { source: parsed } = parsePostgresqlSource(
+    { source, caFile: options.caFile, disableSsl: disableTls },
+    readTextFile,
+  );
+  return runPostgresqlPreflight({ ...common, source: { ...parsed, password: secret ?? parsed.password } });
+}
+
+function runOptions(options: PreflightRunOptions, engine: 'postgresql' | 'redis'): PreflightOptions {
+  const { method = 'continuous', targetVersion } = options;
+  if (method === (engine === 'redis' ? 'dump' : 'scan'))
+    throw invalidOption(`method ${method} is not one of ${engine}`);
+  if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine))
+    throw invalidOption(`targetVersion is not a version of ${engine}`);
+  return {
+    method,
+    targetVersion,
+    targetExtensions: options.targetExtensions?.map((name) => name.toLowerCase()),
+    target: undefined,
+    ignoreDbs: options.ignoreDatabases ?? [],
+    disableSsl: options.disableTls === true,
+    isOverInternet: options.allowPrivateAddress !== true,
+    sourceDiskFree: undefined,
+    accept: options.accept ?? [],
+    strict: options.strict ?? false,
+    probe: options.probe ?? false,
+    now: systemClock.now(),
+  };
+}
+
+function invalidOption(message: string): CliError {
+  return new CliError('usage', message);
+}
+
+function readTextFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { decodePersonInTeam, type PersonInTeam } from '../sandbox/admin/people.ts';
+import { grantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
+import type { TokenPair } from '../sandbox/records.ts';
+import type { World } from '../sandbox/world.ts';
+import type { SandboxTokenPair, SandboxTokens } from './sandbox-types.ts';
+
+export function createSandboxTokens(world: World): SandboxTokens {
+  const pairOf = (token: string): TokenPair => {
+    const pair = world.pair(token) ?? world.pairByRefreshToken(token);
+    if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
+    return pair;
+  };
+  return {
+    issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
+      const clientId = world.seed.applications[0]?.clientId ?? '';
+      const authorization = world.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
+      return tokenPairOf(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'));
+    },
+    expire: (token) => world.expire(pairOf(token)),
+    revoke: (token) => world.revoke(pairOf(token)),
+    refresh: (token) => {
+      const pair = pairOf(token);
+      const state = world.pairState(pair);
+      if (state === 'refreshed' || state === 'revoked') throw new RangeError(`the token pair is ${state}`);
+      return tokenPairOf(world.refresh(pair, { by: 'admin_refresh' }));
+    },
+    state: (token) => world.pairState(pairOf(token)),
+  };
+}
+
+function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: TokenPair): SandboxTokenPair {
+  return { accessToken, refreshToken, scope, expiresAt: new Date(expiresAt) };
+}
+
+/** Throws a RangeError for an unknown user or team. */
+export function findPersonInTeam(user: string, team: string | undefined, world: World): PersonInTeam {
+  const found = decodePersonInTeam(new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })), world);
+  if (typeof found === 'string') throw new RangeError(found);
+  return found;
+}

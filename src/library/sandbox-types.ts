@@ -1,0 +1,136 @@
+/** How `startSandbox` starts a sandbox. Without options it keeps its state in memory and listens on free ports of 127.0.0.1. */
+export interface SandboxOptions {
+  /** PostgreSQL and Redis servers into which migrations copy rows. The URL contains the password. */
+  readonly clusters?: readonly { readonly name: string; readonly url: string }[];
+  /** The virtual clock at the start. Default: the time of this machine. */
+  readonly clock?: { readonly startAt?: Date; readonly isFrozen?: boolean };
+  /** Faults that are active from the first request. */
+  readonly faults?: readonly SandboxFault[];
+  /** An integer. Client credentials, passwords and ids are the same at every start with this seed; tokens never are. */
+  readonly seed?: number;
+  /** Redirect URIs of the application. Default: those of `cloudctl sandbox start`. */
+  readonly callbackUrls?: readonly string[];
+  /** What the consent page does. Default: it asks. */
+  readonly consent?: SandboxConsent;
+  /** Limit of requests, for example `5000/h,250/m`. Default: none. */
+  readonly rateLimit?: string;
+  /** The number of droplets that an account may have. Default: no limit. */
+  readonly dropletLimit?: number;
+  /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Default: the state is lost. */
+  readonly stateFolder?: string;
+}
+
+/** A running sandbox: an OAuth 2.0 authorization server and the v2 resource API, each with an origin of its own. */
+export interface Sandbox {
+  /** Origin of the authorization server, for example `http://127.0.0.1:41233`. */
+  readonly authUrl: string;
+  /** Origin of the resource API. */
+  readonly apiUrl: string;
+  /** The first page of the control panel. */
+  readonly panelUrl: string;
+  /** The registered application. */
+  readonly client: { readonly id: string; readonly secret: string; readonly callbackUrl: string };
+  readonly users: readonly SandboxUser[];
+  readonly clusters: readonly {
+    readonly uuid: string;
+    readonly name: string;
+    readonly engine: 'postgresql' | 'redis';
+  }[];
+  readonly tokens: SandboxTokens;
+  readonly clock: SandboxClock;
+  readonly faults: SandboxFaults;
+  /** Selects what the consent page does with the next authorization requests. */
+  setConsent(consent: SandboxConsent): void;
+  /** The logged requests, oldest first. @param endpoint `METHOD path`; the path as sent, or of the route (`/v2/droplets/{id}`) */
+  requests(endpoint?: string): readonly SandboxRequest[];
+  /** Restores the state of the start, and removes all faults. */
+  reset(): void;
+  /** Stops both servers. Resolves when their ports are free. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface SandboxUser {
+  readonly email: string;
+  readonly password: string;
+  readonly uuid: string;
+  readonly teams: readonly { readonly uuid: string; readonly name: string }[];
+}
+
+/** `user` is an e-mail address or a UUID; `team` is the name or the UUID of one of the user's teams. */
+export type SandboxConsent =
+  | { readonly mode: 'ask' }
+  | { readonly mode: 'deny' }
+  | { readonly mode: 'approve'; readonly user: string; readonly team?: string };
+
+/** The virtual clock. It only moves forward. */
+export interface SandboxClock {
+  now(): Date;
+  /** @param milliseconds 0 or more */
+  advance(milliseconds: number): void;
+  freeze(): void;
+  resume(): void;
+}
+
+/** What happens to requests that match. An absent member of `match` matches every request. */
+export interface SandboxFault {
+  readonly match: { readonly method?: string; readonly path?: string; readonly grant_type?: string };
+  /** For example `commit_then_drop`; `cloudctl sandbox faults add --help` lists the actions. */
+  readonly action: string;
+  /** The first matching request that it applies to, counted from 1 (default: 1). */
+  readonly nth?: number;
+  /** The number of requests that it applies to (default: 1). */
+  readonly times?: number;
+  /** Milliseconds. */
+  readonly delay?: number;
+  /** For the action `status` (default: 500). */
+  readonly status?: number;
+}
+
+export interface SandboxFaults {
+  /** Throws a TypeError for a fault that is not valid. */
+  add(fault: SandboxFault): void;
+  /** All faults with the number of requests that each was applied to. */
+  list(): readonly (SandboxFault & { readonly applied: number })[];
+  clear(): void;
+}
+
+/** A logged request, without its query and without secrets. */
+export interface SandboxRequest {
+  /** ISO 8601, by the virtual clock. */
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  /** 0 when a fault prevented the response. */
+  readonly status: number;
+  readonly grant_type?: string;
+  /** The action of a fault that was applied. */
+  readonly fault?: string;
+}
+
+/** The tokens of one authorization. */
+export interface SandboxTokenPair {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly scope: string;
+  /** By the virtual clock. */
+  readonly expiresAt: Date;
+}
+
+/** Token operations that need no request. Every function takes an access token or a refresh token, and throws for an unknown one. */
+export interface SandboxTokens {
+  /** Issues a token pair as if the user had approved the application. Default: the first user, scope `read`. */
+  issue(options?: {
+    readonly user?: string;
+    readonly team?: string;
+    readonly scope?: 'read' | 'read write';
+  }): SandboxTokenPair;
+  /** The access token expires now; the refresh token stays valid. */
+  expire(token: string): void;
+  /** Revokes both tokens of the pair. */
+  revoke(token: string): void;
+  /** Uses the refresh token as another process would. Throws when the pair was refreshed or revoked before. */
+  refresh(token: string): SandboxTokenPair;
+  /** `valid`, `expired`, `refreshed` or `revoked`. */
+  state(token: string): string;
+}

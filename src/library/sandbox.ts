@@ -1,0 +1,94 @@
+import { decodeFault } from '../sandbox/faults/decode-fault.ts';
+import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
+import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
+import type { World } from '../sandbox/world.ts';
+import { createSandboxTokens, findPersonInTeam } from './sandbox-tokens.ts';
+import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
+
+export type * from './sandbox-types.ts';
+
+/** Starts a sandbox. Rejects with an Error that has the `code` of the system (such as `EADDRINUSE`) when it cannot listen. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const offset = options.clock?.startAt === undefined ? 0 : options.clock.startAt.getTime() - Date.now();
+  if (Number.isNaN(offset)) throw new TypeError('clock.startAt is not a valid date');
+  const { stateFolder: state, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
+  const servers = await startSandboxServers({
+    ...definedMembers({ state, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
+    now: () => Date.now() + offset,
+  });
+  try {
+    if (options.clock?.isFrozen === true) servers.world.setClock(freezeClock);
+    const sandbox = sandboxOf(servers);
+    for (const fault of options.faults ?? []) sandbox.faults.add(fault);
+    if (options.consent !== undefined) servers.world.firstConsent = consentScript(options.consent, servers.world);
+    servers.world.consent = servers.world.firstConsent;
+    return sandbox;
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+/**
+ * A fixture for `test.extend` of vitest and of Playwright: a sandbox for each test, which ends with the test.
+ * @example const test = base.extend({ sandbox: sandboxFixture({ seed: 1 }) });
+ */
+export function sandboxFixture(options: SandboxOptions = {}) {
+  // Both test runners read the parameter list of a fixture and require an object pattern.
+  // biome-ignore lint/correctness/noEmptyPattern: see above
+  return async ({}: object, use: (sandbox: Sandbox) => Promise<void>): Promise<void> => {
+    const sandbox = await startSandbox(options);
+    try {
+      await use(sandbox);
+    } finally {
+      await sandbox.stop();
+    }
+  };
+}
+
+function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServers): Sandbox {
+  return {
+    authUrl: ready.auth_url,
+    apiUrl: ready.base_url,
+    panelUrl: ready.panel_url,
+    client: { id: ready.client_id, secret: ready.client_secret, callbackUrl: ready.callback_url },
+    users: ready.users,
+    clusters: ready.clusters.map(({ uuid, name, engine }) => ({ uuid, name, engine })),
+    tokens: createSandboxTokens(world),
+    clock: {
+      now: () => new Date(world.now()),
+      advance: (milliseconds) => {
+        if (!Number.isFinite(milliseconds) || milliseconds < 0) throw new RangeError('milliseconds must be 0 or more');
+        world.setClock((clock) => advanceClock(clock, milliseconds));
+      },
+      freeze: () => world.setClock(freezeClock),
+      resume: () => world.setClock(resumeClock),
+    },
+    faults: {
+      add: (fault) => {
+        const spec = decodeFault(new Map(Object.entries(fault)));
+        if (typeof spec === 'string') throw new TypeError(spec);
+        faults.add(spec);
+      },
+      list: faults.list,
+      clear: faults.clear,
+    },
+    setConsent: (consent) => {
+      world.consent = consentScript(consent, world);
+    },
+    requests,
+    reset,
+    stop: close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function consentScript(consent: SandboxConsent, world: World): World['consent'] {
+  if (consent.mode !== 'approve') return consent;
+  return { mode: 'approve', ...findPersonInTeam(consent.user, consent.team, world) };
+}
+
+function definedMembers<T extends object>(members: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const defined = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,226 @@
+import { closeSync, constants, fdatasyncSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CliError } from '../errors.ts';
+import { systemClock } from '../platform/clock.ts';
+import { acquireLock, type HeldLock } from '../platform/file-lock.ts';
+import {
+  createPreallocatedFile,
+  ensureFolder,
+  readBytesIfPresent,
+  removeDurably,
+  renameDurably,
+  writeAllAt,
+} from '../platform/files.ts';
+import { createHelperKeychain } from '../platform/helper-keychain.ts';
+import type { KeychainUnavailable } from '../platform/host.ts';
+import { readSecretText, writeSecretText } from '../platform/secret-file.ts';
+
+/**
+ * Where `withFreshToken` keeps one session. An own store implements this interface; `read`, `write` and `remove` are called
+ * with the lock held, except for the first `read` of a call.
+ */
+export interface TokenStore {
+  /** Runs the work while no other process and no other call on this session runs theirs. */
+  withLock<T>(work: () => Promise<T>): Promise<T>;
+  /** The stored text; undefined when there is no session. Rejects when the store cannot be read. */
+  read(): Promise<string | undefined>;
+  /** Replaces the text. Resolves when it is durable. The text contains tokens. */
+  write(text: string): Promise<void>;
+  /** A missing session is not an error. */
+  remove(): Promise<void>;
+  readonly journal: TokenJournal;
+}
+
+/**
+ * The write-ahead journal of a store: it keeps a refreshed grant from the moment of its arrival until the store has it. Its
+ * content is encrypted with a key that only the store has.
+ */
+export interface TokenJournal {
+  /** undefined when there is none. */
+  read(): Promise<Uint8Array | undefined>;
+  /**
+   * Replaces the content by `head` and `room` zeros, before the request is sent. Resolves when it is durable, with the function
+   * that replaces the zeros by the grant and resolves when that is durable. Rejects when there is no space: nothing is sent then.
+   */
+  begin(head: Uint8Array, room: number): Promise<(grant: Uint8Array) => Promise<void>>;
+  /** Called also when the grant was not written. */
+  remove(): Promise<void>;
+}
+
+/** A store that cannot be used. `code` says why. */
+export class TokenStoreError extends Error {
+  override readonly name = 'TokenStoreError';
+  /**
+   * `busy`: another process holds the lock; `locked`, `missing`, `unresponsive` and `failed`: the keychain; `too_long`: the
+   * tokens do not fit into an item of the keychain.
+   */
+  readonly code: 'busy' | 'locked' | 'missing' | 'unresponsive' | 'failed' | 'too_long';
+
+  constructor(code: TokenStoreError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+  }
+}
+
+/** Keeps the session in this process. */
+export function createMemoryTokenStore(): TokenStore {
+  let text: string | undefined;
+  let journal: Uint8Array | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    withLock: (work) => {
+      const result = last.then(work);
+      last = result.catch(() => undefined);
+      return result;
+    },
+    read: async () => text,
+    write: async (value) => {
+      text = value;
+    },
+    remove: async () => {
+      text = undefined;
+    },
+    journal: {
+      read: async () => journal,
+      begin: async (head, room) => {
+        journal = Buffer.concat([head, Buffer.alloc(room)]);
+        return async (grant) => {
+          journal = Buffer.concat([head, grant]);
+        };
+      },
+      remove: async () => {
+        journal = undefined;
+      },
+    },
+  };
+}
+
+/**
+ * Keeps the session in a file of mode 0600. A file that is a symbolic link, belongs to another user or can be read by others is
+ * refused. The lock and the journal are files beside it (`PATH.lock`, `PATH.journal`).
+ */
+export function createFileTokenStore(path: string): TokenStore {
+  return {
+    withLock: (work) => withFileLock(`${path}.lock`, work),
+    read: async () => readSecretText(path)?.trimEnd(),
+    write: async (text) => writeSecretText(path, `${text}\n`),
+    remove: async () => removeDurably(path),
+    journal: createFileJournal(`${path}.journal`),
+  };
+}
+
+export interface KeychainTokenStoreOptions {
+  /** The name of your program, under which the keychain lists the item. */
+  readonly service: string;
+  /** Distinguishes the sessions of one program, for example by the name of the account. */
+  readonly account: string;
+  /** Existing or new folder for the lock and the encrypted journal; only the user may write to it. */
+  readonly folder: string;
+  /** Milliseconds for one operation of the keychain, in which a person may have to unlock it (default: 60 s). */
+  readonly timeoutMs?: number;
+}
+
+/** Keeps the session in the keychain of the operating system: Keychain, Credential Manager, or the Secret Service. */
+export function createKeychainTokenStore(options: KeychainTokenStoreOptions): TokenStore {
+  const { service, account, folder, timeoutMs = 60_000 } = options;
+  const keychain = createHelperKeychain({ env: process.env, service, script: keychainHelper });
+  const file = join(folder, encodeURIComponent(`${service}#${account}`));
+  let held: HeldLock | undefined;
+  const withItem = async <T>(work: (item: ReturnType<typeof keychain.open>) => Promise<T | KeychainUnavailable>) => {
+    const session = keychain.open({ timeoutMs, lockDescriptor: held?.descriptor });
+    try {
+      const result = await work(session);
+      if (isUnavailable(result)) throw keychainError(result);
+      return result;
+    } finally {
+      await session.close();
+    }
+  };
+  return {
+    withLock: (work) =>
+      withFileLock(`${file}.lock`, async (lock) => {
+        held = lock;
+        try {
+          return await work();
+        } finally {
+          held = undefined;
+        }
+      }),
+    read: () =>
+      withItem(async (item) => {
+        const found = await item.read(account);
+        if (found.kind === 'unavailable') return found;
+        return found.kind === 'found' ? found.value : undefined;
+      }),
+    write: async (text) => {
+      if (text.length > maxItemLength)
+        throw new TokenStoreError(
+          'too_long',
+          `the session has ${text.length} characters; the keychain takes ${maxItemLength}`,
+        );
+      await withItem((item) => item.write(account, text));
+    },
+    remove: async () => {
+      await withItem((item) => item.remove(account));
+    },
+    journal: createFileJournal(`${file}.journal`),
+  };
+}
+
+/** The program of the package that accesses the keychain; the modules of this library are in dist/library. */
+const keychainHelper = fileURLToPath(new URL('../keychain.cjs', import.meta.url));
+
+/** Windows stores at most 2560 bytes in one item. */
+const maxItemLength = 1280;
+
+function isUnavailable<T>(result: T | KeychainUnavailable): result is KeychainUnavailable {
+  return typeof result === 'object' && result !== null && 'kind' in result && result.kind === 'unavailable';
+}
+
+function keychainError({ why, reason }: KeychainUnavailable): TokenStoreError {
+  return new TokenStoreError(why === 'hung' ? 'unresponsive' : why, `could not use the keychain: ${reason}`);
+}
+
+async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+  ensureFolder(dirname(path));
+  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
+  const lock = await acquireLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch((error: unknown) => {
+    if (error instanceof CliError) throw new TokenStoreError('busy', error.message, error);
+    throw error;
+  });
+  try {
+    return await work(lock);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Milliseconds: longer than one refresh with its own time limit. */
+const lockWaitMs = 45_000;
+
+function createFileJournal(path: string): TokenJournal {
+  return {
+    read: async () => readBytesIfPresent(path),
+    begin: async (head, room) => {
+      ensureFolder(dirname(path));
+      const temporary = `${path}.tmp`;
+      removeDurably(temporary);
+      createPreallocatedFile(temporary, Buffer.from(head).toString('utf8'), room).close();
+      renameDurably(temporary, path);
+      return async (grant) => writeReserved(path, head.length, grant);
+    },
+    remove: async () => removeDurably(path),
+  };
+}
+
+/** Writes into space that was reserved, so that it succeeds on a full disk. */
+function writeReserved(path: string, position: number, bytes: Uint8Array): void {
+  const descriptor = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    writeAllAt(descriptor, bytes, position);
+    fdatasyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/library/sandbox.ts';
+import {
+  createFileTokenStore,
+  createMemoryTokenStore,
+  LoginRequiredError,
+  RefreshRefusedError,
+  type RefreshTokens,
+  RequestNotSentError,
+  removeTokens,
+  saveTokens,
+  type TokenStore,
+  withFreshToken,
+} from '../../src/library/session.ts';
+
+const stores: readonly [string, () => TokenStore][] = [
+  ['memory', createMemoryTokenStore],
+  ['file', () => createFileTokenStore(join(folder(), 'session.json'))],
+];
+
+describe.each(stores)('a session in the %s store', (_, createStore) => {
+  it('is refreshed once by many callers', async () => {
+    const { store, refresh, sandbox } = await loggedIn(createStore());
+    sandbox.clock.advance(40 * 86_400_000);
+    await saveTokens(store, { ...sandbox.tokens.issue(), expiresInSeconds: 0 });
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => withFreshToken(store, refresh)));
+    expect(new Set(tokens.map(({ accessToken }) => accessToken)).size).toBe(1);
+    expect(sandbox.requests('POST /v1/oauth/token')).toHaveLength(1);
+    expect(sandbox.tokens.state(tokens[0]?.accessToken ?? '')).toBe('valid');
+  });
+
+  it('is not refreshed while it is valid, and is when the server refused its token', async () => {
+    const { store, refresh, sandbox } = await loggedIn(createStore());
+    const { accessToken, expiresAt } = await withFreshToken(store, refresh);
+    expect(sandbox.requests('POST /v1/oauth/token')).toEqual([]);
+    expect(expiresAt?.getTime()).toBeGreaterThan(Date.now());
+    const next = await withFreshToken(store, refresh, { refusedToken: accessToken });
+    expect(next.accessToken).not.toBe(accessToken);
+    expect(await withFreshToken(store, refresh, { refusedToken: accessToken })).toEqual(next);
+  });
+
+  it('adopts a grant that was written only to the journal', async () => {
+    const { store, refresh, sandbox } = await loggedIn(createStore());
+    const failing: TokenStore = { ...store, write: () => Promise.reject(new Error('the store is away')) };
+    const { accessToken } = await withFreshToken(store, refresh);
+    const next = await withFreshToken(failing, refresh, { refusedToken: accessToken });
+    expect(await store.read()).toContain(accessToken);
+    expect(await withFreshToken(store, refresh, { refusedToken: accessToken })).toEqual(next);
+    expect(await store.read()).toContain(next.accessToken);
+    expect(await store.journal.read()).toBeUndefined();
+    expect(sandbox.requests('POST /v1/oauth/token')).toHaveLength(1);
+  });
+
+  it('needs a login after the server refused the refresh token', async () => {
+    const { store, refresh, sandbox } = await loggedIn(createStore());
+    const { accessToken } = await withFreshToken(store, refresh);
+    sandbox.tokens.revoke(accessToken);
+    const refused = { refusedToken: accessToken };
+    await expect(withFreshToken(store, refresh, refused)).rejects.toBeInstanceOf(LoginRequiredError);
+    await expect(withFreshToken(store, refresh, refused)).rejects.toBeInstanceOf(LoginRequiredError);
+    expect(sandbox.requests('POST /v1/oauth/token')).toHaveLength(1);
+    expect(await store.read()).not.toContain('refreshToken');
+  });
+
+  it('keeps the session when the request was not sent', async () => {
+    const { store, refresh } = await loggedIn(createStore());
+    const { accessToken } = await withFreshToken(store, refresh);
+    const offline = () => Promise.reject(new RequestNotSentError('offline'));
+    await expect(withFreshToken(store, offline, { refusedToken: accessToken })).rejects.toThrow('offline');
+    expect(await store.journal.read()).toBeUndefined();
+    expect((await withFreshToken(store, refresh, { refusedToken: accessToken })).accessToken).not.toBe(accessToken);
+  });
+
+  it('sends the refresh token again after a lost response', async () => {
+    const { store, refresh, sandbox } = await loggedIn(createStore());
+    const { accessToken } = await withFreshToken(store, refresh);
+    sandbox.faults.add({ match: { path: '/v1/oauth/token' }, action: 'drop_before_commit' });
+    await expect(withFreshToken(store, refresh, { refusedToken: accessToken })).rejects.toThrow();
+    expect(await store.journal.read()).toBeDefined();
+    expect((await withFreshToken(store, refresh, { refusedToken: accessToken })).accessToken).not.toBe(accessToken);
+  });
+
+  it('is missing after removeTokens', async () => {
+    const { store, refresh } = await loggedIn(createStore());
+    await removeTokens(store);
+    await expect(withFreshToken(store, refresh)).rejects.toBeInstanceOf(LoginRequiredError);
+  });
+});
+
+it('the files have mode 0600, and the journal holds no token in plain text', async () => {
+  const path = join(folder(), 'session.json');
+  const { store, refresh } = await loggedIn(createFileTokenStore(path));
+  const { accessToken } = await withFreshToken(store, refresh);
+  const failing: TokenStore = { ...store, write: () => Promise.reject(new Error('the store is away')) };
+  const next = await withFreshToken(failing, refresh, { refusedToken: accessToken });
+  for (const name of [path, `${path}.journal`]) expect(statSync(name).mode & 0o777).toBe(0o600);
+  expect(readFileSync(`${path}.journal`, 'latin1')).not.toContain(next.accessToken);
+});
+
+it('a damaged session is not overwritten', async () => {
+  const { store, refresh } = await loggedIn(createMemoryTokenStore());
+  await store.write('{"v":2}');
+  await expect(withFreshToken(store, refresh)).rejects.toBeInstanceOf(LoginRequiredError);
+  expect(await store.read()).toBe('{"v":2}');
+});
+
+it('an access token is required', async () => {
+  await expect(saveTokens(createMemoryTokenStore(), { accessToken: '' })).rejects.toThrow(TypeError);
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'cloudctl-library-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function loggedIn(store: TokenStore) {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.stop());
+  await saveTokens(store, { ...sandbox.tokens.issue(), expiresInSeconds: 30 * 86_400 });
+  return { store, sandbox, refresh: refreshAt(sandbox) };
+}
+
+function refreshAt({ authUrl, client }: Sandbox): RefreshTokens {
+  return async (refreshToken, signal) => {
+    const query = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    const body = new URLSearchParams({ ...query, client_id: client.id, client_secret: client.secret });
+    const response = await fetch(`${authUrl}/v1/oauth/token`, { method: 'POST', body, signal });
+    const json = (await response.json()) as Record<string, string>;
+    if (json.error === 'invalid_grant') throw new RefreshRefusedError(json.error);
+    return {
+      accessToken: json.access_token ?? '',
+      refreshToken: json.refresh_token,
+      expiresInSeconds: Number(json.expires_in),
+    };
+  };
+}
