@@ -1,3 +1,4 @@
+import { maxTimerMs } from '../platform/timeout-signal.ts';
 import type { CopyOut } from './copy.ts';
 import type { CopyMessages } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
@@ -55,12 +56,14 @@ export function isCopiedColumnSql(version: number): string {
 }
 
 export interface ReadRowsLimits {
-  /** Milliseconds. */
-  readonly time: number;
-  /** Bytes of rows. */
-  readonly bytes: number;
+  /** Time limit in milliseconds; unlimited by default. */
+  readonly time?: number;
+  /** The largest number of bytes of rows; unlimited by default. */
+  readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
   readonly messages?: CopyMessages;
+  /** Called with the bytes of each row or part. While its promise is pending, no more rows are read. */
+  readonly pace?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
@@ -74,14 +77,15 @@ export async function readRows<Message extends string>(
   session: { readonly copyOut: CopyOut<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
-  { time, bytes, messages }: ReadRowsLimits,
+  { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadRowsLimits,
 ): Promise<ReadRowsEnd> {
   let end: ReadRowsEnd = 'complete';
   let received = 0;
-  const timer = setTimeout(() => {
+  const stop = () => {
     end = 'limit';
     void session.end();
-  }, time);
+  };
+  const timer = time === undefined ? undefined : setTimeout(stop, Math.min(time, maxTimerMs));
   try {
     await session.copyOut(
       message,
@@ -91,7 +95,8 @@ export async function readRows<Message extends string>(
         received += row.length;
         if (received > bytes) end = 'limit';
         else if (visit(row)) end = 'stopped';
-        return end === 'complete' ? undefined : Promise.reject(new DOMException('enough rows were read', 'AbortError'));
+        if (end === 'complete') return pace?.(row.length);
+        return Promise.reject(new DOMException('enough rows were read', 'AbortError'));
       },
       messages,
     );

@@ -49,7 +49,11 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     name: 'judge-as-public',
     description: 'Require a public address of the source, even if base_url is a loopback address',
   },
-  { name: 'deadline', valueName: 'DURATION', description: 'Time limit of the whole preflight (default: 60s)' },
+  {
+    name: 'deadline',
+    valueName: 'DURATION',
+    description: 'Time limit of the preflight, without reading rows (default: 60s)',
+  },
   { name: 'show-queries', description: 'Print every statement that is sent to the source on stderr' },
 ];
 

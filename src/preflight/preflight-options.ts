@@ -26,6 +26,14 @@ export interface PreflightOptions {
   readonly strict: boolean;
   /** Whether checks may write to the source or make it fork (`--probe`). */
   readonly probe: boolean;
+  /** The limits of reading the rows of every table (`--deep`); absent if rows are not read. */
+  readonly deep?: DeepReadOptions | undefined;
   /** The present time in milliseconds since the epoch. */
   readonly now: number;
+}
+
+export interface DeepReadOptions {
+  readonly bytesPerSecond: number;
+  /** Milliseconds for all rows; undefined: no limit. */
+  readonly timeout: number | undefined;
 }

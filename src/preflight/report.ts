@@ -39,6 +39,8 @@ export interface PreflightReport {
   readonly advice?: IgnoreAdvice;
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
   readonly verdict_after_fixes?: VerdictAfterFixes;
+  /** What was read of the rows (PostgreSQL). */
+  readonly rows?: RowsReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
@@ -46,6 +48,35 @@ export interface PreflightReport {
   readonly started_at: string;
   readonly duration_ms: number;
 }
+
+/** What `--deep` read. `partly_read`: at least one table was not read to its end. */
+export type RowsReport =
+  | { readonly state: 'not_read' }
+  | {
+      readonly state: 'read' | 'partly_read';
+      readonly tables: number;
+      readonly rows: number;
+      /** As the server sent them. */
+      readonly bytes: number;
+      /** The longest transaction; absent: no table was read. */
+      readonly longest_snapshot?: { readonly database: string; readonly table: string; readonly milliseconds: number };
+      /** Tables that were not read to their end, with the reason; a database whose tables could not be listed has no table. */
+      readonly not_read: readonly {
+        readonly database: string;
+        readonly table?: string;
+        /** Such as `locked` or `no_privilege`. */
+        readonly reason: string;
+        readonly message: string;
+      }[];
+      /** Unique indexes whose keys were not compared. */
+      readonly keys_not_compared: readonly {
+        readonly database: string;
+        readonly table: string;
+        readonly index: string;
+        /** Such as `expression` or `type`. */
+        readonly reason: string;
+      }[];
+    };
 
 /** A condition under which the verdict is correct, needed because a check could not decide it. */
 export interface VerdictPremise {

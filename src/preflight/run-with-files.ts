@@ -28,7 +28,7 @@ import type { PreflightOptions } from './preflight-options.ts';
 import { redisEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
-import { runPreflight } from './run.ts';
+import { type ReadProgress, readProgressText, runPreflight } from './run.ts';
 
 /** The preflight options that name a file to write. */
 export const reportOptionSpecs: readonly OptionSpec[] = [
@@ -150,6 +150,7 @@ async function runWithProgress(
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
+    onRead: (read: ReadProgress) => void progress.show(readProgressText(read)),
     onQuery: (where: string, text: string) => {
       if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxTextLength);
     },

@@ -16,7 +16,7 @@ import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
 export interface PreflightInput<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
-  /** Time limit of the whole preflight in milliseconds (default: 60 s). */
+  /** Time limit of the preflight in milliseconds, without reading rows (default: 60 s). */
   readonly deadline?: number;
   readonly signal?: AbortSignal;
   readonly clock: Clock;
@@ -24,18 +24,39 @@ export interface PreflightInput<Source> {
   readonly nearest: FindNearestWord;
   /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Called while rows are read (`--deep`). */
+  readonly onRead?: (progress: ReadProgress) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
+}
+
+/** How far the reading of rows is. */
+export interface ReadProgress {
+  readonly bytes: number;
+  readonly database: string;
+  readonly table: string;
+  /** Of the table in its database, beginning with 1. */
+  readonly position: number;
+  readonly tables: number;
+}
+
+/** For a terminal: how much was read, and which table is being read. */
+export function readProgressText({ bytes, database, table, position, tables }: ReadProgress): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
 }
 
 /** The input of an engine: the preflight input with one deadline and one counter of statements. */
 export interface EngineRun<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
+  /** Aborted by the deadline, and when the user cancels. */
   readonly signal: AbortSignal;
+  /** Aborted when the user cancels: reading rows may take longer than the deadline. */
+  readonly cancelled: AbortSignal | undefined;
   readonly clock: Clock;
   readonly nearest: FindNearestWord;
   readonly onProgress: (done: number, total: number) => void;
+  readonly onRead: (progress: ReadProgress) => void;
   /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
   readonly onSend: (place: string, text: string, statements?: number) => void;
 }
@@ -113,6 +134,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
     clock,
     nearest,
     onProgress,
+    onRead,
     onQuery,
   }: PreflightInput<Source>,
 ): Promise<PreflightReport & Extra> {
@@ -125,9 +147,11 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
     source,
     options,
     signal: cancelled === undefined ? expired : AbortSignal.any([expired, cancelled]),
+    cancelled,
     clock,
     nearest,
     onProgress: onProgress ?? (() => {}),
+    onRead: onRead ?? (() => {}),
     onSend(place, text, statements = 1) {
       sent += statements;
       onQuery?.(place, text);

@@ -171,6 +171,16 @@ export const report: PreflightReport = {
     role: { superuser: true, replication: true },
   },
   target: {},
+  rows: {
+    state: 'partly_read',
+    ...{ tables: 412, rows: 81_000_000, bytes: 48_200_000_000 },
+    longest_snapshot: { database: 'shop', table: 'public."order | items"', milliseconds: 3_754_000 },
+    not_read: [
+      { database: 'shop', table: 'public.<b>', reason: 'no_privilege', message: 'permission denied for table <b>' },
+      { database: 'My-DB "x" \\ \'y\'', reason: 'not_reached', message: 'the database was not reached' },
+    ],
+    keys_not_compared: [{ database: 'shop', table: 'public.t', index: 'public.t_lower_idx', reason: 'expression' }],
+  },
   summary: { pass: 1, fail: 4, warn: 2, skip: 1, unknown: 1, info: 1 },
   databases: [
     {

@@ -4,6 +4,7 @@ import { applicationSchemaCases } from './postgresql/cases/application-schemas.t
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
+import { deepCases } from './postgresql/cases/deep.ts';
 import { derivedValueCases } from './postgresql/cases/derived-values.ts';
 import { dumpOptionsCases } from './postgresql/cases/dump-options.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
@@ -34,6 +35,7 @@ const cases = [
   ...applicationSchemaCases,
   ...dumpOptionsCases,
   ...serverHistoryCases,
+  ...deepCases,
   ...fixedCases,
 ].filter(isWanted);
 

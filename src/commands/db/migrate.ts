@@ -11,8 +11,8 @@ import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
-import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
   methodNotPossibleError,
@@ -58,7 +58,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
-    ...preflightOptionSpecs,
+    ...deepPreflightOptionSpecs,
     ...reportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
     { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
@@ -78,11 +78,13 @@ export const dbMigrateCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
+    if (args.has('deep') && args.has('skip-preflight'))
+      throw usageError('cannot use --deep with --skip-preflight', 'leave out one of them');
     requireWatchFlag(args);
     const { host, output } = context;
     const settings = context.settings();
     const source = await readDbSource(context, args);
-    const read = readPreflightOptions(args, source.engine, settings, host.clock.now());
+    const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
     const identity = await readStoredIdentity(context, settings);
     const api = await context.api(settings);

@@ -2,9 +2,9 @@ import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
 import type { Finding } from '../../preflight/finding.ts';
 import { textReport } from '../../preflight/formats/text-report.ts';
-import { preflightOptionSpecs, readPreflightOptions } from '../../preflight/option-specs.ts';
 import {
   methodNotPossibleError,
   type PreflightOutcome,
@@ -15,7 +15,7 @@ import {
 export const dbPreflightCommand: CommandSpec<Context> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
-  options: [...sourceOptionSpecs, ...preflightOptionSpecs, ...reportOptionSpecs],
+  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...reportOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -32,13 +32,17 @@ export const dbPreflightCommand: CommandSpec<Context> = {
         'cloudctl db preflight --source postgres://mover@db.example.com/shop --report preflight.html --report preflight.sarif',
     },
     {
+      text: 'Read every row as well, at most 20 MB per second',
+      command: 'cloudctl db preflight --source postgres://mover@db.example.com/shop --deep --deep-rate 20',
+    },
+    {
       text: 'Check a Redis source',
       command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2',
     },
   ],
   run: async (context, args) => {
     const source = await readDbSource(context, args);
-    const options = readPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
+    const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
     await showReport(context, outcome, args.value('fix-sql'));
     if (!outcome.report.ok) throw methodNotPossibleError(outcome.report, args.value('fix-sql'));

@@ -21,6 +21,7 @@ import {
   formatBytes,
   ignoreAdviceSentence,
   premiseLines,
+  rowLines,
   scopeNote,
   sourceLabel,
   verdictSentence,
@@ -93,6 +94,7 @@ ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
 ${card('Open premises', premiseLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
+${card('Rows', rowLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }

@@ -19,6 +19,7 @@ import {
   estimateRange,
   ignoreAdviceSentence,
   premiseLines,
+  rowLines,
   scopeNote,
   sourceLabel,
   statusLabel,
@@ -89,6 +90,7 @@ function notes(report: PreflightReport, groups: readonly FindingGroup[]): readon
     ...premiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
     ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
+    ...rowLines(report).map((text) => `- ${escapeMarkdown(text)}`),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
 }

@@ -78,6 +78,49 @@ export function estimateRange(report: PreflightReport): string | undefined {
   return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
+/** What was read of the rows, one line each; none for Redis. */
+export function rowLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
+  if (rows === undefined) return [];
+  if (rows.state === 'not_read')
+    return [
+      'Rows were not read: only `db preflight --deep` finds damaged pages, invalid bytes, rows over 1 GB and equal keys.',
+    ];
+  const { longest_snapshot: longest, not_read: notRead, keys_not_compared: keys } = rows;
+  const amount = `${counted(rows.rows, 'row')} of ${counted(rows.tables, 'table')}, ${formatBytes(rows.bytes)}`;
+  const snapshot =
+    longest === undefined
+      ? ''
+      : `; the longest snapshot took ${formatSeconds(longest.milliseconds / 1000)} (${longest.database}: ${longest.table})`;
+  return [
+    `${rows.state === 'read' ? 'Rows were read' : 'Rows were read in part'}: ${amount}${snapshot}.`,
+    ...listed(
+      'Not read',
+      notRead.map(({ database, table, reason }) => `${table ?? 'all tables'} in ${database} (${spaced(reason)})`),
+    ),
+    ...listed(
+      'Keys not compared',
+      keys.map(({ database, index, reason }) => `${index} in ${database} (${spaced(reason)})`),
+    ),
+  ];
+}
+
+function listed(title: string, items: readonly string[]): readonly string[] {
+  if (items.length === 0) return [];
+  const more = items.length - shownItems;
+  const shown = items.slice(0, shownItems).join(', ');
+  return [`${title}: ${shown}${more > 0 ? ` and ${more} more, in -o json` : ''}`];
+}
+
+const shownItems = 10;
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function spaced(code: string): string {
+  return code.replaceAll('_', ' ');
+}
+
 /**
  * Names the databases to ignore so that the migration method becomes possible; undefined if ignoring databases does not
  * help.

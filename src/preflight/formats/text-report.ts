@@ -22,6 +22,7 @@ import {
   estimateRange,
   ignoreAdviceSentence,
   premiseLines,
+  rowLines,
   sourceLabel,
   statusLabel,
   verdictSentence,
@@ -147,6 +148,7 @@ function consequences(report: PreflightReport, groups: readonly FindingGroup[]):
     ...premiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => line(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
+    ...rowLines(report).map(line),
   ];
 }
 

@@ -10,7 +10,10 @@ export type PostgresqlServerCheck<Q extends PostgresqlQueries = PostgresqlQuerie
 export type PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQueries> = DatabaseCheck<
   PostgresqlSourceFacts,
   Q
->;
+> & {
+  /** It uses `scans`: with `--deep` it is evaluated again after the rows were read. */
+  readonly readsRows?: true;
+};
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
 export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;

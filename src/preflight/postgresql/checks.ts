@@ -21,6 +21,7 @@ import { dumpOptionsCheck } from './checks/dump-options.ts';
 import { dumpPrivsCheck } from './checks/dump-privs.ts';
 import { dumpQuiescedCheck } from './checks/dump-quiesced.ts';
 import { dumpTimeoutsCheck } from './checks/dump-timeouts.ts';
+import { duplicateKeysCheck } from './checks/duplicate-keys.ts';
 import { encodingCheck } from './checks/encoding.ts';
 import { eventTriggersCheck } from './checks/event-triggers.ts';
 import { extFunctionsCheck } from './checks/ext-functions.ts';
@@ -38,6 +39,7 @@ import { postgresqlHostPublicAddressCheck } from './checks/host-public-address.t
 import { postgresqlHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
 import { identityColumnsCheck } from './checks/identity-columns.ts';
 import { ignoredDatabasesExistCheck } from './checks/ignore-unknown.ts';
+import { invalidBytesCheck } from './checks/invalid-bytes.ts';
 import { invalidIndexCheck } from './checks/invalid-index.ts';
 import { largeObjectsCheck } from './checks/large-objects.ts';
 import { largeValuesCheck } from './checks/large-values.ts';
@@ -98,6 +100,7 @@ import { tlsCertCheck } from './checks/tls-cert.ts';
 import { tlsNegotiateCheck } from './checks/tls-negotiate.ts';
 import { tlsRequiredCheck } from './checks/tls-required.ts';
 import { unloggedCheck } from './checks/unlogged.ts';
+import { unreadTablesCheck } from './checks/unread-tables.ts';
 import { untrustedLangCheck } from './checks/untrusted-lang.ts';
 import { postgresqlVersionMinCheck } from './checks/version-min.ts';
 import { postgresqlVersionNotNewerCheck } from './checks/version-not-newer.ts';
@@ -218,4 +221,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   securityLabelsCheck,
   lostRowsCheck,
   damagedStorageCheck,
+  unreadTablesCheck,
+  invalidBytesCheck,
+  duplicateKeysCheck,
 ];

@@ -5,6 +5,7 @@ import { knownQueryValue, type QueryResults } from '../query.ts';
 import type { EngineRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
+import { checksOfRows, scanAndEvaluate } from './deep/scan-and-evaluate.ts';
 import { withCatalogLocks } from './diagnose-silence.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { measureWalRate, requiresWalInterval } from './measure-wal-rate.ts';
@@ -27,7 +28,7 @@ import {
   queryOpenSession,
   statementCount,
 } from './query-database.ts';
-import { resultsForEffects } from './results-for-effects.ts';
+import { resultsForEffects, resultsOfChecks } from './results-for-effects.ts';
 import { searchTableRows } from './search-table-rows.ts';
 import { selectDatabases } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts } from './source-facts.ts';
@@ -73,6 +74,7 @@ export async function collectPostgresqlFacts(
       sizes: new Map(),
       findings: new Map(),
       retained: new Map(),
+      beforeScan: new Map(),
     };
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
@@ -94,8 +96,15 @@ export async function collectPostgresqlFacts(
     });
     const waited = interval === 0 ? 0 : clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
+    const scanning = {
+      query: beforeQueries,
+      known: known ?? [],
+      facts: databaseFacts(state),
+      findings: state.findings,
+    };
+    const scans = await scanAndEvaluate(state.beforeScan, { run, checks: settings.checks, ...scanning });
     return {
-      facts,
+      facts: { ...facts, scans },
       databases: names,
       access: state.access,
       results,
@@ -138,6 +147,8 @@ interface CollectState {
   readonly sizes: Map<string, DatabaseSizes>;
   readonly findings: Map<string, readonly Finding[]>;
   readonly retained: Map<string, QueryResults>;
+  /** Results for the checks that are evaluated again after rows were read. */
+  readonly beforeScan: Map<string, QueryResults>;
 }
 
 function queryDatabaseOptions(
@@ -195,6 +206,7 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);
     state.retained.set(name, resultsForEffects(settings.checks, findings, all));
+    if (run.options.deep !== undefined) state.beforeScan.set(name, resultsOfChecks(checksOfRows(settings.checks), all));
     done += 1;
     run.onProgress(done, names.length);
   };
@@ -229,6 +241,9 @@ function isClosed({ known }: CollectState, name: string): boolean {
 }
 
 function evaluateDatabase(state: CollectState, name: string, results: QueryResults): readonly Finding[] {
-  const facts: PostgresqlSourceFacts = { ...state.facts, databases: state.names, access: state.access };
-  return evaluateDatabaseChecks(state.settings.checks, results, name, facts, state.run.options);
+  return evaluateDatabaseChecks(state.settings.checks, results, name, databaseFacts(state), state.run.options);
+}
+
+function databaseFacts({ facts, names, access }: CollectState): PostgresqlSourceFacts {
+  return { ...facts, databases: names, access };
 }

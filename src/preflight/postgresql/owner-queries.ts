@@ -1,6 +1,8 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-text.ts';
+import type { DuplicateKeys } from './deep/scanned-rows.ts';
 import { firstListedObjects } from './object-list.ts';
 import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
 
@@ -56,4 +58,19 @@ export function ownerLengthQueries(large: readonly TableWithLargeValues[]): stri
     );
   });
   return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
+}
+
+/** A sentence with the queries that list the equal keys. An index that lacks rows must not be used for them. */
+export function ownerDuplicateQueries(duplicates: readonly DuplicateKeys[]): string {
+  const queries = firstListedObjects(duplicates).flatMap(({ table, columns }) => {
+    const key = columns.map(quoteIdentifier).join(', ');
+    return (
+      psqlStatement(
+        `SELECT ${key}, count(*) FROM ONLY ${requoteQualifiedName(table)} GROUP BY ${key} HAVING count(*) > 1`,
+      ) ?? []
+    );
+  });
+  if (queries.length === 0) return '';
+  const settings = ['indexscan', 'indexonlyscan', 'bitmapscan'].map((name) => `SET enable_${name} = off;`);
+  return ` Their owner can run: ${[...settings, ...queries].join(' ')}`;
 }

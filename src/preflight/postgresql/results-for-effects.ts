@@ -32,6 +32,12 @@ export function resultsForEffects(
   return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
 }
 
+/** The results of all queries of these checks. */
+export function resultsOfChecks(checks: readonly PostgresqlCheck[], results: QueryResults): QueryResults {
+  const queries = new Set(checks.flatMap(queriesOfCheck));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
+}
+
 function dependsOnServer(query: AnyPostgresqlQuery): boolean {
   return query.scope === 'server' || roleDependent.includes(query);
 }

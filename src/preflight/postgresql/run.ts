@@ -2,7 +2,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatServerVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { knownQueryValue } from '../query.ts';
-import type { PreflightReport } from '../report.ts';
+import type { PreflightReport, RowsReport } from '../report.ts';
 import {
   connectedAddress,
   type EngineReport,
@@ -17,6 +17,7 @@ import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-facts.ts';
 import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
 import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
+import { describeReadRows } from './deep/rows-report.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
 import { evaluateEffects } from './evaluate-effects.ts';
 import { adviseIgnoringDatabases } from './ignore-advice.ts';
@@ -35,12 +36,13 @@ export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
   readonly checks?: readonly PostgresqlCheck[];
 }
 
-interface LargestTables {
+interface PostgresqlFields {
   /** The largest tables of all databases, largest first, at most 20. */
   readonly largest_tables: readonly TableSize[];
+  readonly rows: RowsReport;
 }
 
-export type PostgresqlReport = PreflightReport & LargestTables;
+export type PostgresqlReport = PreflightReport & PostgresqlFields;
 
 /**
  * Runs every check on a PostgreSQL source and returns the report. Problems of the source are findings in the report and
@@ -58,7 +60,7 @@ export function runPostgresqlPreflight({
 
 function postgresqlEngine(
   settings: CollectSettings,
-): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, LargestTables> {
+): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, PostgresqlFields> {
   const { checks } = settings;
   return {
     name: 'postgresql',
@@ -126,9 +128,9 @@ function describeSource(
   collected: CollectedPostgresqlFacts,
   { databases }: ReportConclusion,
   { host, port, dbname, username, ssl }: PostgresqlSource,
-): EngineReport<LargestTables> {
+): EngineReport<PostgresqlFields> {
   const { sizes, results } = collected;
-  const { connection, copy, address } = sourceFacts(collected);
+  const { connection, copy, address, scans } = sourceFacts(collected);
   const role = knownQueryValue(results, migrationRoleQuery);
   return {
     source: {
@@ -146,6 +148,6 @@ function describeSource(
       return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
     estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy),
-    extra: { largest_tables: largestTables(sizes) },
+    extra: { largest_tables: largestTables(sizes), rows: describeReadRows(scans, collected.databases) },
   };
 }

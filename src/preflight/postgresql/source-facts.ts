@@ -1,5 +1,6 @@
 import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { ScannedDatabase } from './deep/scanned-rows.ts';
 import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { ServerInstance } from './queries/server-instances.ts';
 
@@ -30,6 +31,11 @@ export interface PostgresqlSourceFacts {
   readonly walRate: WalRate | undefined;
   /** The result of a connection with the replication protocol (IDENTIFY_SYSTEM); undefined if none was tried. */
   readonly replication: ReplicationConnectionResult | undefined;
+  /**
+   * The results of reading all rows, by database; absent if `--deep` was not given, or before the reading. A database
+   * that was not reached is missing.
+   */
+  readonly scans?: ReadonlyMap<string, ScannedDatabase> | undefined;
   /** Why the connection ended before all queries of the server had a result; absent if all have one. */
   readonly lost?: string | undefined;
 }

@@ -1,10 +1,11 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { readOnlyTransaction, rollbackMessage } from '../../postgresql/pinned-message.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { textFormatSettings } from '../../postgresql/read-table.ts';
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
 import { copyBinaryFields, copyTableStatements, readRows } from '../../postgresql/table-rows.ts';
 import type { TableCount } from '../rehearsal-report.ts';
-import { type ContentSession, queryRows, readVersion, textFormatSettings } from './count-rows.ts';
+import { type ContentSession, queryRows, readVersion } from './count-rows.ts';
 
 /**
  * One entry for all large objects of a database; no entry if neither server has any. The rows of the entry are large
@@ -57,7 +58,7 @@ async function readLargeObjects(session: ContentSession): Promise<TableContent> 
     if (used.length > 0) digest.add(Buffer.from(`${object} ${page} ${used.toString('base64')}\n`));
     return false;
   };
-  await readRows(session, message, visit, { time: migrationStatementTimeout, bytes: Number.POSITIVE_INFINITY });
+  await readRows(session, message, visit, { time: migrationStatementTimeout });
   for (const [object, { page, length }] of ends) digest.add(Buffer.from(`${object} ends at ${page} ${length}\n`));
   const empty = await queryRows(
     session,

@@ -1,17 +1,13 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import {
-  readOnlyTransaction,
-  resultsOfStatements,
-  rollbackMessage,
-  type TransactionSettings,
-} from '../../postgresql/pinned-message.ts';
+import { readOnlyTransaction, resultsOfStatements } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import type { QueryError } from '../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
+import { missingTableCodes, readTable, textFormatSettings } from '../../postgresql/read-table.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
-import { copyTableStatements, isCopiedColumnSql, type PlainTable, readRows } from '../../postgresql/table-rows.ts';
+import { isCopiedColumnSql, type PlainTable } from '../../postgresql/table-rows.ts';
 import { unreadableSequence } from '../compare-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
@@ -109,51 +105,14 @@ export async function readTableContents(
 ): Promise<ReadonlyMap<string, TableContent>> {
   const version = await readVersion(session);
   const contents = new Map<string, TableContent>();
+  const settings = textFormatSettings(version, oldest);
   for (const { name, table } of tables) {
-    const message = readOnlyTransaction(copyTableStatements(table, version), textFormatSettings(version, oldest));
     const digest = createTableDigest();
-    const visit = (row: Uint8Array) => {
-      digest.add(row);
-      return false;
-    };
-    try {
-      const limits = { time: limit, bytes: Number.POSITIVE_INFINITY, messages: 'parts' } as const;
-      const end = await readRows(session, message, visit, limits);
-      if (end !== 'complete')
-        throw new QueryError('ETIMEDOUT', `the rows of ${name} were not read within ${limit / 1000} s`, true);
-      contents.set(name, digest.content());
-    } catch (error) {
-      if (!(error instanceof QueryError) || error.lost) throw error;
-      await session.query(rollbackMessage);
-      if (!missingCodes.has(error.code)) onFailure(name, error);
-    }
+    const error = await readTable(session, table, digest.add, { version, settings, time: limit });
+    if (error === undefined) contents.set(name, digest.content());
+    else if (!missingTableCodes.has(error.code)) onFailure(name, error);
   }
   return contents;
-}
-
-/**
- * SQLSTATEs of a missing table or column: undefined_table, undefined_column, invalid_schema_name, wrong_object_type.
- */
-const missingCodes: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', '42809']);
-
-/**
- * With these settings two servers write equal values as equal texts. Servers before PostgreSQL 12 write floating-point
- * numbers with other digits, except the first 15. The settings remove timeouts that would end a long COPY, and limit
- * the wait for the lock of a table to one minute.
- */
-export function textFormatSettings(version: number, oldest: number): TransactionSettings {
-  return {
-    datestyle: 'ISO, MDY',
-    timezone: 'UTC',
-    intervalstyle: 'postgres',
-    bytea_output: 'hex',
-    extra_float_digits: oldest < 120_000 ? '0' : '3',
-    lc_monetary: 'C',
-    quote_all_identifiers: 'off',
-    statement_timeout: '0',
-    lock_timeout: '60s',
-    ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
-  };
 }
 
 /**

@@ -266,3 +266,18 @@ describe('what the service does not start', () => {
     expect(seen).toEqual([]);
   });
 });
+
+describe('--deep', () => {
+  it.each([
+    ['with a preflight that is skipped', 'postgres', ['--deep', '--skip-preflight']],
+    ['as a rate alone', 'postgres', ['--deep-rate', '10']],
+    ['with a rate of zero', 'postgres', ['--deep', '--deep-rate', '0']],
+    ['with Redis', 'redis', ['--deep']],
+  ])('%s is refused before source and service are asked', async (_what, engine, options) => {
+    const { seen, host } = await service();
+    const source = await countingSource();
+    const words = ['db', 'migrate', cluster, '--source', `${engine}://u@127.0.0.1:${source.port}`, ...options];
+    expect(await runCloudctl(host, words)).toMatchObject({ code: 2, out: '' });
+    expect([seen.length, source.asked()]).toEqual([0, 0]);
+  });
+});

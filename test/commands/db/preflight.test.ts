@@ -5,7 +5,7 @@ import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { runCloudctl } from '../run-cloudctl.ts';
-import { closedPort, dbTestHost } from './test-source.ts';
+import { closedPort, countingSource, dbTestHost } from './test-source.ts';
 
 /** The error and the notes on stderr, without the report's file folder and ports. */
 function messages(err: string, folder: string): string {
@@ -66,6 +66,22 @@ describe('what is wrong with the words', () => {
       expectGolden('db-preflight', messages(ran.err, host.place.work));
     },
   );
+
+  it.each([
+    ['a rate without --deep', 'postgres', ['--deep-rate', '10']],
+    ['a time limit without --deep', 'postgres', ['--deep-timeout', '1h']],
+    ['a rate of zero', 'postgres', ['--deep', '--deep-rate', '0']],
+    ['a negative rate', 'postgres', ['--deep', '--deep-rate=-5']],
+    ['a rate that is no number', 'postgres', ['--deep', '--deep-rate', 'fast']],
+    ['rows of Redis', 'redis', ['--deep']],
+  ])('%s is refused before the source is asked', async (_what, engine, options) => {
+    const source = await countingSource();
+    const words = ['db', 'preflight', '--source', `${engine}://u@127.0.0.1:${source.port}`, ...options];
+    const ran = await runCloudctl(dbTestHost(), words);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(source.asked()).toBe(0);
+    expectGolden('db-preflight', ran.err);
+  });
 
   it('an address of another database names the kinds that are migrated', async () => {
     const ran = await runCloudctl(dbTestHost(), ['db', 'preflight', '--source', 'mysql://h/d']);

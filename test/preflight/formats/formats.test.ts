@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/preflight/formats/html-report.ts';
 import { markdownReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { renderReport, reportFileExtensions } from '../../../src/preflight/formats/render-report.ts';
-import { formatBytes, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
+import { formatBytes, formatSeconds, rowLines } from '../../../src/preflight/formats/report-text.ts';
 import { textReport } from '../../../src/preflight/formats/text-report.ts';
+import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { findings, report } from '../sample.ts';
@@ -15,6 +16,26 @@ describe('the report as', () => {
     // Without the styles and their checksum, which are no wording.
     const body = text.replace(/<style>[\s\S]*<\/style>/, '<style/>').replace(/sha256-[^']+/, 'sha256-HASH');
     expectGolden('db-preflight-reports', body);
+  });
+
+  it.each(['md', 'html'])('%s states once whether rows were read, and which were not', (extension) => {
+    const body = (rows: PreflightReport['rows']) =>
+      renderReport(`a.${extension}`, { ...report, ...(rows === undefined ? {} : { rows }) }, '1') ?? '';
+    expect(body({ state: 'not_read' }).split('--deep')).toHaveLength(2);
+    expect(body(report.rows).split('no privilege')).toHaveLength(2);
+  });
+
+  it('rows are stated on the terminal', () => {
+    const same = (text: string): string => text;
+    const styles = { bold: same, dim: same, red: same, yellow: same };
+    const { rows, ...redis } = report;
+    const text = (one: PreflightReport) => textReport({ ...one, findings: [] }, styles);
+    expect(text({ ...report, rows: { state: 'not_read' } }).split('--deep')).toHaveLength(2);
+    expect(text(redis)).not.toContain('--deep');
+    const all = { ...rows, state: 'read', not_read: [], keys_not_compared: [], tables: 0, rows: 0, bytes: 0 } as const;
+    for (const one of [{ state: 'not_read' } as const, all, rows]) {
+      expectGolden('db-preflight-reports', rowLines(one === undefined ? {} : { rows: one }).join('\n'), one?.state);
+    }
   });
 
   it('another file extension has no format', () => {

@@ -1,3 +1,4 @@
+import type { ScannedDatabase } from '../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import {
   type DatabaseOverview,
   databaseOverviewQuery,
@@ -140,6 +141,25 @@ export function slot(more: Partial<ReplicationSlot> = {}): ReplicationSlot {
 
 export function slots(count: number, more: Partial<ReplicationSlot> = {}): readonly ReplicationSlot[] {
   return Array.from({ length: count }, (_, at) => slot({ name: `s${at}`, ...more }));
+}
+
+/** A database whose rows were all read, without a fault unless told. */
+export function scannedDatabase(more: Partial<ScannedDatabase> = {}): ScannedDatabase {
+  return {
+    encoding: 'UTF8',
+    failure: undefined,
+    ...{ tables: 12, rows: 3000, bytes: 1_234_567, comparedKeys: 7 },
+    longestRow: { table: 'public.t', bytes: 5000 },
+    longestSnapshot: { table: 'public.t', milliseconds: 1200 },
+    ...{ unread: [], invalid: [], duplicates: [], unchecked: [] },
+    ...more,
+  };
+}
+
+/** Facts and options of a run with `--deep`, for checks of the database `d1`. */
+export function deepRun(more?: Partial<ScannedDatabase>): readonly [PostgresqlSourceFacts, PreflightOptions] {
+  const scans = new Map(more === undefined ? [] : [['d1', scannedDatabase(more)] as const]);
+  return [sourceFacts({ scans }), preflightOptions({ deep: { bytesPerSecond: 1e6, timeout: undefined } })];
 }
 
 /** What a table test compares. */

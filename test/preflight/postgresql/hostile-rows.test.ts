@@ -115,6 +115,17 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     ]);
   });
 
+  test('reading every row runs nothing either', async () => {
+    const deep = { bytesPerSecond: 1e9, timeout: undefined };
+    const report = await preflightServer({
+      ...{ port: server.port, password: server.password, dbname: 'hostile' },
+      wish: { deep, ignoreDbs: ['postgres'] },
+    });
+    expect(report.rows).toMatchObject({ state: 'read' });
+    expect(report.rows.state === 'not_read' ? 0 : report.rows.rows).toBeGreaterThan(3);
+    expect(canaries()).toEqual([]);
+  });
+
   test('sequences and the comparison of a rehearsal run nothing either', async () => {
     const sql = sequencesQuery.sql(version * 10_000, { inRecovery: false, superuser: true }) ?? '';
     expect(sequencesQuery.decode(await queryRows(server, 'hostile', sql))).toHaveLength(1);

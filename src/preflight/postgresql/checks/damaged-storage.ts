@@ -1,5 +1,7 @@
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { incompleteScan } from '../deep/scan-of-database.ts';
+import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { pluralize } from '../units.ts';
@@ -10,11 +12,42 @@ export const damagedStorageCheck = databaseCheck({
   headline: 'The storage of the database is damaged',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { damage: storageDamageQuery },
-  evaluate({ damage }) {
+  readsRows: true,
+  evaluate({ damage }, database, { scans }) {
     if (damage.missing.length > 0) return missingFiles(damage);
-    return damage.checksumFailures > 0 ? failedChecksums(damage) : pass('none');
+    const scan = scans?.get(database);
+    const damaged = scan?.unread.filter(({ reason }) => reason === 'damaged') ?? [];
+    if (damaged.length > 0) return damagedRows(damaged);
+    if (damage.checksumFailures === 0) return pass('none');
+    const isComplete = scan !== undefined && incompleteScan(scan) === undefined;
+    return isComplete ? failedElsewhere(damage) : failedChecksums(damage);
   },
 });
+
+function damagedRows(damaged: readonly UnreadTable[]): CheckOutcome {
+  return fail(['continuous', 'dump'], `${pluralize(damaged.length, 'table')} with damaged rows`, {
+    headline: 'Rows of a table are damaged',
+    required: 'rows that the server can read',
+    detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${unlistedNote(damaged)}`,
+    objects: firstListedObjects(damaged).map(({ table, message }) => `${table} (${message})`),
+    fix: {
+      by: 'the operator of the server',
+      text: 'Restore the table from a backup or a standby. Before rows are given up (zero_damaged_pages, pg_surgery), copy the data directory.',
+    },
+  });
+}
+
+function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
+  return warn(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`, {
+    headline: 'Pages failed their checksum, and the rows of all tables can be read',
+    required: 'no checksum failures',
+    detail: 'The damaged page is in an index, a system catalog or a large object, or it was repaired since.',
+    fix: {
+      by: 'the operator of the server',
+      text: 'The log of the server names the relation and the block. Rebuild it if it is an index (REINDEX).',
+    },
+  });
+}
 
 function missingFiles({ missing }: StorageDamage): CheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
@@ -35,10 +68,11 @@ function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): Chec
   return {
     ...unknown(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',
+    settledBy: '--deep',
     headline: 'Pages of the database failed their checksum',
     required: 'no checksum failures',
     detail:
-      'A damaged page of a table ends the copy on every attempt: "invalid page in block … of relation …". The server does not record which relation had the page: it may be an index, which is not copied, and the page may have been repaired since. An operator can read every row on the source: pg_dumpall >/dev/null',
+      'A damaged page of a table ends the copy on every attempt: "invalid page in block … of relation …". The server does not record which relation had the page: it may be an index, which is not copied, and the page may have been repaired since. --deep reads every row.',
     fix: {
       by: 'the operator of the server',
       text: 'The log of the server names the relation and the block. Restore a damaged table from a backup or a standby, and rebuild a damaged index with REINDEX. pg_checksums --check finds all damaged pages of a stopped server.',

@@ -1,5 +1,7 @@
 import { fail, pass, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { incompleteScan } from '../deep/scan-of-database.ts';
+import type { InvalidColumn, ScannedDatabase } from '../deep/scanned-rows.ts';
 import { findDatabase } from '../find-database.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { databaseOverviewQuery } from '../queries/database-overview.ts';
@@ -16,9 +18,14 @@ export const encodingCheck = databaseCheck({
   headline: 'The database encoding is SQL_ASCII',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { databases: databasesQuery, overview: databaseOverviewQuery, rawTexts: invalidUtf8TextsQuery },
-  evaluate({ databases, overview, rawTexts }, database) {
-    const observed = findDatabase(databases, database)?.encoding ?? '';
-    if (observed !== 'SQL_ASCII') return pass(observed);
+  readsRows: true,
+  evaluate({ databases, overview, rawTexts }, database, { scans }) {
+    const encoding = findDatabase(databases, database)?.encoding ?? '';
+    if (encoding !== 'SQL_ASCII') return pass(encoding);
+    const scan = scans?.get(database);
+    const isUtf8 = scan !== undefined && scan.invalid.length === 0 && incompleteScan(scan) === undefined;
+    const observed = `${encoding}${scan === undefined ? '' : rowsNote(scan, isUtf8)}`;
+    const invalidTexts = objectsOf(scan?.invalid ?? []);
     const fix = {
       by: 'the data owner',
       text: `Correct the text that is not valid UTF-8, then move the data into a database created with ENCODING 'UTF8'.`,
@@ -34,18 +41,42 @@ export const encodingCheck = databaseCheck({
         },
       });
     }
-    if (presetDatabases.includes(database) && overview.tables > 0) {
+    const isPreset = presetDatabases.includes(database) && overview.tables > 0;
+    if (isPreset && isUtf8) {
+      return warn(observed, {
+        required: 'UTF8',
+        detail: `The target already has a database "${database}" with the encoding UTF8. SQL_ASCII accepts any bytes, and a text that is written later and is not valid UTF-8 stops the migration.`,
+        fix,
+      });
+    }
+    if (isPreset) {
       return fail(['continuous', 'dump'], observed, {
         required: 'UTF8',
         detail: `The target already has a database "${database}" with the encoding UTF8. Bytes that are not valid UTF-8 stop the copy: invalid byte sequence for encoding "UTF8": 0xff.`,
+        ...invalidTexts,
         fix,
       });
     }
     return warn(observed, {
       required: 'UTF8',
       detail:
-        'The encoding SQL_ASCII accepts any bytes. A database that the migration creates on the target has the encoding SQL_ASCII too; in an existing UTF8 database the copy stops: invalid byte sequence for encoding "UTF8": 0xff.',
+        'The encoding SQL_ASCII accepts any bytes. A database that the migration creates on the target has the encoding SQL_ASCII too; in an existing UTF8 database the copy stops at bytes that are not valid UTF-8: invalid byte sequence for encoding "UTF8": 0xff.',
+      ...invalidTexts,
       fix,
     });
   },
 });
+
+function rowsNote({ invalid }: ScannedDatabase, isUtf8: boolean): string {
+  if (isUtf8) return ', and every row that was read is valid UTF-8';
+  return invalid.length === 0 ? '' : `; ${pluralize(invalid.length, 'column')} not valid UTF-8`;
+}
+
+function objectsOf(invalid: readonly InvalidColumn[]): { readonly objects?: readonly string[] } {
+  if (invalid.length === 0) return {};
+  return {
+    objects: firstListedObjects(invalid).map(
+      ({ table, column, rows }) => `${column} of ${table} (${pluralize(rows, 'row')} not valid UTF-8)`,
+    ),
+  };
+}

@@ -1,5 +1,7 @@
-import { pass, unknown } from '../../finding.ts';
+import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
+import { incompleteScan } from '../deep/scan-of-database.ts';
+import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { ownerLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
@@ -11,19 +13,41 @@ export const largeValuesCheck = databaseCheck({
   headline: 'A row may be longer than 1 GB',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { large: largeValuesQuery },
-  evaluate({ large }, database) {
+  readsRows: true,
+  evaluate({ large: suspected }, database, { scans }) {
+    const scan = scans?.get(database);
+    const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
+    if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
+    if (scan !== undefined && incompleteScan(scan) === undefined)
+      return pass(`no long row, the longest one has ${binarySizeText(scan.longestRow?.bytes ?? 0)}`);
+    const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
+    const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
     if (large.length === 0) return pass('no long row, according to the sizes of TOAST tables');
     return {
       ...unknown(`${pluralize(large.length, 'table')} with long values, and the rows were not read`),
       premise: 'no row is longer than 1 GB',
+      settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
       detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${ownerLengthQueries(large)}${unlistedNote(large)}`,
       objects: firstListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',
-        text: 'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files. If no such row exists, use --accept large-values.',
+        text: `${splitValues} If no such row exists, use --accept large-values.`,
       },
     };
   },
 });
+
+const splitValues =
+  'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
+
+function tooLargeRows(tables: readonly UnreadTable[], database: string): CheckOutcome {
+  return fail(['continuous', 'dump'], `${pluralize(tables.length, 'table')} with a row that is too long`, {
+    headline: 'A row is longer than 1 GB',
+    required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
+    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${unlistedNote(tables)}`,
+    objects: firstListedObjects(tables).map(({ table, message }) => `${table} (${message})`),
+    fix: { database, by: 'the owner of the tables', text: splitValues },
+  });
+}

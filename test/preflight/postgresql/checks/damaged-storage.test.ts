@@ -6,7 +6,7 @@ import type { StorageDamage } from '../../../../src/preflight/postgresql/queries
 import { damageFirstPage } from '../../../fixtures/damage-page.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
-import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
 const both = 'fail continuous+dump';
@@ -26,6 +26,28 @@ test.each([
   const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
+});
+
+const counted = { checksumFailures: 2, lastFailure: '2026-11-22 08:00:00' };
+const damagedTable = { table: 'public.t', reason: 'damaged', message: 'invalid page in block 5' } as const;
+const lockedTable = { table: 'public.u', reason: 'locked', message: '' } as const;
+
+test.each([
+  { what: 'every row was read', damage: {}, scan: {}, verdict: 'pass' },
+  { what: 'a damaged table', damage: {}, scan: { unread: [damagedTable, lockedTable] }, verdict: both },
+  { what: 'failures elsewhere', damage: counted, scan: {}, verdict: 'warn' },
+  {
+    what: 'failures, and a table that was not read',
+    damage: counted,
+    scan: { unread: [lockedTable] },
+    verdict: 'unknown',
+  },
+  { what: 'failures, and no table was listed', damage: counted, scan: { failure: 'denied' }, verdict: 'unknown' },
+])('with --deep, $what: $verdict', ({ damage, scan, verdict }) => {
+  const all: StorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
+  const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', ...deepRun(scan));
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
 });
 
 describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { encodingCheck } from '../../../../src/preflight/postgresql/checks/encoding.ts';
 import { databaseOverviewQuery } from '../../../../src/preflight/postgresql/queries/database-overview.ts';
-import { database, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { expectOutcomeText } from '../expect-text.ts';
+import { database, preflightOptions, scannedDatabase, short, sourceFacts } from '../facts.ts';
 
 test.each([
   { name: 'd1', is: 'UTF8', tables: 1, verdict: 'pass' },
@@ -17,4 +18,26 @@ test.each([
     rawTexts: [],
   };
   expect(short(encodingCheck.evaluate(facts, name, sourceFacts(), preflightOptions()))).toBe(verdict);
+});
+
+const invalid = [{ table: 'public.t', column: 'x', rows: 3 }];
+const unread = [{ table: 'public.u', reason: 'locked', message: '' }] as const;
+
+test.each([
+  { name: 'd1', what: 'valid UTF-8', scan: {}, verdict: 'warn' },
+  { name: 'd1', what: 'other bytes', scan: { invalid }, verdict: 'warn' },
+  { name: 'd1', what: 'an unread table', scan: { unread }, verdict: 'warn' },
+  { name: 'postgres', what: 'valid UTF-8', scan: {}, verdict: 'warn' },
+  { name: 'postgres', what: 'other bytes', scan: { invalid }, verdict: 'fail continuous+dump' },
+  { name: 'postgres', what: 'an unread table', scan: { unread }, verdict: 'fail continuous+dump' },
+])('with --deep, $name with $what in SQL_ASCII: $verdict', ({ name, scan, verdict }) => {
+  const values = {
+    databases: [database(name, { encoding: 'SQL_ASCII' })],
+    overview: { ...databaseOverviewQuery.absent, tables: 1 },
+    rawTexts: [],
+  };
+  const scans = new Map([[name, scannedDatabase({ encoding: 'SQL_ASCII', ...scan })]]);
+  const outcome = encodingCheck.evaluate(values, name, sourceFacts({ scans }), preflightOptions());
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
 });

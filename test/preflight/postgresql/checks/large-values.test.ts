@@ -3,7 +3,7 @@ import { largeValuesCheck } from '../../../../src/preflight/postgresql/checks/la
 import { largeValuesQuery } from '../../../../src/preflight/postgresql/queries/large-values.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
-import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { queryRows } from '../query-rows.ts';
 
 const table = { table: 'public.t', bytes: 700 * 1024 ** 2, binaries: ['data'], texts: ['"Title"'] };
@@ -18,6 +18,26 @@ test('a TOAST table that can hold such a row leaves it open, with the query for 
   expect(outcome.detail).toContain(
     `SELECT count(*) FROM ONLY "public"."t" WHERE coalesce(2 * octet_length("data")::bigint, 0) + coalesce(octet_length("Title"::text)::bigint, 0) >= 1073741824;`,
   );
+});
+
+const tooLong = { table: 'public.t', reason: 'row_too_large', message: 'invalid memory alloc request size' } as const;
+const locked = { table: 'public.t', reason: 'locked', message: '' } as const;
+
+test.each([
+  { what: 'every row was read', large: [table], scan: {}, verdict: 'pass' },
+  { what: 'a row is too long', large: [], scan: { unread: [tooLong] }, verdict: 'fail continuous+dump' },
+  { what: 'the table was not read', large: [table], scan: { unread: [locked] }, verdict: 'unknown' },
+  {
+    what: 'another table was not read',
+    large: [table],
+    scan: { unread: [{ ...locked, table: 'public.u' }] },
+    verdict: 'pass',
+  },
+  { what: 'no table was listed', large: [table], scan: { failure: 'denied' }, verdict: 'unknown' },
+])('with --deep, $what: $verdict', ({ large, scan, verdict }) => {
+  const outcome = largeValuesCheck.evaluate({ large }, 'd1', ...deepRun(scan));
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
 });
 
 test('a small database is not queried', () => {

@@ -1,0 +1,58 @@
+import { type CheckOutcome, fail, info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import type { UncheckedKey } from '../deep/comparable-keys.ts';
+import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
+import type { DuplicateKeys } from '../deep/scanned-rows.ts';
+import { reasonText } from '../deep/unread-reason.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { ownerDuplicateQueries } from '../owner-queries.ts';
+import { pluralize } from '../units.ts';
+
+export const duplicateKeysCheck = databaseCheck({
+  id: 'duplicate-keys',
+  title: 'no unique index has equal keys',
+  headline: 'Rows have equal keys under a unique index',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {},
+  readsRows: true,
+  evaluate(_values, database, facts, options) {
+    const read = scanOfDatabase(database, facts, options);
+    if ('outcome' in read) return read.outcome;
+    const { duplicates, unchecked, comparedKeys } = read.scan;
+    if (duplicates.length > 0) return found(duplicates, unchecked, database);
+    const incomplete = incompleteScan(read.scan);
+    const compared = pluralize(comparedKeys, 'unique index', 'unique indexes');
+    if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
+    if (unchecked.length === 0) return pass(compared);
+    return info(`${compared} compared, ${unchecked.length} not compared`, {
+      headline: 'The keys of a unique index were not compared',
+      ...listed(unchecked),
+    });
+  },
+});
+
+function found(
+  duplicates: readonly DuplicateKeys[],
+  unchecked: readonly UncheckedKey[],
+  database: string,
+): CheckOutcome {
+  const other = listed(unchecked).detail;
+  return fail(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
+    required: 'none',
+    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${ownerDuplicateQueries(duplicates)}${unlistedNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
+    objects: firstListedObjects(duplicates).map(
+      ({ index, table, keys, rows }) => `${index} on ${table} (${pluralize(keys, 'key')} in ${pluralize(rows, 'row')})`,
+    ),
+    fix: {
+      database,
+      by: 'the data owner',
+      text: 'Change or delete the rows that have the same key, then rebuild the index with REINDEX.',
+    },
+  });
+}
+
+function listed(unchecked: readonly UncheckedKey[]): { readonly detail?: string } {
+  if (unchecked.length === 0) return {};
+  const names = firstListedObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
+  return { detail: `Keys not compared: ${names.join(', ')}.${unlistedNote(unchecked)}` };
+}

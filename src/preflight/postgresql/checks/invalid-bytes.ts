@@ -1,0 +1,33 @@
+import { fail, info, pass } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { encodingKind } from '../deep/byte-validator.ts';
+import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { pluralize } from '../units.ts';
+
+export const invalidBytesCheck = databaseCheck({
+  id: 'invalid-bytes',
+  title: 'every text is valid in the encoding of the database',
+  headline: 'A text is not valid in the encoding of the database',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {},
+  readsRows: true,
+  evaluate(_values, database, facts, options) {
+    const read = scanOfDatabase(database, facts, options);
+    if ('outcome' in read) return read.outcome;
+    const { encoding, invalid, rows } = read.scan;
+    const kind = encodingKind(encoding);
+    if (kind === 'any bytes') return pass(`${encoding} has no invalid bytes`);
+    if (kind === 'unknown')
+      return info(`not checked in ${encoding}`, { headline: 'The bytes of texts were not checked in this encoding' });
+    if (invalid.length === 0) return incompleteScan(read.scan) ?? pass(pluralize(rows, 'row'));
+    return fail(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
+      required: 'none',
+      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${unlistedNote(invalid)}`,
+      objects: firstListedObjects(invalid).map(
+        ({ table, column, rows: count }) => `${column} of ${table} (${pluralize(count, 'row')})`,
+      ),
+      fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },
+    });
+  },
+});

@@ -1,0 +1,53 @@
+import { type CheckOutcome, pass, skip, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { scanOfDatabase } from '../deep/scan-of-database.ts';
+import type { UnreadTable } from '../deep/scanned-rows.ts';
+import { cannotBeCopied, reasonText, type UnreadReason } from '../deep/unread-reason.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { pluralize } from '../units.ts';
+
+export const unreadTablesCheck = databaseCheck({
+  id: 'unread-tables',
+  title: 'every row was read',
+  headline: 'Tables were not read',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {},
+  readsRows: true,
+  evaluate(_values, database, facts, options) {
+    const read = scanOfDatabase(database, facts, options);
+    if ('outcome' in read) return read.outcome;
+    const { failure, unread, tables, rows } = read.scan;
+    if (failure !== undefined) return { ...unknown(failure, readAgain), settledBy: '--deep' };
+    const others = unread.filter(({ reason }) => !cannotBeCopied(reason));
+    if (others.length > 0) return notRead(others);
+    if (unread.length > 0) return skip(`${pluralize(unread.length, 'table')} with rows that cannot be read`);
+    return pass(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
+  },
+});
+
+const readAgain = { text: 'Run the preflight again with --deep.' };
+
+function notRead(tables: readonly UnreadTable[]): CheckOutcome {
+  const reasons = [...new Set(tables.map(({ reason }) => reason))];
+  return {
+    ...unknown(`${pluralize(tables.length, 'table')}: ${reasons.map(reasonText).join(', ')}`, {
+      text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
+    }),
+    premise: 'the tables that were not read can be copied',
+    settledBy: '--deep',
+    required: 'every table',
+    detail: `The server refused to send the rows, or the reading ended before the last one.${unlistedNote(tables)}`,
+    objects: firstListedObjects(tables).map(
+      ({ table, reason, message }) => `${table} (${reasonText(reason)}: ${message})`,
+    ),
+  };
+}
+
+const fixes: Readonly<Partial<Record<UnreadReason, string>>> = {
+  no_privilege: 'Grant the role SELECT on the tables, or the role pg_read_all_data.',
+  row_security: 'Read them as a role with BYPASSRLS.',
+  dropped_or_changed: 'Run the preflight again with --deep while no table is created, altered or dropped.',
+  locked: 'Run the preflight again with --deep when no session holds an ACCESS EXCLUSIVE lock on them.',
+  recovery_conflict: 'Read the primary, or raise max_standby_streaming_delay of the standby.',
+  time_limit: 'Run the preflight again with a longer --deep-timeout, or a higher --deep-rate.',
+};

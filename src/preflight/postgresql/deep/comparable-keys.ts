@@ -1,0 +1,104 @@
+import { typeOid } from '../../../postgresql/catalog-oids.ts';
+import type { TableToRead } from '../queries/tables-to-read.ts';
+import type { KeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
+import type { ScannedKey } from './row-scanner.ts';
+
+/** Why the keys of a unique index are not compared. */
+export type UncheckedKeyReason =
+  | 'expression'
+  | 'partial_index'
+  | 'access_method'
+  | 'operator_class'
+  | 'collation'
+  | 'type'
+  | 'generated_column'
+  | 'too_many_rows'
+  | 'table_not_read';
+
+/** A unique index whose keys were not compared. */
+export interface UncheckedKey {
+  readonly index: string;
+  readonly table: string;
+  readonly reason: UncheckedKeyReason;
+}
+
+export interface ComparableKey extends ScannedKey {
+  readonly index: string;
+  /** Of its columns, as the catalog has them. */
+  readonly names: readonly string[];
+}
+
+/** How the rows of a table are read. */
+export interface TableScanPlan {
+  /** Names of the columns in the order of COPY: those of keys first. */
+  readonly columns: readonly string[];
+  /** How many of them belong to keys. */
+  readonly keyColumns: number;
+  readonly keys: readonly ComparableKey[];
+  readonly unchecked: readonly UncheckedKey[];
+}
+
+/** @param indexes the unique indexes of the table */
+export function planTableScan({ table, columns }: TableToRead, indexes: readonly UniqueIndex[]): TableScanPlan {
+  const judged = indexes.map((index) => ({ index, reason: obstacleOf(index, columns) }));
+  const comparable = judged.filter(({ reason }) => reason === undefined).map(({ index }) => index);
+  const inKeys = [...new Set(comparable.flatMap(({ key }) => key.map(({ number }) => number)))];
+  const others = [...columns.keys()].filter((number) => !inKeys.includes(number));
+  return {
+    columns: [...inKeys, ...others].flatMap((number) => columns.get(number) ?? []),
+    keyColumns: inKeys.length,
+    keys: comparable.map(({ index, key, nullsEqual }) => ({
+      index,
+      nullsEqual,
+      names: key.flatMap(({ number }) => columns.get(number) ?? []),
+      columns: key.map(({ number }) => inKeys.indexOf(number)),
+    })),
+    unchecked: judged.flatMap(({ index, reason }) =>
+      reason === undefined ? [] : [{ index: index.index, table, reason }],
+    ),
+  };
+}
+
+function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedKeyReason | undefined {
+  if (!index.isBtree) return 'access_method';
+  if (index.isPartial) return 'partial_index';
+  if (index.hasExpression) return 'expression';
+  // COPY cannot read them, and system columns are no part of it.
+  if (index.key.some(({ number }) => !columns.has(number))) return 'generated_column';
+  if (index.key.some(({ comparedType }) => comparedType === 0)) return 'operator_class';
+  if (index.key.some(({ isDeterministic }) => !isDeterministic)) return 'collation';
+  return index.key.every(isEqualByBytes) ? undefined : 'type';
+}
+
+/**
+ * Two values are equal if, and only if, they have the same text. Not so for float (0 and -0), interval (24:00:00 and 1 day),
+ * jsonb, arrays, ranges and composites; for numeric and character only with a fixed scale or length.
+ */
+function isEqualByBytes({ comparedType, typeModifier }: KeyColumn): boolean {
+  if (comparedType === typeOid.numeric || comparedType === typeOid.bpchar) return typeModifier >= 0;
+  return typesEqualByBytes.has(comparedType);
+}
+
+const typesEqualByBytes: ReadonlySet<number> = new Set([
+  typeOid.bool,
+  typeOid.bytea,
+  typeOid.char,
+  typeOid.name,
+  typeOid.int8,
+  typeOid.int2,
+  typeOid.int4,
+  typeOid.text,
+  typeOid.oid,
+  typeOid.macaddr8,
+  typeOid.macaddr,
+  typeOid.inet,
+  typeOid.date,
+  typeOid.time,
+  typeOid.timestamp,
+  typeOid.timestamptz,
+  typeOid.bit,
+  typeOid.varbit,
+  typeOid.uuid,
+  typeOid.pg_lsn,
+  typeOid.anyenum,
+]);

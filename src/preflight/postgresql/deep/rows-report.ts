@@ -1,0 +1,41 @@
+import type { RowsReport } from '../../report.ts';
+import type { ScannedDatabase } from './scanned-rows.ts';
+
+/**
+ * What was read of the rows, for the report.
+ * @param scans by database; undefined: without `--deep`
+ * @param databases that are to be migrated; one without a scan was not reached
+ */
+export function describeReadRows(
+  scans: ReadonlyMap<string, ScannedDatabase> | undefined,
+  databases: readonly string[],
+): RowsReport {
+  if (scans === undefined) return { state: 'not_read' };
+  const all = databases.map((database) => ({ database, scan: scans.get(database) }));
+  const sum = (of: (scan: ScannedDatabase) => number) =>
+    all.reduce((total, { scan }) => total + (scan ? of(scan) : 0), 0);
+  const [longest] = all
+    .flatMap(({ database, scan }) =>
+      scan?.longestSnapshot === undefined ? [] : [{ database, ...scan.longestSnapshot }],
+    )
+    .sort((a, b) => b.milliseconds - a.milliseconds);
+  const notRead = all.flatMap(({ database, scan }) => {
+    if (scan === undefined) return [{ database, reason: 'not_reached', message: 'the database was not reached' }];
+    if (scan.failure !== undefined) return [{ database, reason: 'not_listed', message: scan.failure }];
+    return scan.unread.map(({ table, reason, message }) => ({ database, table, reason, message }));
+  });
+  return {
+    state: notRead.length === 0 ? 'read' : 'partly_read',
+    tables: sum(({ tables }) => tables),
+    rows: sum(({ rows }) => rows),
+    bytes: sum(({ bytes }) => bytes),
+    ...(longest === undefined
+      ? {}
+      : { longest_snapshot: { ...longest, milliseconds: Math.ceil(longest.milliseconds) } }),
+    not_read: notRead,
+    keys_not_compared: all.flatMap(
+      ({ database, scan }) =>
+        scan?.unchecked.map(({ index, table, reason }) => ({ database, table, index, reason })) ?? [],
+    ),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Finding } from '../../finding.ts';
+import type { QueryResults } from '../../query.ts';
+import type { EngineRun } from '../../run.ts';
+import type { PostgresqlCheck } from '../check.ts';
+import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
+import type { PostgresqlDatabase } from '../queries/databases.ts';
+import type { QueryDatabaseOptions } from '../query-database.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { scanSource } from './scan-source.ts';
+
+export interface ScanAndEvaluateOptions {
+  readonly run: Pick<EngineRun<unknown>, 'options' | 'cancelled' | 'onRead'>;
+  readonly facts: PostgresqlSourceFacts;
+  readonly known: readonly PostgresqlDatabase[];
+  readonly query: QueryDatabaseOptions;
+  readonly checks: readonly PostgresqlCheck[];
+  /** By database. Those of the checks of rows are replaced. */
+  readonly findings: Map<string, readonly Finding[]>;
+}
+
+/** The checks that are evaluated again after the rows were read. */
+export function checksOfRows(checks: readonly PostgresqlCheck[]): readonly PostgresqlCheck[] {
+  return checks.filter((check) => check.scope === 'database' && check.readsRows === true);
+}
+
+/**
+ * Reads the rows of the databases that were reached, and evaluates the checks of rows. Without `--deep` it does nothing.
+ * @param results by database, for the checks of rows
+ */
+export async function scanAndEvaluate(
+  results: ReadonlyMap<string, QueryResults>,
+  { run, facts, known, query, checks, findings }: ScanAndEvaluateOptions,
+): Promise<PostgresqlSourceFacts['scans']> {
+  const { options, cancelled, onRead } = run;
+  const { deep } = options;
+  if (deep === undefined) return undefined;
+  const reached = [...results.keys()].filter((name) => facts.access.get(name)?.kind === 'entered').sort();
+  const databases = reached.map((name) => ({
+    name,
+    encoding: known.find((database) => database.name === name)?.encoding ?? '',
+  }));
+  const scans = await scanSource(databases, { deep, query, cancelled, onRead });
+  for (const [name, own] of results) {
+    const again = evaluateDatabaseChecks(checksOfRows(checks), own, name, { ...facts, scans }, options);
+    const byId = new Map(again.map((finding) => [finding.id, finding]));
+    const before = findings.get(name) ?? [];
+    findings.set(
+      name,
+      before.map((finding) => byId.get(finding.id) ?? finding),
+    );
+  }
+  return scans;
+}

@@ -1,0 +1,61 @@
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../../platform/host.ts';
+import { timeoutSignal } from '../../../platform/timeout-signal.ts';
+import type { DeepReadOptions } from '../../preflight-options.ts';
+import { createReadRateLimiter } from '../../read-rate-limiter.ts';
+import type { ReadProgress } from '../../run.ts';
+import type { QueryDatabaseOptions } from '../query-database.ts';
+import { scanDatabase } from './scan-database.ts';
+import type { ScannedDatabase } from './scanned-rows.ts';
+
+export interface ScanSourceOptions {
+  readonly deep: DeepReadOptions;
+  /** Without its signal, which ends with the deadline of the queries. */
+  readonly query: Omit<QueryDatabaseOptions, 'signal'>;
+  /** Aborted when the user cancels. */
+  readonly cancelled: AbortSignal | undefined;
+  readonly onRead: (progress: ReadProgress) => void;
+  /** For the rate and the durations: the time of the system may be changed meanwhile (default: performance.now). */
+  readonly monotonic?: Clock;
+}
+
+function monotonicClock({ sleep }: Clock): Clock {
+  return { now: () => performance.now(), sleep };
+}
+
+/** Milliseconds between two reports of the progress. */
+const reportInterval = 200;
+
+/** Reads the rows of the databases, one table after the other. The limit of the rate is that of all tables together. */
+export async function scanSource(
+  databases: readonly { readonly name: string; readonly encoding: string }[],
+  { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: ScanSourceOptions,
+): Promise<ReadonlyMap<string, ScannedDatabase>> {
+  const expired = deep.timeout === undefined ? [] : [timeoutSignal(deep.timeout)];
+  const signal = AbortSignal.any([...expired, ...(cancelled === undefined ? [] : [cancelled])]);
+  const limiter = createReadRateLimiter(deep.bytesPerSecond, monotonic, signal);
+  const seeds = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
+  const found = new Map<string, ScannedDatabase>();
+  let progress: ReadProgress = { bytes: 0, database: '', table: '', position: 0, tables: 0 };
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  const pace = (bytes: number) => {
+    progress = { ...progress, bytes: progress.bytes + bytes };
+    const now = monotonic.now();
+    if (now - reportedAt >= reportInterval) {
+      reportedAt = now;
+      onRead(progress);
+    }
+    return limiter.take(bytes);
+  };
+  for (const { name, encoding } of databases) {
+    const scan = await scanDatabase(name, encoding, {
+      ...{ query: { ...query, signal }, seeds, pace, now: monotonic.now },
+      onTable(table, position, tables) {
+        progress = { bytes: progress.bytes, database: name, table, position, tables };
+        onRead(progress);
+      },
+    });
+    found.set(name, scan);
+  }
+  return found;
+}

@@ -1,0 +1,109 @@
+import type { PostgresqlSession } from '../../../postgresql/connection.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
+import { type ReadTableOptions, readTable, textFormatSettings } from '../../../postgresql/read-table.ts';
+import type { TableToRead } from '../queries/tables-to-read.ts';
+import type { TableScanPlan } from './comparable-keys.ts';
+import { type ComparedKeys, compareKeys, type ReadKeys, uncheckedKeys } from './compare-keys.ts';
+import { createKeyHashes } from './key-hashes.ts';
+import {
+  createRowScanner,
+  passWholeRows,
+  type RowScanner,
+  type RowScannerOptions,
+  type ScannedRows,
+} from './row-scanner.ts';
+import type { ScannedTable } from './scanned-rows.ts';
+import { unreadReasonOf } from './unread-reason.ts';
+
+export interface ScanTableOptions extends Pick<ReadTableOptions, 'version' | 'pace' | 'onSend'> {
+  /** The encoding that the rows must be valid in; undefined: they are not checked. */
+  readonly encoding: string | undefined;
+  /** Random, for the hashes of keys. */
+  readonly seeds: readonly [number, number];
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** Bytes for the keys of one table (default: 256 MiB). */
+  readonly keyMemory?: number;
+}
+
+type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
+
+/**
+ * Reads the rows of a table in one transaction. Only if keys have equal hashes, their columns are read again. A table that
+ * cannot be read is a result. `isLost`: the session is closed.
+ */
+export async function scanTable(
+  session: ReadingSession,
+  table: TableToRead,
+  plan: TableScanPlan,
+  options: ScanTableOptions,
+): Promise<{ readonly scan: ScannedTable; readonly isLost: boolean }> {
+  const { version, pace, onSend, now, seeds, encoding, keyMemory = defaultKeyMemory } = options;
+  // Without a conversion the bytes arrive as they are stored.
+  const settings = { ...textFormatSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
+  let bytes = 0;
+  let milliseconds = 0;
+  let error: QueryError | undefined;
+  const read = async (
+    columns: readonly string[],
+    scanned: Omit<RowScannerOptions, 'seeds'>,
+    asReceived: (add: RowScanner['add']) => RowScanner['add'] = (add) => add,
+  ): Promise<ScannedRows> => {
+    const scanner = createRowScanner({ ...scanned, seeds });
+    const visit = asReceived(scanner.add);
+    const began = now();
+    try {
+      error = await readTable(session, { schema: table.schema, name: table.name, columns }, visit, {
+        ...{ version, settings },
+        ...(pace === undefined ? {} : { pace }),
+        ...(onSend === undefined ? {} : { onSend }),
+      });
+    } catch (failure) {
+      if (!(failure instanceof QueryError)) throw failure;
+      error = failure;
+    }
+    bytes += scanner.found.bytes;
+    milliseconds = Math.max(milliseconds, now() - began);
+    return scanner.found;
+  };
+  const hashes = plan.keys.map(() => createKeyHashes(keyMemory / plan.keys.length));
+  const { keyColumns, keys } = plan;
+  const found = await read(plan.columns, {
+    ...{ keyColumns, keys, encoding },
+    onKey: (key, high, low) => hashes[key]!.add(high, low),
+  });
+  const readKeys: ReadKeys = async (onKey) => {
+    await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, passWholeRows);
+    return error === undefined;
+  };
+  const compared: ComparedKeys =
+    error === undefined
+      ? await compareKeys(table.table, keys, hashes, readKeys)
+      : { duplicates: [], unchecked: uncheckedKeys(table.table, keys, 'table_not_read') };
+  return {
+    isLost: error?.lost === true,
+    scan: {
+      table: table.table,
+      rows: found.rows,
+      longestRow: found.longestRow,
+      bytes,
+      milliseconds,
+      unread: unreadTable(table, error),
+      invalid: [...found.invalid].map(([column, rows]) => ({
+        table: table.table,
+        column: plan.columns[column] ?? '',
+        rows,
+      })),
+      comparedKeys: keys.length - compared.unchecked.length,
+      duplicates: compared.duplicates,
+      unchecked: [...plan.unchecked, ...compared.unchecked],
+    },
+  };
+}
+
+const defaultKeyMemory = 256 * 2 ** 20;
+
+function unreadTable(table: TableToRead, error: QueryError | undefined): ScannedTable['unread'] {
+  if (error === undefined) return undefined;
+  return { table: table.table, reason: unreadReasonOf(error, table), message: error.message };
+}

@@ -1,0 +1,93 @@
+import type { UncheckedKey } from './comparable-keys.ts';
+import type { UnreadReason } from './unread-reason.ts';
+
+/** A table that was not read to its end. */
+export interface UnreadTable {
+  readonly table: string;
+  readonly reason: UnreadReason;
+  /** Of the server. */
+  readonly message: string;
+}
+
+/** Rows of a column that are not valid in the encoding that was checked. */
+export interface InvalidColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly rows: number;
+}
+
+/** Keys that occur in several rows although the index is unique. */
+export interface DuplicateKeys {
+  readonly index: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly keys: number;
+  /** Rows with one of these keys. */
+  readonly rows: number;
+}
+
+/** What one pass over the rows of a table found. */
+export interface ScannedTable {
+  readonly table: string;
+  readonly rows: number;
+  /** As COPY sends them, those of repeated readings included. */
+  readonly bytes: number;
+  readonly longestRow: number;
+  /** Of the longest transaction. */
+  readonly milliseconds: number;
+  readonly unread: UnreadTable | undefined;
+  readonly invalid: readonly InvalidColumn[];
+  /** Unique indexes whose keys were compared. */
+  readonly comparedKeys: number;
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedKey[];
+}
+
+/** The same of all tables of a database. */
+export interface ScannedDatabase {
+  /** Of the database, as pg_encoding_to_char() names it. */
+  readonly encoding: string;
+  /** Why its tables could not be listed; undefined: they were. */
+  readonly failure: string | undefined;
+  readonly tables: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly longestRow: { readonly table: string; readonly bytes: number } | undefined;
+  readonly longestSnapshot: { readonly table: string; readonly milliseconds: number } | undefined;
+  readonly unread: readonly UnreadTable[];
+  readonly invalid: readonly InvalidColumn[];
+  readonly comparedKeys: number;
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedKey[];
+}
+
+/** @param encoding of the database */
+export function combineScans(encoding: string, scans: readonly ScannedTable[]): ScannedDatabase {
+  const sum = (of: (scan: ScannedTable) => number) => scans.reduce((total, scan) => total + of(scan), 0);
+  const most = (of: (scan: ScannedTable) => number) =>
+    scans.reduce<ScannedTable | undefined>(
+      (best, scan) => (best === undefined || of(scan) > of(best) ? scan : best),
+      undefined,
+    );
+  const longest = most(({ longestRow }) => longestRow);
+  const slowest = most(({ milliseconds }) => milliseconds);
+  return {
+    encoding,
+    failure: undefined,
+    tables: scans.length,
+    rows: sum(({ rows }) => rows),
+    bytes: sum(({ bytes }) => bytes),
+    longestRow: longest === undefined ? undefined : { table: longest.table, bytes: longest.longestRow },
+    longestSnapshot: slowest === undefined ? undefined : { table: slowest.table, milliseconds: slowest.milliseconds },
+    unread: scans.flatMap(({ unread }) => unread ?? []),
+    invalid: scans.flatMap(({ invalid }) => invalid),
+    comparedKeys: sum(({ comparedKeys }) => comparedKeys),
+    duplicates: scans.flatMap(({ duplicates }) => duplicates),
+    unchecked: scans.flatMap(({ unchecked }) => unchecked),
+  };
+}
+
+/** A database whose tables could not be listed. */
+export function failedScan(encoding: string, failure: string): ScannedDatabase {
+  return { ...combineScans(encoding, []), failure };
+}

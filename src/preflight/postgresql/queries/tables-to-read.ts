@@ -1,0 +1,69 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { isCopiedColumnSql } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A table whose rows `--deep` reads. */
+export interface TableToRead {
+  readonly oid: number;
+  /** Qualified and quoted. */
+  readonly table: string;
+  /** Names as the catalog has them. */
+  readonly schema: string;
+  readonly name: string;
+  /** The copied columns, by number. */
+  readonly columns: ReadonlyMap<number, string>;
+  /** Policies apply to the role, so that COPY is refused. */
+  readonly isSecured: boolean;
+}
+
+/** Tables with rows of their own that a migration copies, those of extensions included. Sent for `--deep` only. */
+export const tablesToReadQuery: PostgresqlQuery<readonly TableToRead[]> = {
+  id: 'tables-to-read',
+  scope: 'database',
+  sql: (version) => `
+    SELECT
+      c.oid,
+      n.nspname,
+      c.relname,
+      quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+      row_security_active(c.oid) AS secured,
+      a.attnum,
+      a.attname
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedColumnSql(version)}
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relkind = 'r'
+      AND c.relpersistence <> 't'
+    ORDER BY n.nspname, c.relname, c.oid, a.attnum
+  `,
+  decode(rows) {
+    const tables = new Map<number, TableToRead & { readonly columns: Map<number, string> }>();
+    for (const row of rows) {
+      const oid = decodeNumber(row, 'oid');
+      const table = tables.get(oid) ?? {
+        oid,
+        table: decodeText(row, 'name'),
+        schema: decodeIdentifier(row, 'nspname'),
+        name: decodeIdentifier(row, 'relname'),
+        columns: new Map<number, string>(),
+        isSecured: decodeBoolean(row, 'secured'),
+      };
+      tables.set(oid, table);
+      if (row.attnum != null) table.columns.set(decodeNumber(row, 'attnum'), decodeIdentifier(row, 'attname'));
+    }
+    return [...tables.values()];
+  },
+  absent: [],
+  grant: grantMonitorRole,
+};
+
+/** Throws for what no name can be, so that the result counts as malformed. */
+function decodeIdentifier(row: PostgresqlRow, column: string): string {
+  const name = decodeText(row, column);
+  if (name === '' || name.includes('\0')) throw new TypeError('the server did not return a name');
+  return name;
+}

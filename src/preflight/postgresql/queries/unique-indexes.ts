@@ -1,0 +1,89 @@
+import { accessMethodOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeList, decodeNumber, decodeText } from './decode.ts';
+import { grantMonitorRole } from './grants.ts';
+
+/** A valid unique index of a table with rows of its own. */
+export interface UniqueIndex {
+  readonly index: string;
+  /** Object id of its table. */
+  readonly table: number;
+  readonly isBtree: boolean;
+  readonly hasExpression: boolean;
+  /** It holds only the rows that satisfy a condition. */
+  readonly isPartial: boolean;
+  readonly nullsEqual: boolean;
+  readonly key: readonly KeyColumn[];
+}
+
+export interface KeyColumn {
+  /** Number of the column in its table; 0: an expression. */
+  readonly number: number;
+  /** The type that the operator class compares; 0: a user defined the operator class. */
+  readonly comparedType: number;
+  /** Of the column, for example length or precision; -1: none, or those of a domain. */
+  readonly typeModifier: number;
+  /** Equal texts have equal bytes. */
+  readonly isDeterministic: boolean;
+}
+
+/** The columns after the key (INCLUDE) are not part of it. Sent for `--deep` only. */
+export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
+  id: 'unique-indexes',
+  scope: 'database',
+  sql: (version) => `
+    SELECT
+      i.indexrelid::regclass AS name,
+      i.indrelid AS table_oid,
+      x.relam = '${accessMethodOid.btree}' AS is_btree,
+      i.indexprs IS NOT NULL AS has_expression,
+      i.indpred IS NOT NULL AS is_partial,
+      ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'} AS nulls_equal,
+      k.numbers,
+      k.types,
+      k.modifiers,
+      k.deterministic
+    FROM pg_index i
+    JOIN pg_class x ON x.oid = i.indexrelid
+    JOIN pg_class c ON c.oid = i.indrelid
+    CROSS JOIN LATERAL (
+      SELECT
+        array_agg(i.indkey[p] ORDER BY p) AS numbers,
+        array_agg(CASE WHEN o.oid < '${firstNormalObjectId}' THEN o.opcintype ELSE 0 END ORDER BY p) AS types,
+        array_agg(coalesce(a.atttypmod, -1) ORDER BY p) AS modifiers,
+        array_agg(${version < 120_000 ? 'true' : 'coalesce(l.collisdeterministic, true)'} ORDER BY p) AS deterministic
+      FROM generate_series(0, ${version < 110_000 ? 'i.indnatts' : 'i.indnkeyatts'} - 1) p
+      JOIN pg_opclass o ON o.oid = i.indclass[p]
+      LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[p]
+      LEFT JOIN pg_collation l ON l.oid = i.indcollation[p]
+    ) k
+    WHERE i.indisunique
+      AND i.indisvalid
+      AND i.indrelid >= '${firstNormalObjectId}'
+      AND c.relkind = 'r'
+      AND c.relpersistence <> 't'
+    ORDER BY 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => {
+      const [types, modifiers, deterministic] = ['types', 'modifiers', 'deterministic'].map((name) =>
+        decodeList(row, name),
+      );
+      return {
+        index: decodeText(row, 'name'),
+        table: decodeNumber(row, 'table_oid'),
+        isBtree: decodeBoolean(row, 'is_btree'),
+        hasExpression: decodeBoolean(row, 'has_expression'),
+        isPartial: decodeBoolean(row, 'is_partial'),
+        nullsEqual: decodeBoolean(row, 'nulls_equal'),
+        key: decodeList(row, 'numbers').map((number, at) => ({
+          number: Number(number),
+          comparedType: Number(types?.[at]),
+          typeModifier: Number(modifiers?.[at]),
+          isDeterministic: deterministic?.[at] === 't',
+        })),
+      };
+    }),
+  absent: [],
+  grant: grantMonitorRole,
+};

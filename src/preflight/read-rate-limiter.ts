@@ -1,0 +1,32 @@
+import type { Clock } from '../platform/host.ts';
+
+/** Limits how fast bytes are read, of everything together that takes from it. */
+export interface ReadRateLimiter {
+  /** Counts bytes that were read. Returns a promise when the reader is too fast: it reads on when the promise is fulfilled. */
+  take(bytes: number): Promise<void> | undefined;
+}
+
+/** Milliseconds that a reader may be ahead: a shorter wait costs more than it delays. */
+const tolerance = 20;
+
+/** One timer runs at a time, however many rows arrive meanwhile. The promises are rejected when the signal is aborted. */
+export function createReadRateLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadRateLimiter {
+  let due = 0;
+  let waiting: Promise<void> | undefined;
+  const wait = async () => {
+    try {
+      for (let left = due - clock.now(); left > 0; left = due - clock.now()) await clock.sleep(left, signal);
+    } finally {
+      waiting = undefined;
+    }
+  };
+  return {
+    take(bytes) {
+      const now = clock.now();
+      // Time in which nothing was read is no credit for later.
+      due = Math.max(due, now) + (bytes / bytesPerSecond) * 1000;
+      if (due - now > tolerance) waiting ??= wait();
+      return waiting;
+    },
+  };
+}
