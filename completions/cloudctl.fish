@@ -15,7 +15,7 @@ function __cloudctl_complete
       case :folder
         string replace -r -- '^' "$option" (__fish_complete_directories "$path")
       case '*'
-        echo $line
+        printf '%s\n' $line
     end
   end
 end

@@ -1,5 +1,6 @@
 // `npm run truth`: compares the verdict of preflight with a real migration, on real servers. All cases; `-- --quick` the
-// half that `npm run test:all` runs, `-- --only NAME` the cases whose names contain NAME, `-- --page` writes docs/truth.md.
+// half that `npm run test:all` runs, `-- --only 'A|B'` the cases whose names contain A or B, `-- --page` writes docs/truth.md.
+// `-- --mutations N --seed S` runs N tables with random mutations of the catalog instead of the cases.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,13 @@ import { parseArgs } from 'node:util';
 import { root, run } from './run-vitest.mjs';
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, only: { type: 'string' }, page: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    only: { type: 'string' },
+    page: { type: 'boolean' },
+    mutations: { type: 'string' },
+    seed: { type: 'string' },
+  },
 });
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-truth-'));
 const file = join(folder, 'rows');
@@ -17,11 +24,13 @@ const env = {
   ...(values.quick ? {} : { CLOUDCTL_TEST_TRUTH: 'full' }),
   ...(values.only === undefined ? {} : { CLOUDCTL_TEST_TRUTH_ONLY: values.only }),
 };
+if (values.mutations !== undefined) process.exit(await runMutations(values));
 const names = { postgresql: 'PostgreSQL', redis: 'Redis' };
+const caseFiles = ['test/truth/postgresql.test.ts', 'test/truth/redis.test.ts', 'test/truth/row.test.ts'];
 const began = Date.now();
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const code = await run(process.execPath, [vitest, 'run', '--project', 'hard', 'test/truth'], { env });
+  const code = await run(process.execPath, [vitest, 'run', '--project', 'hard', ...caseFiles], { env });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   const rows = lines.map((line) => JSON.parse(line));
   const page = describe(rows, Math.round((Date.now() - began) / 60_000));
@@ -32,50 +41,100 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** The seed is printed, so that a run can be repeated. */
+function runMutations({ mutations, seed = String(Date.now() % 1_000_000) }) {
+  console.log(`${mutations} mutated tables, seed ${seed}`);
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const own = { ...process.env, CLOUDCTL_TEST_MUTATIONS: mutations, CLOUDCTL_TEST_MUTATION_SEED: seed };
+  return run(process.execPath, [vitest, 'run', '--project', 'hard', 'test/truth/mutations.test.ts'], { env: own });
+}
+
 function describe(rows, minutes) {
   const engines = ['postgresql', 'redis'].filter((engine) => rows.some((row) => row.engine === engine));
   const differing = rows.filter((row) => row.relation !== 'true' || row.disagreements.length > 0);
   return [
     '# Verdicts of preflight compared with real migrations',
-    'Each case is a real server with one defect. Three steps: the verdict of `db preflight`, the migration by the engine whatever the verdict is, and a comparison of source and target.\n\n- PostgreSQL: `continuous` is correct when every table was copied in time, all rows are equal on both sides, rows written after the start arrived, no statement of the application failed and no commit was delayed, not even while the target was away.\n- Redis: `continuous` is correct when every database has as many keys on both sides, a test key arrives in its own database, and the target accepts writes afterwards.\n- Where the continuous migration failed, the other method was tried too: the dump of PostgreSQL, the scan of Redis.\n- Cases named `fixed` first run the fix script of the report with psql or redis-cli. Verdict and result are those after it; the verdict must be the one that the report named, and the script must leave every row and key of the source as it is.\n- Versions of Redis and Valkey that are not installed are unpacked from packages of Debian (Redis 6.0 of bullseye, 8.0 of trixie, Valkey 9.1 of forky); none is replayed from recordings.',
+    'Each case is a real server with one defect. Three steps: the verdict of `db preflight`, the migration whatever the verdict is, and a comparison of source and target.\n\n- PostgreSQL sources are migrated by two engines, one after the other: the engine of the sandbox, and a plain one, because the real service need not do what the sandbox does. The plain engine is `pg_dump --schema-only | psql` of the target version with default options (owners and grants included, names quoted only where that version requires it), then CREATE SUBSCRIPTION. A verdict is true when it is the worse of the two results.\n- PostgreSQL: `continuous` is correct when every table was copied in time, all rows are equal on both sides, rows written after the start arrived, no statement of the application failed and no commit was delayed, not even while the target was away.\n- Redis: `continuous` is correct when every database has as many keys on both sides, a test key arrives in its own database, and the target accepts writes afterwards.\n- Where the continuous migration failed, the other method was tried too: the dump of PostgreSQL, the scan of Redis.\n- Cases named `fixed` first run the fix script of the report with psql or redis-cli. Verdict and result are those after it; the verdict must be the one that the report named, and the script must leave every row and key of the source as it is.\n- Versions of Redis and Valkey that are not installed are unpacked from packages of Debian (Redis 6.0 of bullseye, 8.0 of trixie, Valkey 9.1 of forky); none is replayed from recordings.\n- The verdicts are also compared on tables with random mutations of the catalog (`npm run truth -- --mutations N --seed S`); [decision 008](decisions/008-preflight-verdicts.md) has the figures.',
     `Generated by \`npm run truth -- --page\`: ${rows.length} cases in ${minutes} minutes.`,
-    ...engines.map((engine) =>
-      matrix(
-        engine,
-        rows.filter((row) => row.engine === engine),
-      ),
-    ),
+    ...migrators.flatMap(({ engine, title, result }) => {
+      const own = rows.filter((row) => row.engine === engine);
+      return own.length === 0 ? [] : [matrix(engine, title, own, result)];
+    }),
     '## Wrong verdicts',
     `${count(rows, 'false continuous')} false \`continuous\`, ${count(rows, 'false promise')} false verdicts for the other method, ${count(rows, 'false blocked')} false \`blocked\`, ${count(rows, 'not proven')} that the report called not proven.`,
     ...differing.map(
       (row) =>
-        `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\`${doubt(row)} was the verdict${blame(row)}, \`${row.truth}\` was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
+        `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\`${doubt(row)} was the verdict${blame(row)}, ${results(row)} was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
     ),
+    ...applicationSchemas(rows.filter(isApplicationSchema)),
     ...engines.flatMap((engine) => [
       `## All cases of ${names[engine]}`,
-      table(rows.filter((row) => row.engine === engine)),
+      table(rows.filter((row) => row.engine === engine && !isApplicationSchema(row))),
     ]),
   ]
     .join('\n\n')
     .concat('\n');
 }
 
-function matrix(engine, rows) {
+/** What migrates the sources of each engine, with its result in a row. */
+const migrators = [
+  { engine: 'postgresql', title: 'PostgreSQL, engine of the sandbox', result: (row) => row.truth },
+  { engine: 'postgresql', title: 'PostgreSQL, plain engine', result: (row) => row.plain },
+  { engine: 'redis', title: 'Redis', result: (row) => row.truth },
+];
+
+function results({ truth, plain = truth }) {
+  return plain === truth
+    ? `\`${truth}\``
+    : `\`${truth}\` with the engine of the sandbox and \`${plain}\` with the plain one`;
+}
+
+function matrix(engine, title, rows, result) {
   const methods = engine === 'redis' ? ['continuous', 'scan', 'blocked'] : ['continuous', 'dump', 'blocked'];
-  const of = (verdict, truth) => rows.filter((row) => row.verdict === verdict && row.truth === truth).length;
+  const of = (verdict, truth) => rows.filter((row) => row.verdict === verdict && result(row) === truth).length;
   return [
-    `| ${names[engine]}: verdict (rows) and result (columns) | ${methods.map((one) => (one === 'blocked' ? 'no method works' : one)).join(' | ')} |`,
+    `| ${title}: verdict (rows) and result (columns) | ${methods.map((one) => (one === 'blocked' ? 'no method works' : one)).join(' | ')} |`,
     `|---|${methods.map(() => '---:').join('|')}|`,
     ...methods.map((verdict) => `| ${verdict} | ${methods.map((truth) => of(verdict, truth)).join(' | ')} |`),
   ].join('\n');
 }
 
 function table(rows) {
+  const hasPlain = rows.some(({ plain }) => plain !== undefined);
+  const columns = ['case', 'versions', 'verdict', ...(hasPlain ? ['sandbox', 'plain'] : ['result']), 'how it ended'];
   const line = (row) =>
-    `| ${row.name} | ${row.versions} | ${row.verdict}${blame(row)}${doubt(row)} | ${row.truth} | ${shortened(row.course[0] ?? '')} |`;
-  return ['| case | versions | verdict | result | how it ended |', '|---|---|---|---|---|', ...rows.map(line)].join(
-    '\n',
-  );
+    [
+      row.name,
+      row.versions,
+      `${row.verdict}${blame(row)}${doubt(row)}`,
+      row.truth,
+      ...(hasPlain ? [row.plain] : []),
+      shortened(ending(row)),
+    ].join(' | ');
+  return [columns.join(' | '), columns.map(() => '---').join('|'), ...rows.map(line)]
+    .map((text) => `|${text.startsWith('---') ? text : ` ${text} `}|`)
+    .join('\n');
+}
+
+/** The prefix of the names in test/truth/postgresql/cases/application-schemas.ts. */
+const applicationPrefix = 'schema of an application: ';
+
+function isApplicationSchema({ name }) {
+  return name.startsWith(applicationPrefix);
+}
+
+function applicationSchemas(rows) {
+  if (rows.length === 0) return [];
+  return [
+    '## Schemas of public applications',
+    'Excerpts of the schemas of public applications, with rows, written after their documentation (`test/truth/schemas`). Nothing is fetched when they are loaded.',
+    table(rows.map((row) => ({ ...row, name: row.name.slice(applicationPrefix.length) }))),
+  ];
+}
+
+function ending({ course, plainCourse = [] }) {
+  if (course.length > 0) return course[0];
+  return plainCourse.length > 0 ? `plain engine: ${plainCourse[0]}` : '';
 }
 
 /** Removes what differs between runs and machines. */

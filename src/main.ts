@@ -3,7 +3,7 @@ import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts
 import { createPagedPrint } from './cli/paged-print.ts';
 import { runCommandLine } from './cli/program.ts';
 import { commandTree, overview } from './commands/index.ts';
-import { DamagedConfigError, readConfig } from './config/config-file.ts';
+import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
 import { rootAliases, rootReplacements } from './help-topics/similar-tools.ts';
@@ -29,7 +29,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       stdout: host.stdout,
       paged: (noPager) => createPagedPrint({ host, stdout: host.stdout, noPager }),
       env: host.env,
-      profileNames: () => [...readConfig(host.folders.config).profiles.keys()],
+      namesFrom: async (from, typed) =>
+        (await import('./context/completion-names.ts')).completionNames(host, from, typed),
       makeContext: async (globals) => {
         // Context.ts is loaded here because help does not need it.
         const { createContext } = await import('./context.ts');

@@ -12,6 +12,8 @@ export interface CommandSpec<C> {
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
   readonly examples?: readonly ExampleSpec[];
+  /** The columns that completion suggests for `--format`. */
+  readonly columns?: readonly { readonly name: string }[];
   readonly run: (context: C, args: ParsedArgs) => Promise<ExitCode>;
 }
 
@@ -43,8 +45,11 @@ export interface OptionSpec {
   readonly completion?: CompletionSource;
 }
 
-/** What completion suggests for a value that is not limited to `choices`. */
-export type CompletionSource = 'file' | 'folder' | 'profile' | readonly string[];
+/**
+ * What completion suggests for a value that is not limited to `choices`. `column`: the columns of the command; `from`: names
+ * that the program knows, such as those of profiles.
+ */
+export type CompletionSource = 'file' | 'folder' | 'column' | { readonly from: string } | readonly string[];
 
 export interface ExampleSpec {
   readonly text: string;

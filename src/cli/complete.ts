@@ -10,7 +10,7 @@ import type { HelpTopics } from './help-topic.ts';
 export async function completeCommandLine<C>(
   root: CommandGroup<C>,
   words: readonly string[],
-  profileNames: () => readonly string[],
+  namesFrom: NameSource,
   topics: HelpTopics = {},
 ): Promise<readonly string[]> {
   if (words[0] === 'help' && words.length === 2)
@@ -25,14 +25,15 @@ export async function completeCommandLine<C>(
   // Windows PowerShell cannot pass an empty argument to a program, so it passes a pair of quotes instead.
   const last = words.at(-1) ?? '';
   const typed = last === '""' ? '' : last;
+  const values = (spec: ValueSpec) => valuesOf(spec, cursor, namesFrom);
   // Bash splits `--output=json` into three words.
   if (cursor.option !== undefined)
-    return suggest(optionValues(cursor.option, profileNames), typed === '=' ? '' : typed);
+    return suggestValues(cursor.option, await values(cursor.option), typed === '=' ? '' : typed);
   if (!cursor.isEnded && typed.startsWith('-')) {
-    const [, flag, value = ''] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
-    if (flag === undefined) return suggest(await flagSuggestions(cursor.node), typed);
+    const [flag, value] = splitFlag(typed);
+    if (value === undefined) return suggest(await flagSuggestions(cursor.node), typed);
     const option = await findOption(cursor.node, flag);
-    return option === undefined ? [] : suggest(optionValues(option, profileNames), value, `${flag}=`);
+    return option === undefined ? [] : suggestValues(option, await values(option), value, `${flag}=`);
   }
   const { arguments: positionals = [] } = await specOf(cursor.node);
   const variadic = positionals.at(-1)?.variadic === true ? positionals.at(-1) : undefined;
@@ -40,11 +41,24 @@ export async function completeCommandLine<C>(
   return suggest(
     [
       ...(cursor.positionals === 0 && !cursor.isEnded ? commandSuggestions(cursor.node) : []),
-      ...(positional === undefined ? [] : valuesOf(positional, profileNames)),
+      ...(positional === undefined ? [] : await values(positional)),
     ],
     typed,
   );
 }
+
+/** The names of a source (`from` of CompletionSource). `typed` has the values of the options before the cursor. */
+export type NameSource = (
+  from: string,
+  typed: ReadonlyMap<string, string>,
+) => readonly NamedValue[] | Promise<readonly NamedValue[]>;
+
+export interface NamedValue {
+  readonly value: string;
+  readonly description?: string;
+}
+
+type ValueSpec = Pick<OptionSpec, 'choices' | 'completion'>;
 
 type Node<C> = CommandGroup<C> | LazyCommand<C>;
 
@@ -57,6 +71,8 @@ interface Cursor<C> {
   readonly option: OptionSpec | undefined;
   /** True after the word `--`, because every later word is an argument. */
   readonly isEnded: boolean;
+  /** The values of the options before the cursor, by name. */
+  readonly typed: ReadonlyMap<string, string>;
 }
 
 /** A completion value with its description, or a kind of path that the shell completes. */
@@ -67,20 +83,32 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
   let positionals = 0;
   let option: OptionSpec | undefined;
   let isEnded = false;
+  const typed = new Map<string, string>();
   for (const word of words) {
-    if (option !== undefined) option = word === '=' ? option : undefined;
-    else if (isEnded) positionals += 1;
+    if (option !== undefined) {
+      if (word === '=') continue;
+      typed.set(option.name, word);
+      option = undefined;
+    } else if (isEnded) positionals += 1;
     else if (word === '--') isEnded = true;
     else if (word.startsWith('-')) {
-      const found = await findOption(node, word);
-      option = found?.valueName === undefined ? undefined : found;
+      const [flag, value] = splitFlag(word);
+      const found = await findOption(node, flag);
+      if (found?.valueName !== undefined && value !== undefined) typed.set(found.name, value);
+      else option = found?.valueName === undefined ? undefined : found;
     } else {
       const child: Node<C> | undefined = positionals === 0 ? childOf(node, word) : undefined;
       if (child === undefined) positionals += 1;
       else node = child;
     }
   }
-  return { node, positionals, option, isEnded };
+  return { node, positionals, option, isEnded, typed };
+}
+
+/** Splits `--name=value`; the value of another word is undefined. */
+function splitFlag(word: string): readonly [flag: string, value: string | undefined] {
+  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+  return flag === undefined ? [word, undefined] : [flag, value];
 }
 
 function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
@@ -93,7 +121,7 @@ function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
  * The specification of a command; for a group, the specification of its default command. The function loads the file of at most
  * one command.
  */
-async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options'>> {
+async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options' | 'columns'>> {
   if (node.kind === 'command') return node.load();
   const child = node.defaultCommand === undefined ? undefined : node.children[node.defaultCommand];
   return child?.kind === 'command' ? child.load() : {};
@@ -124,20 +152,36 @@ async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]>
   ]);
 }
 
-/** Completion values of an option, each with the description of the option, because single values have no descriptions. */
-function optionValues(option: OptionSpec, profileNames: () => readonly string[]): readonly Suggestion[] {
-  const { description } = option;
-  return valuesOf(option, profileNames).map((value) => (typeof value === 'string' ? value : { ...value, description }));
-}
-
-function valuesOf(
-  { choices, completion }: Pick<OptionSpec, 'choices' | 'completion'>,
-  profileNames: () => readonly string[],
-): readonly Suggestion[] {
+async function valuesOf<C>(
+  { choices, completion }: ValueSpec,
+  { node, typed }: Cursor<C>,
+  namesFrom: NameSource,
+): Promise<readonly Suggestion[]> {
   const source = choices ?? completion ?? [];
   if (source === 'file' || source === 'folder') return [`:${source}`];
-  const values = source === 'profile' ? profileNames() : source;
-  return values.map((value) => ({ value, description: '' }));
+  if (source === 'column')
+    return ((await specOf(node)).columns ?? []).map(({ name: value }) => ({ value, description: '' }));
+  if ('from' in source)
+    return (await namesFrom(source.from, typed)).map(({ value, description = '' }) => ({ value, description }));
+  return source.map((value) => ({ value, description: '' }));
+}
+
+/**
+ * The completion values of an option. A value without a description of its own has the description of the option. In a list,
+ * the values that are typed already are not suggested again.
+ */
+function suggestValues(
+  { description, multiple }: OptionSpec,
+  values: readonly Suggestion[],
+  typed: string,
+  prefix = '',
+): readonly string[] {
+  const end = multiple === 'list' ? typed.lastIndexOf(',') + 1 : 0;
+  const before = typed.slice(0, end).split(',');
+  const described = values
+    .map((value) => (typeof value !== 'string' && value.description === '' ? { ...value, description } : value))
+    .filter((value) => typeof value === 'string' || !before.includes(value.value));
+  return suggest(described, typed.slice(end), prefix + typed.slice(0, end));
 }
 
 function suggest(suggestions: readonly Suggestion[], typed: string, prefix = ''): readonly string[] {

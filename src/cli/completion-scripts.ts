@@ -25,15 +25,27 @@ _PROGRAM_paths() {
 }
 
 _PROGRAM() {
-  local line
+  local line value word LC_ALL=C
+  local -a words
   COMPREPLY=()
+  # Without quotes and backslashes; nothing of what is typed is evaluated.
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    word=\${word#[\\"\\']}
+    word=\${word%[\\"\\']}
+    words+=("\${word//\\\\/}")
+  done
   while IFS= read -r line; do
     case $line in
       :file) _PROGRAM_paths -f ;;
       :folder) _PROGRAM_paths -d ;;
-      *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+      *)
+        value=\${line%%$'\\t'*}
+        # A name of a server may have characters that the shell would interpret.
+        if [[ $value == *[!A-Za-z0-9_.,:/=@%+-]* ]]; then printf -v value %q "$value"; fi
+        COMPREPLY+=("$value")
+        ;;
     esac
-  done < <(PROGRAM __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(PROGRAM __complete -- "\${words[@]}" 2>/dev/null)
 }
 
 complete -F _PROGRAM PROGRAM
@@ -57,7 +69,7 @@ _PROGRAM() {
         suggestions+=("\${value//:/\\:}\${\${line#$value}/$tab/:}")
         ;;
     esac
-  done < <(PROGRAM __complete -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)
+  done < <(PROGRAM __complete -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" 2>/dev/null)
   if (( $#suggestions )); then _describe PROGRAM suggestions && ret=0; fi
   if [[ -n $paths ]]; then
     compset -P '--*='
@@ -91,7 +103,7 @@ function __PROGRAM_complete
       case :folder
         string replace -r -- '^' "$option" (__fish_complete_directories "$path")
       case '*'
-        echo $line
+        printf '%s\\n' $line
     end
   end
 end
@@ -114,13 +126,16 @@ Register-ArgumentCompleter -Native -CommandName 'PROGRAM' -ScriptBlock {
     Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
   $typed = [string]$wordToComplete
   $words += if ($typed -eq '') { '""' } else { $typed }
+  $mark = [string][char]39
   foreach ($line in @(& 'PROGRAM' __complete -- @words 2>$null)) {
     if ($line -eq ':file' -or $line -eq ':folder') {
       [System.Management.Automation.CompletionCompleters]::CompleteFilename(($typed -replace '^--[^=]+=', ''))
     } elseif ($line) {
       $value, $text = $line -split [char]9, 2
       if (-not $text) { $text = $value }
-      [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $text)
+      $quoted = $value
+      if ($value -match '[^\\w.,:/=@%+-]') { $quoted = $mark + $value.Replace($mark, $mark + $mark) + $mark }
+      [System.Management.Automation.CompletionResult]::new($quoted, $value, 'ParameterValue', $text)
     }
   }
 }

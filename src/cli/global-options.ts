@@ -2,7 +2,7 @@ import type { OptionSpec } from './command.ts';
 
 /** The global options, which every command accepts. */
 export const globalOptions: readonly OptionSpec[] = [
-  { name: 'profile', valueName: 'NAME', description: 'profile to use', completion: 'profile' },
+  { name: 'profile', valueName: 'NAME', description: 'profile to use', completion: { from: 'profile' } },
   {
     name: 'output',
     short: 'o',
@@ -16,7 +16,13 @@ export const globalOptions: readonly OptionSpec[] = [
     multiple: 'list',
     description: 'print these fields of the objects as JSON',
   },
-  { name: 'format', valueName: 'COL,COL', multiple: 'list', description: 'columns to print, in this order' },
+  {
+    name: 'format',
+    valueName: 'COL,COL',
+    multiple: 'list',
+    description: 'columns to print, in this order',
+    completion: 'column',
+  },
   { name: 'no-header', description: 'omit the header line' },
   { name: 'query', valueName: 'JMESPATH', description: 'JMESPath expression that filters or reshapes the data' },
   { name: 'auth-url', valueName: 'URL', description: 'origin of the authorization server' },

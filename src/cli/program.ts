@@ -2,6 +2,7 @@ import type { ExitCode } from '../errors.ts';
 import type { Environment, OutputSink } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
+import type { NameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import type { PagedPrint } from './paged-print.ts';
@@ -32,8 +33,8 @@ export interface Program<C> {
   readonly topics?: HelpTopics;
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
-  /** The profile names that completion suggests. */
-  readonly profileNames: () => readonly string[];
+  /** The names that completion suggests. */
+  readonly namesFrom: NameSource;
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
    * `['droplets', 'list']`.
@@ -61,7 +62,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
   };
   if (argv[0] === '__complete') {
     const { completeCommandLine: complete } = await import('./complete.ts');
-    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.profileNames, topics);
+    const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.namesFrom, topics);
     await stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;
   }

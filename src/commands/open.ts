@@ -21,7 +21,11 @@ export const openCommand: CommandSpec<Context> = {
       description: 'page to open (default: panel)',
       choices: ['panel', 'droplet', 'migration', ...lists],
     },
-    { name: 'ID', description: 'id or name of the droplet; UUID of the cluster of the migration' },
+    {
+      name: 'ID',
+      description: 'id or name of the droplet; UUID of the cluster of the migration',
+      completion: { from: 'droplet' },
+    },
   ],
   options: [{ name: 'print', description: 'print the URL and open nothing' }],
   examples: [

@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
+import { createNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
 import { readWatchInterval, watchList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
@@ -25,6 +26,8 @@ export interface PrintListOptions<T> {
   readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
+  /** Which names of the objects completion suggests later. */
+  readonly remember?: RememberedList;
   /** For a list with `--watch`: the present state of an object that is not in the list any more. */
   readonly reread?: (api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }
@@ -36,7 +39,7 @@ export interface PrintListOptions<T> {
 export async function printList<T extends { readonly raw: JsonRecord }>(
   context: Context,
   args: ParsedArgs,
-  { view, resource, list, filters = [], reread }: PrintListOptions<T>,
+  { view, resource, list, filters = [], reread, remember }: PrintListOptions<T>,
 ): Promise<ExitCode> {
   const text = args.value('limit');
   const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
@@ -56,9 +59,13 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
     // With a limit, an object leaves the list when a newer one comes.
     return watchList(context, { view, resource, interval, read, reread: limit === undefined ? reread : undefined });
   }
-  const api = await context.api(context.settings());
+  const settings = context.settings();
+  const api = await context.api(settings);
+  const names = remember === undefined ? undefined : createNameCollector(context, settings, remember);
   const counted = { pages: 0 };
-  await context.output.pages(rowPages(list(api, options), counted), view).finally(() => context.progress.stop());
+  await context.output.pages(rowPages(list(api, options), counted, names), view).finally(() => context.progress.stop());
+  const isFiltered = args.positionals.length > 0 || filters.some((name) => args.has(name));
+  names?.save(limit === undefined && !isFiltered);
   if (counted.pages === 0) await context.output.note(emptyListText(args, resource, filters));
   return 0;
 }
@@ -66,10 +73,14 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
   chunks: AsyncIterable<PageItems<T>>,
   counted: { pages: number },
+  names: NameCollector | undefined,
 ): RowPages<JsonRecord> {
   for await (const { items, lines } of chunks) {
     counted.pages += 1;
-    yield { rows: () => items().map(({ raw }) => raw), lines };
+    let read: readonly JsonRecord[] | undefined;
+    const rows = () => (read ??= items().map(({ raw }) => raw));
+    yield { rows, lines };
+    if (names?.isOpen() === true) names.add(rows());
   }
 }
 

@@ -4,7 +4,7 @@ import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
-export function readGlobalOverrides(globals: ParsedArgs): SettingOverrides {
+export function readGlobalOverrides(globals: Pick<ParsedArgs, 'value'>): SettingOverrides {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
   return {

@@ -1,3 +1,4 @@
+import { removeSeenNames } from '../config/completion-cache.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
@@ -52,6 +53,10 @@ export function createLoginDeps(
     unreachableHint: unreachableHint(settings),
     isSpecServer: () => isSpecServer(host.folders, profileName, binding.authOrigin),
     loginCommands: loginCommands(settings.profile, request, profileFlow),
-    writeAccount: (account) => writeAccount(host.folders.config, profileName, account),
+    writeAccount: (account) => {
+      // The names belong to the account of the session before.
+      removeSeenNames(host.folders.state, profileName);
+      writeAccount(host.folders.config, profileName, account);
+    },
   };
 }

@@ -31,6 +31,7 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     valueName: 'ID,..',
     multiple: 'list',
     description: 'Findings to accept, by id; the report records them',
+    completion: { from: 'check' },
   },
   { name: 'strict', description: 'Treat warnings and unproven premises of the verdict as blockers' },
   {

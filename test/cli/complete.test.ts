@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { completeCommandLine } from '../../src/cli/complete.ts';
-import { testTree } from './tree.ts';
-
-const profiles = () => ['home', 'work'];
+import { testNames, testTree } from './tree.ts';
 
 function suggestions(words: readonly string[], loaded: string[] = []): Promise<readonly string[]> {
   const root = { kind: 'group', summary: 'the cloud', children: testTree(loaded) } as const;
-  return completeCommandLine(root, words, profiles);
+  return completeCommandLine(root, words, testNames);
 }
 
 const values = async (words: readonly string[]) => (await suggestions(words)).map((line) => line.replace(/\t.*/, ''));
@@ -85,4 +83,37 @@ test('one command is read at most', async () => {
   expect(loaded).toEqual([]);
   await suggestions(['droplets', 'create', '--names', 'a', '--if'], loaded);
   expect(new Set(loaded)).toEqual(new Set(['droplets create']));
+});
+
+test.each([
+  [
+    ['droplets', '--format', ''],
+    ['ID', 'Name', 'Status'],
+  ],
+  [
+    ['droplets', '--format', 'ID,'],
+    ['ID,Name', 'ID,Status'],
+  ],
+  [['droplets', '--format=ID,Na'], ['--format=ID,Name']],
+  [['--format', ''], []],
+  [['auth', 'status', '--format', ''], []],
+])('after %j come the columns %j of the command', async (words, expected) => {
+  expect(await values(words)).toEqual(expected);
+});
+
+test('names come from the program, which gets the options before the cursor', async () => {
+  const asked: unknown[] = [];
+  const root = { kind: 'group', summary: 'the cloud', children: testTree() } as const;
+  const namesFrom = (from: string, typed: ReadonlyMap<string, string>) => {
+    asked.push([from, Object.fromEntries(typed)]);
+    return [{ value: 'web-01', description: 'droplet 7' }, { value: 'db' }];
+  };
+  const words = ['--profile', 'work', 'droplets', '--base-url=http://127.0.0.1', '--region', '=', 'nyc3', ''];
+  expect(await completeCommandLine(root, words, namesFrom)).toEqual([
+    'list\tlist droplets',
+    'create\tcreate droplets',
+    'web-01\tdroplet 7',
+    'db',
+  ]);
+  expect(asked).toEqual([['droplet', { profile: 'work', 'base-url': 'http://127.0.0.1', region: 'nyc3' }]]);
 });

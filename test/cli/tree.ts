@@ -48,7 +48,7 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
         status: leaf('auth status', { summary: 'show the login' }),
         switch: leaf('auth switch', {
           summary: 'change the current profile',
-          arguments: [{ name: 'PROFILE', description: 'its name', required: true, completion: 'profile' }],
+          arguments: [{ name: 'PROFILE', description: 'its name', required: true, completion: { from: 'profile' } }],
         }),
       },
     },
@@ -70,7 +70,8 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
       children: {
         list: leaf('droplets list', {
           summary: 'list droplets',
-          arguments: [{ name: 'GLOB', description: 'names to list' }],
+          arguments: [{ name: 'GLOB', description: 'names to list', completion: { from: 'droplet' } }],
+          columns: [{ name: 'ID' }, { name: 'Name' }, { name: 'Status' }],
           options: [{ name: 'region', valueName: 'R', description: 'in one region' }],
         }),
         create: leaf('droplets create', {
@@ -113,6 +114,11 @@ export function testTree(loaded: string[] = []): CommandTree<TestContext> {
   };
 }
 
+/** Profiles alone; nothing is known of droplets. */
+export function testNames(from: string): readonly { readonly value: string }[] {
+  return from === 'profile' ? [{ value: 'home' }, { value: 'work' }] : [];
+}
+
 export interface Result {
   readonly exitCode: number;
   readonly stdout: string;
@@ -141,7 +147,7 @@ export async function run(
       argv,
       stdout,
       env: {},
-      profileNames: () => ['home', 'work'],
+      namesFrom: testNames,
       makeContext: (globals) => ({
         ran: (command: string, words: ParsedArgs) => {
           ran = { command, words, globals };

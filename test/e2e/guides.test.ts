@@ -1,19 +1,85 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { bin, node, startProgram } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
+import { lacks } from '../fixtures/needs.ts';
+import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
+import { startRedis } from '../fixtures/redis.ts';
 import { type Sandbox, startSandbox } from '../fixtures/sandbox.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const guides = readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`);
 
-/** The lines of the code blocks for a shell. The sandbox is started by the test, the commands of npm by CI. */
-function scriptOf(page: string): string {
+/** The code blocks of a page. Every block is for a shell, so that none is left out for its language. */
+function blocksOf(page: string): readonly string[] {
   const text = readFileSync(join(root, page), 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
-  return blocks.filter((block) => !/^(npm ci|cloudctl sandbox start\n)/.test(block)).join('\n');
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
+  expect(blocks.map(([, language]) => language)).toEqual(blocks.map(() => 'sh'));
+  return blocks.map(([, , block = '']) => block);
+}
+
+/** What a page needs beside the sandbox: a test replaces the addresses of example.com by those of its servers. */
+interface PageServers {
+  readonly sandboxOptions: readonly string[];
+  readonly replace: (sandbox: Sandbox) => Readonly<Record<string, string>>;
+}
+
+const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
+  'README.md': async () => {
+    const source = await postgres(17, 'shop');
+    const example = 'PGPASSWORD=… SOURCE=postgres://mover@db.example.com/shop';
+    const real = `PGPASSWORD=${source.password} SOURCE='${addressOf(source, 'shop')}'`;
+    return { sandboxOptions: [], replace: () => ({ [example]: real }) };
+  },
+  'docs/guides/migrate-postgresql.md': async () => {
+    const [source, target] = await Promise.all([postgres(17, 'shop'), postgres(18)]);
+    return {
+      sandboxOptions: ['--cluster', `moved=postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`],
+      replace: ({ clusters }) => ({
+        'PGPASSWORD=…': `PGPASSWORD=${source.password}`,
+        'CLOUDCTL_TARGET_PASSWORD=…': `CLOUDCTL_TARGET_PASSWORD=${target.password}`,
+        'postgres://mover@db.example.com/shop': addressOf(source, 'shop'),
+        'postgres://admin@cluster.example.com:25061/shop': addressOf(target, 'shop'),
+        '3b643ad7-65aa-4066-b45b-1c64b6db600a': uuidOf(clusters),
+      }),
+    };
+  },
+  'docs/guides/migrate-redis.md': async () => {
+    const [source, target] = await Promise.all([startRedis(), startRedis()]);
+    for (const server of [source, target]) onTestFinished(() => server.stop());
+    source.cli('SET', 'greeting', 'hello');
+    return {
+      sandboxOptions: ['--cluster', `moved=redis://127.0.0.1:${target.port}`],
+      replace: ({ clusters }) => ({
+        'export REDISCLI_AUTH=… CLOUDCTL_TARGET_PASSWORD=…': ':',
+        'rediss://db.example.com:6379': `redis://127.0.0.1:${source.port}`,
+        'rediss://cluster.example.com:25061': `redis://127.0.0.1:${target.port}`,
+        '9cc10173-e9ea-4176-9dbc-a4cee4c4ff30': uuidOf(clusters),
+      }),
+    };
+  },
+};
+
+/** A server whose only fault is a table that no replica can update. */
+async function postgres(version: 17 | 18, database?: string): Promise<Postgres> {
+  const server = await startPostgres({ version, settings: ready, direct: true });
+  onTestFinished(async () => void (await server.stop()));
+  if (database === undefined) return server;
+  await server.query(`CREATE DATABASE ${database}`);
+  await server.query('CREATE TABLE visits (id serial, at timestamptz DEFAULT now())', database);
+  await server.query('INSERT INTO visits SELECT; UPDATE visits SET at = now()', database);
+  return server;
+}
+
+function addressOf({ port }: Postgres, database: string): string {
+  return `postgres://postgres@127.0.0.1:${port}/${database}?sslmode=disable`;
+}
+
+function uuidOf(clusters: Sandbox['clusters']): string {
+  return clusters.find(({ name }) => name === 'moved')?.uuid ?? '';
 }
 
 /** `cloudctl` on the path. A login, which opens no browser without a terminal, has its address visited. */
@@ -50,28 +116,64 @@ child.on('exit', (code) => process.exit(code ?? 1));
   return folder;
 }
 
-test.each(['README.md', ...guides])('every command of %s works', async (page) => {
-  const script = scriptOf(page);
-  expect(script).not.toBe('');
+/** The fixture runs it with the options of the test. */
+const sandboxStart = 'cloudctl sandbox start';
+
+/** Lines of npm, which .ci/run and scripts/package.mjs run, by what these contain. */
+const runByCi: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  'npm ci && npm run demo': ['.ci/run', 'step npm run --silent demo'],
+  'npm ci && npm test': ['.ci/run', 'step tests test\n'],
+  [`npm install -g ./cloudctl-${manifest.version}.tgz`]: ['scripts/package.mjs', "npm(['install', '--global'"],
+};
+
+const counts = { run: 0, all: 0 };
+afterAll(() => console.log(`${counts.run} of ${counts.all} code blocks run`));
+
+test.for(['README.md', ...guides])('every code block of %s works', { timeout: 180_000 }, async (page, { skip }) => {
+  skip(lacks(...(page.includes('migrate-') ? ['psql', 'redis-server'] : [])));
+  const blocks = blocksOf(page);
+  counts.all += blocks.length;
+  expect(blocks).not.toEqual([]);
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
-  const sandbox = await startSandbox(folders, ['--consent', 'approve maya@example.com']);
+  const needed = await servers[page]?.();
+  const options = ['--consent', 'approve maya@example.com', ...(needed?.sandboxOptions ?? [])];
+  const sandbox = await startSandbox(folders, options);
   onTestFinished(async () => void (await sandbox.stop()));
   const folder = programFolder(folders);
-  // The example of a preflight has a database of its own, which the tests of db start.
-  const lines = script.split('\n').filter((line) => !line.includes('"$SOURCE"'));
-  const ran = await startProgram('bash', ['-euo', 'pipefail', '-c', lines.join('\n')], {
+  const script = blocks.flatMap((block, at) => [
+    ...block.split('\n').filter((line) => line !== sandboxStart && !isRunByCi(line)),
+    `echo ${at + 1} >>"$HOME/blocks"`,
+  ]);
+  const text = Object.entries(needed?.replace(sandbox) ?? {}).reduce((all, [example, real]) => {
+    expect(all).toContain(example);
+    return all.replaceAll(example, real);
+  }, script.join('\n'));
+  const ran = await startProgram('bash', ['-euo', 'pipefail', '-c', text], {
     folders,
-    limit: 60_000,
+    limit: 150_000,
     env: {
       PATH: `${folder}:${process.env.PATH}`,
       CLOUDCTL_CREDENTIAL_STORE: 'file',
       // Before a login in the guide: the user of the sandbox in this shell.
-      ...(script.includes('auth login') ? {} : { ...sandbox.env, CLOUDCTL_ACCESS_TOKEN: await tokenOf(sandbox) }),
+      ...(text.includes('auth login') ? {} : { ...sandbox.env, CLOUDCTL_ACCESS_TOKEN: await tokenOf(sandbox) }),
     },
   }).ended;
-  expect({ code: ran.code, stderr: ran.code === 0 ? '' : ran.stderr }).toEqual({ code: 0, stderr: '' });
+  expect({ code: ran.code, stderr: ran.code === 0 ? '' : `${ran.stdout}${ran.stderr}` }).toEqual({
+    code: 0,
+    stderr: '',
+  });
+  const done = readFileSync(join(folders.home, 'blocks'), 'utf8').trim().split('\n').length;
+  counts.run += done;
+  expect(done).toBe(blocks.length);
 });
+
+function isRunByCi(line: string): boolean {
+  const place = runByCi[line.replace(/ *#.*/, '')];
+  if (place === undefined) return false;
+  expect(readFileSync(join(root, place[0]), 'utf8')).toContain(place[1]);
+  return true;
+}
 
 async function tokenOf(sandbox: Sandbox): Promise<string> {
   const { body } = await sandbox.admin('POST', '/_sandbox/tokens', { user: 'maya@example.com', scope: 'read write' });

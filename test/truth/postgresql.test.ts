@@ -1,9 +1,11 @@
 import { afterAll, describe, vi } from 'vitest';
 import { checkRows } from './check-rows.ts';
+import { applicationSchemaCases } from './postgresql/cases/application-schemas.ts';
 import { beyondDumpCases } from './postgresql/cases/beyond-dump.ts';
 import { connectionCases } from './postgresql/cases/connection.ts';
 import { databaseCases } from './postgresql/cases/database.ts';
 import { derivedValueCases } from './postgresql/cases/derived-values.ts';
+import { dumpOptionsCases } from './postgresql/cases/dump-options.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
@@ -29,6 +31,8 @@ const cases = [
   ...settingsLostCases,
   ...unreadableCases,
   ...derivedValueCases,
+  ...applicationSchemaCases,
+  ...dumpOptionsCases,
   ...serverHistoryCases,
   ...fixedCases,
 ].filter(isWanted);

@@ -15,6 +15,12 @@ test.each([
   expect(verdictAccuracy({ verdict, truth })).toBe(relation);
 });
 
+test('the result is the worse one of both engines', () => {
+  expect(verdictAccuracy({ verdict: 'continuous', truth: 'continuous', plain: 'blocked' })).toBe('false continuous');
+  expect(verdictAccuracy({ verdict: 'blocked', truth: 'continuous', plain: 'blocked' })).toBe('true');
+  expect(verdictAccuracy({ verdict: 'dump', truth: 'continuous', plain: 'continuous' })).toBe('false blocked');
+});
+
 test('a verdict that the report calls unproven is no promise', () => {
   expect(verdictAccuracy({ verdict: 'continuous', truth: 'blocked', unproven: ['not-valid'] })).toBe('not proven');
   expect(verdictAccuracy({ verdict: 'continuous', truth: 'continuous', unproven: ['not-valid'] })).toBe('true');

@@ -3,14 +3,19 @@ import { appendFileSync } from 'node:fs';
 /** The best method: the verdict of the preflight, or the result of real migrations. */
 export type BestMethod = 'continuous' | 'dump' | 'scan' | 'blocked';
 
-export interface DatabaseRow {
+/** The results of the real migrations: of the engine of the sandbox, and of the plain one, which only PostgreSQL has. */
+export interface MigrationResults {
+  readonly truth: BestMethod;
+  readonly plain?: BestMethod;
+}
+
+export interface DatabaseRow extends MigrationResults {
   readonly name: string;
   readonly verdict: BestMethod;
-  readonly truth: BestMethod;
 }
 
 /** The verdict of the preflight on a server, and the results of the real migrations. */
-export interface TruthRow {
+export interface TruthRow extends MigrationResults {
   readonly engine: 'postgresql' | 'redis';
   readonly name: string;
   /** `15 -> 17`. */
@@ -20,9 +25,9 @@ export interface TruthRow {
   readonly reasons: readonly string[];
   /** Ids of the findings that leave the verdict unproven, because something could not be looked at. */
   readonly unproven?: readonly string[];
-  readonly truth: BestMethod;
-  /** How each attempted migration ended. */
+  /** How each attempted migration ended that failed. */
   readonly course: readonly string[];
+  readonly plainCourse?: readonly string[];
   readonly databases: readonly DatabaseRow[];
   /** Leftovers and other faults of the engine; they do not make the verdict wrong. */
   readonly remarks: readonly string[];
@@ -34,15 +39,18 @@ export interface TruthRow {
 export type VerdictAccuracy = 'true' | 'not proven' | 'false continuous' | 'false promise' | 'false blocked';
 
 /**
- * `not proven`: the report said so, and named what it could not look at. `false continuous` is the one that hurts: the migration was promised and does not work. `false promise` is the same of the
- * lesser method, `false blocked` a method that was said to be closed and works.
+ * `not proven`: the report said so, and named what it could not look at. `false continuous` is the worst: the migration was
+ * promised, and an engine fails or loses rows. `false promise` is the same of the other method. `false blocked`: a method was
+ * excluded, and it works with both engines; where it works with one of them the verdict is right, since the service may do
+ * as the other.
  */
 export function verdictAccuracy({
   verdict,
-  truth,
   unproven = [],
-}: Pick<TruthRow, 'verdict' | 'truth' | 'unproven'>): VerdictAccuracy {
-  const [said, was] = [methodRank[verdict], methodRank[truth]];
+  ...results
+}: MigrationResults & Pick<TruthRow, 'verdict' | 'unproven'>): VerdictAccuracy {
+  const said = methodRank[verdict];
+  const was = methodRank[resultOf(results)];
   if (said === was) return 'true';
   if (said < was) return 'false blocked';
   if (unproven.length > 0) return 'not proven';
@@ -50,6 +58,11 @@ export function verdictAccuracy({
 }
 
 const methodRank: Readonly<Record<BestMethod, number>> = { blocked: 0, scan: 1, dump: 1, continuous: 2 };
+
+/** The worse of both: the real service may do as either engine. */
+export function resultOf({ truth, plain = truth }: MigrationResults): BestMethod {
+  return worstMethod([truth, plain]);
+}
 
 /** The method of a whole server is that of its worst database. */
 export function worstMethod(all: readonly BestMethod[]): BestMethod {
@@ -60,17 +73,17 @@ export function worstMethod(all: readonly BestMethod[]): BestMethod {
 export function disagreements({ databases }: Pick<TruthRow, 'databases'>): readonly string[] {
   return databases
     .filter((one) => verdictAccuracy(one) !== 'true')
-    .map(({ name, verdict, truth }) => `${name}: ${verdict} was said, ${truth} was true`);
+    .map(({ name, verdict, ...results }) => `${name}: ${verdict} was said, ${resultOf(results)} was true`);
 }
 
 /** Every case instead of the quick half. */
 export const isFull = process.env.CLOUDCTL_TEST_TRUTH === 'full';
 
-/** A part of the full matrix, by what the names hold. */
-const only = process.env.CLOUDCTL_TEST_TRUTH_ONLY;
+/** A part of the full matrix: parts of names, separated by a vertical bar. */
+const only = process.env.CLOUDCTL_TEST_TRUTH_ONLY?.split('|');
 
 export function isWanted({ name, quick }: { readonly name: string; readonly quick?: true }): boolean {
-  return only === undefined ? isFull || quick === true : name.includes(only);
+  return only === undefined ? isFull || quick === true : only.some((part) => name.includes(part));
 }
 
 /** Appends the row to the file of `npm run truth`, one JSON line each. */

@@ -26,6 +26,7 @@ export const actionsGetCommand: CommandSpec<Context> = {
     },
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
+  columns: actionView.columns,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
     const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);

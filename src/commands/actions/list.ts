@@ -39,7 +39,7 @@ export const actionsListCommand: CommandSpec<Context> = {
     },
     { name: 'type', valueName: 'T', description: 'only actions of this type, such as create' },
     { name: 'resource-type', valueName: 'R', description: 'only actions on this type of resource, such as droplet' },
-    { name: 'region', valueName: 'R', description: 'only actions in this region' },
+    { name: 'region', valueName: 'R', description: 'only actions in this region', completion: { from: 'region' } },
     { name: 'after', valueName: 'TIME', description: 'only actions started after this time (ISO 8601, UTC)' },
     { name: 'before', valueName: 'TIME', description: 'only actions started before this time (ISO 8601, UTC)' },
     ...watchOptions,
@@ -52,6 +52,7 @@ export const actionsListCommand: CommandSpec<Context> = {
       command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
     },
   ],
+  columns: actionView.columns,
   run: async (context, args) => {
     const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
     const filter = actionFilter(args);

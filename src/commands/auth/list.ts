@@ -31,6 +31,7 @@ export const authListCommand: CommandSpec<Context> = {
   description:
     'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
+  columns: view.columns,
   run: async (context) => {
     const config = context.config();
     const current = context.settings().profileName;

@@ -1,6 +1,7 @@
 import { type AccountDetails, readTokenAccount } from '../../api/account-context.ts';
 import { createApi } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
+import { removeSeenNames } from '../../config/completion-cache.ts';
 import { type ProfileSettings, requireKnownProfile, type SettingOverrides } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -46,7 +47,10 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
       lock: () => context.lock(context.profilePaths(profileName).lock),
       clock: host.clock,
       random: host.random,
-      writeAccount: (names) => writeAccount(host.folders.config, profileName, names),
+      writeAccount: (names) => {
+        removeSeenNames(host.folders.state, profileName);
+        writeAccount(host.folders.config, profileName, names);
+      },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
   );

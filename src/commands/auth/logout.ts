@@ -1,6 +1,7 @@
 import { isTokenRefused } from '../../api/api-response.ts';
 import { createApi } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { removeSeenNames } from '../../config/completion-cache.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -71,6 +72,7 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
+  removeSeenNames(context.host.folders.state, profileName);
   return endSession(
     {
       store,

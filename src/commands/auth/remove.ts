@@ -16,7 +16,7 @@ export const authRemoveCommand: CommandSpec<Context> = {
       name: 'PROFILE',
       description: 'name of a profile (see `cloudctl auth list`)',
       required: true,
-      completion: 'profile',
+      completion: { from: 'profile' },
     },
   ],
   options: [{ name: 'local', description: 'delete the session without revoking the token' }],

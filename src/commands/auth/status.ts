@@ -32,6 +32,7 @@ export const authStatusCommand: CommandSpec<Context> = {
       command: 'cloudctl auth status --check --quiet >/dev/null',
     },
   ],
+  columns: statusView.columns,
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {

@@ -9,7 +9,7 @@ export const authSwitchCommand: CommandSpec<Context> = {
       name: 'PROFILE',
       description: 'name of a profile (see `cloudctl auth list`)',
       required: true,
-      completion: 'profile',
+      completion: { from: 'profile' },
     },
   ],
   examples: [{ text: 'Use the sandbox', command: 'cloudctl auth switch sandbox' }],

@@ -22,6 +22,7 @@ export const configListCommand: CommandSpec<Context> = {
   description:
     'Lists every setting that has a value and its source: option, environment variable or profile. Secrets are not settings: the client secret and the session are in the credential store.',
   examples: [{ text: 'Show the settings of this shell', command: 'cloudctl config list' }],
+  columns: view.columns,
   run: async (context) => {
     const settings = context.settings();
     requireKnownProfile(settings, context.config());

@@ -5,6 +5,7 @@ export const clusterArgument: ArgumentSpec = {
   name: 'CLUSTER_UUID',
   description: 'UUID of the managed cluster that receives the data',
   required: true,
+  completion: { from: 'cluster' },
 };
 
 /** The UUID of the cluster on the command line, in lower case. Throws `usage` for an argument that is not a UUID. */

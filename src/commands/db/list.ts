@@ -27,11 +27,13 @@ export const dbListCommand: CommandSpec<Context> = {
       command: `cloudctl db list --query "[?name=='orders'].id | [0]" -o json`,
     },
   ],
+  columns: clusterView.columns,
   run: async (context, args) => {
     const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
     return printList(context, args, {
       view: pages === undefined ? clusterView : linkColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
+      remember: 'databases',
       filters: [],
       list: listClusters,
     });

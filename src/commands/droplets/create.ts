@@ -38,9 +38,14 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       description: 'File with one name or pattern per line; - reads standard input',
       completion: 'file',
     },
-    { name: 'size', valueName: 'SLUG', description: 'Size of every droplet' },
-    { name: 'image', valueName: 'SLUG', description: 'Image of every droplet: slug or numeric id' },
-    { name: 'region', valueName: 'SLUG', description: 'Region of every droplet' },
+    { name: 'size', valueName: 'SLUG', description: 'Size of every droplet', completion: { from: 'size' } },
+    {
+      name: 'image',
+      valueName: 'SLUG',
+      description: 'Image of every droplet: slug or numeric id',
+      completion: { from: 'image' },
+    },
+    { name: 'region', valueName: 'SLUG', description: 'Region of every droplet', completion: { from: 'region' } },
     ...attributeOptions,
     {
       name: 'set',

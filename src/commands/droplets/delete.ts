@@ -30,6 +30,7 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
       name: 'DROPLET',
       description: 'Id, name, or shell pattern for names, for example "web-*"',
       variadic: true,
+      completion: { from: 'droplet' },
     },
   ],
   options: [

@@ -5,12 +5,15 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitPause } from '../rate-limit-pause.ts';
+import { createNameCollector } from '../remember-names.ts';
 import { dropletView, linkedDropletView } from './list.ts';
 
 export const dropletsGetCommand: CommandSpec<Context> = {
   description:
     'Shows one droplet. A number is the id of the droplet, or its name if no droplet has this id. Several droplets with the name are an error that lists their ids.',
-  arguments: [{ name: 'DROPLET', description: 'Id or name of the droplet', required: true }],
+  arguments: [
+    { name: 'DROPLET', description: 'Id or name of the droplet', required: true, completion: { from: 'droplet' } },
+  ],
   examples: [
     {
       text: 'Print the public address of a droplet',
@@ -18,11 +21,13 @@ export const dropletsGetCommand: CommandSpec<Context> = {
     },
     { text: 'Show a droplet as JSON', command: 'cloudctl droplets get 400000013 -o json' },
   ],
+  columns: dropletView.columns,
   run: async (context, args) => {
     const [text = ''] = args.positionals;
     if (text.trim() === '') throw usageError('DROPLET is empty', 'list the droplets: `cloudctl droplets list`');
     context.output.checkColumns(dropletView);
-    const api = await context.api(context.settings());
+    const settings = context.settings();
+    const api = await context.api(settings);
     const reader = { api, pause: createRateLimitPause(context) };
     const found = await findDroplets([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
@@ -35,6 +40,9 @@ export const dropletsGetCommand: CommandSpec<Context> = {
           : `no droplet has the name "${printableInput(text)}"`,
         { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
       );
+    const names = createNameCollector(context, settings, 'droplets');
+    names.add([droplet.raw]);
+    names.save(false);
     await context.output.object(droplet.raw, linkedDropletView(context));
     return 0;
   },

@@ -39,9 +39,11 @@ export function linkedDropletView(context: Context): ListView<JsonRecord> {
 export const dropletsListCommand: CommandSpec<Context> = {
   description:
     'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it. With --watch, a droplet that is gone is printed with the status `deleted`.',
-  arguments: [{ name: 'GLOB', description: 'Shell pattern for names, for example "web-*"' }],
+  arguments: [
+    { name: 'GLOB', description: 'Shell pattern for names, for example "web-*"', completion: { from: 'droplet' } },
+  ],
   options: [
-    { name: 'region', valueName: 'R', description: 'Only droplets in this region' },
+    { name: 'region', valueName: 'R', description: 'Only droplets in this region', completion: { from: 'region' } },
     { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
     limitOption,
     ...watchOptions,
@@ -55,6 +57,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
       command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
     },
   ],
+  columns: dropletView.columns,
   run: async (context, args) => {
     const [glob] = args.positionals;
     const region = requireNonEmptyValue(args, 'region', 'nyc3');
@@ -68,6 +71,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
     return printList(context, args, {
       view: linkedDropletView(context),
       resource: 'droplets',
+      remember: 'droplets',
       filters: ['region', 'tag'],
       list: (api, options) =>
         listDroplets(api, serverFilter(glob, tag), { ...options, matches: isFiltered ? matches : undefined }),

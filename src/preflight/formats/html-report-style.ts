@@ -17,7 +17,7 @@ code,pre{font:.86em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}cod
 .card ul{margin:0;padding-left:1.1rem}.card li{margin:.25rem 0;overflow-wrap:anywhere}
 .amount{font-size:1.15rem;font-weight:600;margin:0}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.2rem 1rem;margin:.5rem 0 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}th{font-weight:600;color:var(--soft)}td.n,th.n{padding-right:2rem;text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .scroll{overflow-x:auto}
 .finding{border:1px solid var(--line);border-left:.35rem solid var(--edge);background:var(--card);border-radius:.6rem;padding:1rem 1.25rem;margin:.75rem 0;break-inside:avoid;scroll-margin-top:1rem;min-width:0}
 .finding:target{outline:2px solid var(--edge)}
@@ -29,6 +29,7 @@ pre{background:var(--code);border:1px solid var(--line);border-radius:.4rem;padd
 .chart svg{width:100%;height:1rem;display:block}.chart rect{fill:var(--bar)}
 summary{cursor:pointer}main>details{border-top:1px solid var(--line);padding:.75rem 0}main>details>summary{font-weight:600}main>details:first-of-type{margin-top:2rem}.scroll+details{margin-top:0!important;border:0}
 footer{border-top:1px solid var(--line);font-size:.9rem}
+@media screen and (max-width:34rem){table.stack,.stack tbody,.stack tr,.stack td{display:block}.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}.stack tr{border-bottom:1px solid var(--line);padding:.5rem 0}.stack td{display:grid;grid-template-columns:6rem 1fr;gap:.75rem;border:0;padding:.1rem 0;text-align:left}.stack td:before{content:attr(data-title);color:var(--soft)}.stack span{overflow-wrap:anywhere}}
 @media (max-width:34rem){body{padding:1rem .75rem 2rem}h1{font-size:1.3rem}.verdict,.card,.finding{padding:.85rem 1rem}.values{grid-template-columns:1fr;gap:0}.values dd{margin-bottom:.35rem}.chart{grid-template-columns:6rem 1fr max-content}}
 @media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--code:#fff;--line:#999;--good:#060;--bad:#900;--warn:#740;--open:#407;--bar:#555;--link:#000}body{max-width:none;padding:0;font-size:10.5pt}.cards{display:block}.card{margin-top:.6rem;break-inside:avoid}h2{break-after:avoid}a{text-decoration:none}tr{break-inside:avoid}.finding details::details-content{content-visibility:visible;display:block;height:auto}}
 `.trim();

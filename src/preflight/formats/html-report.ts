@@ -130,14 +130,34 @@ function databases(report: PreflightReport): string {
     const name = group.length === 1 ? `<code>${escapeHtml(group[0]?.name ?? '')}</code>` : `${group.length} databases`;
     return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(databaseFacts(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
   });
-  const rows = report.databases.map(
-    ({ name, verdict, tables, size_bytes: size, reasons }) =>
-      `<tr><td><code>${escapeHtml(name)}</code></td><td>${verdict}</td><td class="n">${tables ?? ''}</td><td class="n">${size === undefined ? '' : formatBytes(size)}</td><td>${escapeHtml(reasons.join(', '))}</td></tr>`,
-  );
-  const all = `<div class="scroll"><table><thead><tr><th>Database</th><th>Verdict</th><th class="n">Tables</th><th class="n">Size</th><th>Blocked by</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
-  if (rows.length <= shownDatabases) return `<h2>Databases</h2>${chart(report.databases)}${all}`;
+  const all = databaseTable(report.databases);
+  const { length } = report.databases;
+  if (length <= shownDatabases) return `<h2>Databases</h2>${chart(report.databases)}${all}`;
   return `<h2>Databases</h2>${chart(report.databases)}<div class="scroll"><table><thead><tr><th>Databases</th><th>Verdict</th><th>Contents</th><th>Blocked by, beside the server</th></tr></thead><tbody>${groups.join('')}</tbody></table></div>
-<details><summary>All ${rows.length} databases</summary>${all}</details>`;
+<details><summary>All ${length} databases</summary>${all}</details>`;
+}
+
+/** A row for each database, without a column that no database has a value for. On a narrow screen a row is a block. */
+function databaseTable(all: readonly DatabaseVerdict[]): string {
+  const columns: readonly (readonly [title: string, value: (one: DatabaseVerdict) => string, kind?: 'n'])[] = [
+    ['Database', ({ name }) => `<code>${escapeHtml(name)}</code>`],
+    ['Verdict', ({ verdict }) => verdict],
+    ['Tables', ({ tables }) => String(tables ?? ''), 'n'],
+    ['Keys', ({ keys }) => String(keys ?? ''), 'n'],
+    ['Size', ({ size_bytes: size }) => (size === undefined ? '' : formatBytes(size)), 'n'],
+    ['Blocked by', ({ reasons }) => escapeHtml(reasons.join(', '))],
+  ];
+  const shown = columns.filter(([, value]) => all.some((one) => value(one) !== ''));
+  const attribute = (kind: string | undefined): string => (kind === undefined ? '' : ` class="${kind}"`);
+  const head = shown.map(([title, , kind]) => `<th scope="col" role="columnheader"${attribute(kind)}>${title}</th>`);
+  const rows = all.map((one) => {
+    const cells = shown.map(
+      ([title, value, kind]) =>
+        `<td role="cell" data-title="${title}"${attribute(kind)}><span>${value(one)}</span></td>`,
+    );
+    return `<tr role="row">${cells.join('')}</tr>`;
+  });
+  return `<div class="scroll"><table class="stack" role="table"><thead role="rowgroup"><tr role="row">${head.join('')}</tr></thead><tbody role="rowgroup">${rows.join('')}</tbody></table></div>`;
 }
 
 const shownDatabases = 12;

@@ -3,6 +3,7 @@ import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
 import type { Finding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
+import { manualPageOf } from './manual-page.ts';
 import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, verdictSentence } from './report-text.ts';
 
 /**
@@ -56,6 +57,7 @@ function ruleOf({ id, title, scope, spec }: Finding) {
       text: `${passes} ${evaluated}${section}\n\n${results} To accept the findings of this check, run the preflight with --accept ${id}.`,
       markdown: `${escapeMarkdown(`${passes} ${evaluated}${section}`)}\n\n${results} To accept the findings of this check, run the preflight with ${markdownCode(`--accept ${id}`)}.`,
     },
+    helpUri: manualPageOf(id),
     properties: { tags: ['database', 'migration'], precision: 'high' },
   };
 }

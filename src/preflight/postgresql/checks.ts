@@ -17,6 +17,7 @@ import { ddlActivityCheck } from './checks/ddl-activity.ts';
 import { decodingMemCheck } from './checks/decoding-mem.ts';
 import { dictionariesCheck } from './checks/dictionaries.ts';
 import { dumpLocksCheck } from './checks/dump-locks.ts';
+import { dumpOptionsCheck } from './checks/dump-options.ts';
 import { dumpPrivsCheck } from './checks/dump-privs.ts';
 import { dumpQuiescedCheck } from './checks/dump-quiesced.ts';
 import { dumpTimeoutsCheck } from './checks/dump-timeouts.ts';
@@ -27,6 +28,7 @@ import { extensionTablesCheck } from './checks/ext-tables.ts';
 import { extensionsCheck } from './checks/extensions.ts';
 import { foreignTablesCheck } from './checks/foreign-tables.ts';
 import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
+import { functionResultsCheck } from './checks/function-results.ts';
 import { functionSettingsCheck } from './checks/function-settings.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
@@ -202,6 +204,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   sessionChecksCheck,
   readingChecksCheck,
   readingFunctionsCheck,
+  functionResultsCheck,
   tableOidsCheck,
   callableNamesCheck,
   systemValuesCheck,
@@ -210,6 +213,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   walRateCheck,
   ddlActivityCheck,
   removedTypesCheck,
+  dumpOptionsCheck,
   mutableCallsCheck,
   securityLabelsCheck,
   lostRowsCheck,

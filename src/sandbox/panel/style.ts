@@ -63,6 +63,7 @@ dl{display:grid;grid-template-columns:auto 1fr;gap:.4rem 1rem;margin:0 0 1rem}
 dt{font-weight:600}
 dd{margin:0;overflow-wrap:anywhere;font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.92rem}
 code{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.9em;overflow-wrap:anywhere}
+code.hint{white-space:nowrap}
 h3{font-size:1rem;font-weight:650;margin:0 0 .5rem}
 .badge{display:inline-block;border:1px solid currentColor;border-radius:99px;padding:0 .55rem;font-size:.82rem;font-weight:600;line-height:1.5;color:var(--soft);white-space:nowrap;vertical-align:.05em}
 .badge.good{color:var(--good)}

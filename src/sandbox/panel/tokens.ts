@@ -62,7 +62,7 @@ function pairStep(pair: TokenPair, world: World): Markup {
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
 <span class="when">${formatUtcSecond(issuedAt)}</span>
 <div><strong>${describeIssue(pair, world)}</strong>
-<p class="request">Access token <code>…${getTokenHint(accessToken) ?? ''}</code>${refreshToken === undefined ? ', no refresh token' : html`, refresh token <code>…${getTokenHint(refreshToken) ?? ''}</code>`}: ${describeState(pair, state, world)}</p></div>
+<p class="request">Access token <code class="hint">…${getTokenHint(accessToken) ?? ''}</code>${refreshToken === undefined ? ', no refresh token' : html`, refresh token <code class="hint">…${getTokenHint(refreshToken) ?? ''}</code>`}: ${describeState(pair, state, world)}</p></div>
 </li>
 `;
 }

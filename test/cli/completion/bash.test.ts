@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Completer, completer } from './shells.ts';
@@ -50,5 +52,18 @@ describe.skipIf(lacks('bash'))('bash', () => {
       expect.stringContaining('touch'),
     ]);
     expect(existsSync(join(bash.folder, 'owned'))).toBe(false);
+  });
+
+  test('a hostile name is inserted quoted: run as a command line, it is one argument', async () => {
+    const [word = ''] = await bash.offers('cloudctl', 'auth', 'switch', '\\$\\(');
+    const { stdout } = await promisify(execFile)('bash', ['-c', 'eval "set -- $0"; printf "%s\\n" "$@"', word]);
+    expect(stdout).toBe(`$(touch ${bash.folder}/owned)\n`);
+    expect(existsSync(join(bash.folder, 'owned'))).toBe(false);
+    expect(await bash.offers('cloudctl', 'auth', 'switch', '"ho')).toEqual(['home']);
+    expect(await bash.offers('cloudctl', '"auth"', 'swi')).toEqual(['switch']);
+  });
+
+  test('columns are offered after each comma', async () => {
+    expect(await bash.offers('cloudctl', 'droplets', '--format', 'ID,N')).toEqual(['ID,Name']);
   });
 });

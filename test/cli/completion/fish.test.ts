@@ -44,4 +44,10 @@ describe.skipIf(lacks('fish'))('fish', () => {
     ]);
     expect(existsSync(join(fish.folder, 'owned'))).toBe(false);
   });
+
+  test('columns are offered after each comma', async () => {
+    expect((await fish.offers('cloudctl droplets --format ID,N')).map((line) => line.replace(/\t.*/, ''))).toEqual([
+      'ID,Name',
+    ]);
+  });
 });

@@ -44,11 +44,11 @@ export async function completer(shell: Exclude<CompletionShell, 'powershell'>): 
 
 /** A program in one CommonJS file that answers `__complete` for the test tree. */
 async function testProgram(profiles: readonly string[]): Promise<string> {
-  const contents = `import { complete } from './src/cli/complete.ts';
+  const contents = `import { completeCommandLine as complete } from './src/cli/complete.ts';
     import { testTree } from './test/cli/tree.ts';
     const root = { kind: 'group', summary: 'the cloud', children: testTree() };
-    const profiles = ${JSON.stringify(profiles)};
-    complete(root, process.argv.slice(4), () => profiles).then((lines) => console.log(lines.join('\\n')));`;
+    const profiles = ${JSON.stringify(profiles)}.map((value) => ({ value }));
+    complete(root, process.argv.slice(4), (from) => (from === 'profile' ? profiles : [])).then((lines) => console.log(lines.join('\\n')));`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: fileURLToPath(new URL('../../..', import.meta.url)), loader: 'ts' },
     bundle: true,

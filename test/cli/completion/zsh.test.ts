@@ -37,4 +37,9 @@ describe.skipIf(lacks('zsh'))('zsh', () => {
     expect(await screen('auth switch ')).toMatch(/home\s+work/);
     expect(existsSync(join(zsh.folder, 'owned'))).toBe(false);
   });
+
+  test('a hostile name is inserted quoted', async () => {
+    expect(await screen('auth switch \\$')).toContain('\\$\\(touch\\ ');
+    expect(existsSync(join(zsh.folder, 'owned'))).toBe(false);
+  });
 });

@@ -32,6 +32,7 @@ export const codeScanningSchema: JsonSchema = object(['$schema', 'version', 'run
               shortDescription: object(['text'], { text: shortText }),
               fullDescription: object(['text'], { text: shortText }),
               help: object(['text', 'markdown'], { text, markdown: text }),
+              helpUri: { type: 'string', format: 'uri' },
               properties: object(['tags', 'precision'], {
                 tags: list(text, { uniqueItems: true }),
                 precision: { enum: ['very-high', 'high', 'medium', 'low'] },

@@ -2,6 +2,7 @@ import type { Major } from '../../../scripts/postgres.mjs';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import type { DifferingResult } from '../check-rows.ts';
 import type { BestMethod } from '../row.ts';
 import type { FixesOfCase } from './fix-script.ts';
 
@@ -68,11 +69,10 @@ export interface PostgresCase {
   readonly fixes?: FixesOfCase;
   /** After the migration the target gets the output of `db sequences`. */
   readonly setsSequences?: true;
-  /** The result, where it differs from the verdict, and why the verdict is correct nevertheless. */
-  readonly differs?: { readonly truth: BestMethod; readonly why: string };
+  readonly differs?: DifferingResult;
 }
 
-export function databasesOf({ databases = ['d1'] }: PostgresCase): readonly string[] {
+export function databasesOf({ databases = ['d1'] }: Pick<PostgresCase, 'databases'>): readonly string[] {
   return databases;
 }
 

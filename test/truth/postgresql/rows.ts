@@ -27,6 +27,7 @@ export async function within<T>(
 }
 
 interface Table {
+  readonly schema: string;
   readonly name: string;
   readonly quoted: string;
   readonly unlogged: boolean;
@@ -45,6 +46,7 @@ async function tablesIn(session: pg.Client): Promise<readonly Table[]> {
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
     ORDER BY c.oid`);
   return rows.map(({ schema, name, unlogged, column }) => ({
+    schema: quoteIdentifier(String(schema)),
     name: schema === 'public' ? String(name) : `${schema}.${name}`,
     quoted: `${quoteIdentifier(String(schema))}.${quoteIdentifier(String(name))}`,
     unlogged: unlogged === true,
@@ -82,42 +84,46 @@ function madeUp(type: string, at: number): string {
 export async function statementsOf(
   server: Postgres,
   database: string,
-  quiet: readonly string[],
+  quiet: readonly string[] | 'all',
   own: readonly string[],
 ): Promise<readonly string[]> {
   return within(server, database, async (session) => {
     const all = (await tablesIn(session)).flatMap(({ name, quoted, column }) => {
-      if (name === 'base' || quiet.includes(name)) return [];
+      if (name === 'base' || quiet === 'all' || quiet.includes(name)) return [];
       const one = `WHERE ctid = (SELECT ctid FROM ONLY ${quoted} LIMIT 1)`;
       const update = column === undefined ? [] : [`UPDATE ONLY ${quoted} SET ${column} = ${column} ${one}`];
       return [...update, `DELETE FROM ONLY ${quoted} ${one}`];
     });
-    const possible: string[] = [];
-    for (const statement of [...usual, ...own, ...all])
-      if (await isPossible(session, statement)) possible.push(statement);
-    return possible;
+    return possibleStatements(session, [...usual, ...own, ...all]);
   });
 }
 
 const usual = [
-  "INSERT INTO base VALUES (100001, 'canary')",
-  "UPDATE base SET t = 'changed' WHERE id = 1",
-  'DELETE FROM base WHERE id = 2',
+  "INSERT INTO base SELECT max(id) + 1, 'canary' FROM base",
+  "UPDATE base SET t = 'changed' WHERE id = (SELECT min(id) FROM base)",
+  'DELETE FROM base WHERE id = (SELECT max(id) FROM base WHERE id < 50)',
 ];
 
-/** What fails without a migration proves nothing against it. */
-async function isPossible(session: pg.Client, statement: string): Promise<boolean> {
+/** What fails without a migration, after the statements before it, proves nothing against it. */
+async function possibleStatements(session: pg.Client, statements: readonly string[]): Promise<readonly string[]> {
+  const possible: string[] = [];
   await session.query('BEGIN');
   try {
-    await session.query(statement);
-    // What is checked at the end of a transaction only would fail there.
-    await session.query('SET CONSTRAINTS ALL IMMEDIATE');
-    return true;
-  } catch {
-    return false;
+    for (const statement of statements) {
+      await session.query('SAVEPOINT before');
+      try {
+        await session.query(statement);
+        // What is checked at the end of a transaction only would fail there.
+        await session.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
+        possible.push(statement);
+      } catch {
+        await session.query('ROLLBACK TO SAVEPOINT before');
+      }
+    }
   } finally {
     await session.query('ROLLBACK');
   }
+  return possible;
 }
 
 /** Says them, each in a transaction of its own. Resolves with what the application would complain of. */
@@ -127,15 +133,30 @@ export async function runApplicationStatements(
   statements: readonly string[],
 ): Promise<readonly string[]> {
   const complaints: string[] = [];
-  for (const statement of statements) {
+  let left = statements;
+  // A session whose statement took too long is not usable any more.
+  while (left.length > 0) {
+    left = await within(server, database, (session) => runUntilFailure(session, left, complaints), commitLimit);
+  }
+  return complaints;
+}
+
+/** Resolves with the statements after the first one that failed. */
+async function runUntilFailure(
+  session: pg.Client,
+  statements: readonly string[],
+  complaints: string[],
+): Promise<readonly string[]> {
+  for (const [at, statement] of statements.entries()) {
     try {
-      await within(server, database, (session) => session.query(statement), commitLimit);
+      await session.query(statement);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       complaints.push(`${statement.slice(0, 60)}: ${why === 'Query read timeout' ? 'the commit was delayed' : why}`);
+      return statements.slice(at + 1);
     }
   }
-  return complaints;
+  return [];
 }
 
 /** A commit that takes longer is delayed. */
@@ -169,7 +190,9 @@ async function contents(server: Postgres, database: string, tables: readonly Tab
     // A database that writes its values in another way holds the same rows.
     await session.query("SET timezone = 'UTC'; SET datestyle = 'ISO, MDY'; SET intervalstyle = 'postgres'");
     const found: string[] = [];
-    for (const { quoted } of tables) {
+    for (const { schema, quoted } of tables) {
+      // Planning parses the functions of statistics objects, which may need the search_path of their application.
+      await session.query(`SET search_path = ${schema}, public`);
       found.push(
         await session
           .query(

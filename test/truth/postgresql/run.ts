@@ -10,14 +10,15 @@ import { validReport } from '../../fixtures/report-schema.ts';
 import { preflightOptions } from '../../preflight/postgresql/facts.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, type Step } from './case.ts';
-import { copy } from './dump.ts';
 import { applyFixes, type FixedSource } from './fix-script.ts';
-import { all, type MigrationPlan, type MigrationResult, migrate } from './migrate.ts';
-import { fill } from './rows.ts';
+import { all, type MigrationPlan, type MigrationResult, migrate, type TruthEngine } from './migrate.ts';
+import { plainEngine } from './plain-engine.ts';
+import { differences, fill } from './rows.ts';
+import { sandboxEngine } from './sandbox-engine.ts';
 import { setSequences } from './sequences.ts';
 import { dropCaseDatabases, type ServerPool } from './server-pool.ts';
 
-/** The verdict first, then the continuous migration, whatever the verdict is; where that fails, the dump. */
+/** The verdict first, then, with each engine, the continuous migration, whatever the verdict is; where that fails, the dump. */
 export async function runCase(one: PostgresCase, yard: ServerPool, patience: number): Promise<TruthRow> {
   const begun = performance.now();
   const lent = await yard.acquire(one);
@@ -45,6 +46,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     const plan: MigrationPlan = {
       source,
       target,
+      targetVersion: one.to ?? 17,
       connection: { ...door, host: one.migrationHost ?? door.host },
       databases,
       ignored,
@@ -54,17 +56,46 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
       id: prepared?.id,
       timeLimit: patience,
     };
-    const migrated = await caught(databases, () => migrate(plan));
-    const behind = one.setsSequences === true ? await setSequences(source, target, databases) : [];
-    const continuous = { ...migrated, remarks: [...remarks, ...migrated.remarks, ...behind] };
-    await dropCaseDatabases(target, one);
-    const failed = databases.filter((name) => holds(continuous, name).length > 0);
-    const dumped = failed.length === 0 ? undefined : await caught(databases, () => copy(plan));
-    return rowOf(one, report, { continuous, dumped }, (performance.now() - begun) / 1000);
+    const sandbox = await attempt(one, plan, sandboxEngine);
+    const plain = await attempt(one, plan, plainEngine);
+    return rowOf(one, report, { sandbox, plain, remarks }, (performance.now() - begun) / 1000);
   } finally {
     await prepared?.end?.();
     await lent.release();
   }
+}
+
+interface EngineCourse {
+  readonly continuous: MigrationResult;
+  /** Undefined where the continuous migration worked. */
+  readonly dumped: MigrationResult | undefined;
+}
+
+async function attempt(one: PostgresCase, plan: MigrationPlan, engine: TruthEngine): Promise<EngineCourse> {
+  const { source, target, databases } = plan;
+  const migrated = await caught(databases, () => migrate(plan, engine));
+  const behind = one.setsSequences === true ? await setSequences(source, target, databases) : [];
+  const continuous = { ...migrated, remarks: [...migrated.remarks, ...behind] };
+  await dropCaseDatabases(target, one);
+  const failed = databases.filter((name) => holds(continuous, name).length > 0);
+  if (failed.length === 0) return { continuous, dumped: undefined };
+  const dumped = await caught(databases, () => engine.dump(plan));
+  const differing = await Promise.all(
+    databases.map(async (name) => [name, await differencesAfter(plan, dumped, name)] as const),
+  );
+  await dropCaseDatabases(target, one);
+  return { continuous, dumped: { ...dumped, problems: new Map(differing) } };
+}
+
+/** The source is left alone meanwhile, so that all rows must be there afterwards. */
+async function differencesAfter(
+  { source, target }: MigrationPlan,
+  dumped: MigrationResult,
+  name: string,
+): Promise<readonly string[]> {
+  const problems = holds(dumped, name);
+  if (problems.length > 0) return problems;
+  return differences(source, target, name, []).catch((error: unknown) => [String(error)]);
 }
 
 async function judge(
@@ -136,23 +167,14 @@ function holds({ problems: ways }: MigrationResult, name: string): readonly stri
 }
 
 interface Courses {
-  readonly continuous: MigrationResult;
-  readonly dumped: MigrationResult | undefined;
+  readonly sandbox: EngineCourse;
+  readonly plain: EngineCourse;
+  readonly remarks: readonly string[];
 }
 
-function rowOf(one: PostgresCase, report: PreflightReport, { continuous, dumped }: Courses, seconds: number): TruthRow {
+function rowOf(one: PostgresCase, report: PreflightReport, courses: Courses, seconds: number): TruthRow {
+  const { sandbox, plain } = courses;
   const names = databasesOf(one);
-  const truths = names.map((name): BestMethod => {
-    if (holds(continuous, name).length === 0) return 'continuous';
-    return dumped !== undefined && holds(dumped, name).length === 0 ? 'dump' : 'blocked';
-  });
-  const told = (how: string, course: MigrationResult | undefined) =>
-    course === undefined
-      ? []
-      : names.flatMap((name) => {
-          const why = holds(course, name);
-          return why.length === 0 ? [] : [`${names.length > 1 ? `${name}: ` : ''}${how} ${why.join('; ')}`];
-        });
   const blockers = report.findings.filter(
     ({ status, blocks, accepted }) => status === 'fail' && blocks.length > 0 && accepted !== true,
   );
@@ -165,14 +187,35 @@ function rowOf(one: PostgresCase, report: PreflightReport, { continuous, dumped 
     ...(report.proven
       ? {}
       : { unproven: report.findings.filter(({ status }) => status === 'unknown').map(({ id }) => id) }),
-    truth: worstMethod(truths),
-    course: [...told('continuous:', continuous), ...told('dump:', dumped)],
-    databases: names.flatMap((name, at) => {
+    truth: worstMethod(names.map((name) => methodOf(sandbox, name))),
+    plain: worstMethod(names.map((name) => methodOf(plain, name))),
+    course: courseOf(sandbox, names),
+    plainCourse: courseOf(plain, names),
+    databases: names.flatMap((name) => {
       const said = report.databases.find((found) => found.name === name)?.verdict;
-      return said === undefined ? [] : [{ name, verdict: said, truth: truths[at] ?? 'blocked' }];
+      if (said === undefined) return [];
+      return [{ name, verdict: said, truth: methodOf(sandbox, name), plain: methodOf(plain, name) }];
     }),
-    remarks: [...continuous.remarks, ...(dumped?.remarks ?? [])],
+    remarks: [
+      ...courses.remarks,
+      ...[sandbox, plain].flatMap(({ continuous, dumped }) => [...continuous.remarks, ...(dumped?.remarks ?? [])]),
+    ],
     ...explanation(one),
     seconds: Math.round(seconds),
   };
+}
+
+function methodOf({ continuous, dumped }: EngineCourse, name: string): BestMethod {
+  if (holds(continuous, name).length === 0) return 'continuous';
+  return dumped !== undefined && holds(dumped, name).length === 0 ? 'dump' : 'blocked';
+}
+
+/** How each attempt ended that failed. */
+function courseOf({ continuous, dumped }: EngineCourse, names: readonly string[]): readonly string[] {
+  const failures = (method: string, result: MigrationResult | undefined) =>
+    names.flatMap((name) => {
+      const why = result === undefined ? [] : holds(result, name);
+      return why.length === 0 ? [] : [`${names.length > 1 ? `${name}: ` : ''}${method} ${why.join('; ')}`];
+    });
+  return [...failures('continuous:', continuous), ...failures('dump:', dumped)];
 }

@@ -65,7 +65,7 @@ function startSource({ settings, hba, tls }: Partial<PostgresCase>, version: Maj
 }
 
 /** Drops the databases of a case, with their subscriptions and slots. */
-export async function dropCaseDatabases(server: Postgres, one: PostgresCase): Promise<void> {
+export async function dropCaseDatabases(server: Postgres, one: Pick<PostgresCase, 'databases'>): Promise<void> {
   for (const name of databasesOf(one)) {
     const found = await server.query(`SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(name)}`);
     if (found.length === 0) continue;

@@ -29,6 +29,7 @@ export const batchesListCommand: CommandSpec<Context> = {
       command: 'cloudctl droplets batches list -o json --query "[?state==\'unfinished\'].path"',
     },
   ],
+  columns: view.columns,
   run: async ({ output, host }) => {
     output.checkColumns(view);
     await output.list(listStoredBatches(host.folders.state), view);

@@ -2,7 +2,7 @@ import { pass, unknown } from '../../finding.ts';
 import { removesResultRows } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
-import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
+import { createRelationReads, type FunctionReach, type RelationRead } from '../function-body/relation-reads.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
@@ -46,9 +46,9 @@ export const readingChecksCheck = databaseCheck({
  */
 function circularChecks(
   checks: readonly FunctionCallingConstraint[],
-  reads: (oid: string) => readonly RelationRead[],
+  reach: (oid: string) => FunctionReach,
 ): readonly FunctionCallingConstraint[] {
-  const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reads(oid)]));
+  const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
   const read = new Map(
     checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
   );

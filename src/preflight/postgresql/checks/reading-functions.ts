@@ -28,13 +28,17 @@ interface ReadingUse extends FunctionUse {
 
 /** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
 function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ReadingUse[] {
-  const readsOf = createRelationReads(bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text) })));
+  const readsOf = createRelationReads(
+    bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
+  );
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap((use) => {
     const body = byOid.get(use.calls);
     if (body === undefined || !use.filled || !computedKinds.has(use.kind)) return [];
-    const reads = readsOf(use.calls);
-    return reads.length > 0 || composesQuery(body.text) ? [{ ...use, signature: body.signature, reads }] : [];
+    const { reads, bodies: used } = readsOf(use.calls);
+    return reads.length > 0 || used.some(({ text }) => composesQuery(text))
+      ? [{ ...use, signature: body.signature, reads }]
+      : [];
   });
 }
 

@@ -6,8 +6,8 @@ import { pluralize } from '../units.ts';
 
 export const tableOidsCheck = databaseCheck({
   id: 'table-oids',
-  title: 'no generated column or CHECK constraint depends on tableoid',
-  headline: 'A generated column or a CHECK constraint depends on tableoid',
+  title: 'no generated column or CHECK constraint depends on object ids',
+  headline: 'A generated column or a CHECK constraint depends on object ids',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { uses: tableoidColumnUsesQuery },
   evaluate({ uses }, database) {
@@ -43,7 +43,11 @@ export const tableOidsCheck = databaseCheck({
  * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
  */
 function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
-  return /\btableoid\b/.test(definition.replace(comparisonWithName, ''));
+  const rest = definition.replace(comparisonWithName, '');
+  return /\btableoid\b/.test(rest) || convertedName.test(rest);
 }
+
+/** A name is dumped. Its number is another one on the target, and its text has a schema where the search_path is empty. */
+const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
 
 const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;

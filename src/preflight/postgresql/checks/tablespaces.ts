@@ -1,4 +1,4 @@
-import { pass, warn } from '../../finding.ts';
+import { pass, unknown, warn } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { firstListedObjects, unlistedNote } from '../object-list.ts';
 import { relationsQuery } from '../queries/relations.ts';
@@ -9,7 +9,7 @@ export const tablespacesCheck = databaseCheck({
   id: 'tablespaces',
   title: 'all objects are in the tablespace pg_default',
   headline: 'Objects are in another tablespace than pg_default',
-  severity: { continuous: 'warning', dump: 'warning' },
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { relations: relationsQuery, tablespaces: tablespacesQuery },
   evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
     const whole = databases.get(database);
@@ -20,7 +20,7 @@ export const tablespacesCheck = databaseCheck({
         ...placed.map(({ tablespace }) => names.get(tablespace) ?? tablespace),
       ]),
     ];
-    return warn(spaces.join(', '), {
+    const more = {
       required: 'pg_default',
       detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
       objects: firstListedObjects(placed).map(
@@ -28,8 +28,16 @@ export const tablespacesCheck = databaseCheck({
       ),
       fix: {
         by: 'the owner of the tables',
-        text: 'Usually no action is needed for tablespaces. If the restore must not report errors, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',
+        text: 'To make the restore independent of its options, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',
       },
-    });
+    };
+    // A dump does not contain the default tablespace of the database.
+    if (placed.length === 0) return warn(spaces.join(', '), more);
+    return {
+      ...unknown(spaces.join(', ')),
+      ...more,
+      premise: 'the service leaves out tablespaces (pg_dump --no-tablespaces)',
+      settledBy: 'ALTER … SET TABLESPACE pg_default on the source',
+    };
   },
 });

@@ -36,7 +36,9 @@ export const timeChecksCheck = databaseCheck({
 
 /** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
 function requiresFuture({ definition }: TimeDependentConstraint): boolean {
-  return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(definition);
+  // A comparison may itself be compared: `(a < now()) = b`, `(a < now())::integer < 2`.
+  const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
+  return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(others);
 }
 
 const clock =

@@ -4,11 +4,17 @@ import { findNameReferences, type NameReference } from './name-references.ts';
 /** A relation that a function body names; a name without a schema stands for every relation with that name. */
 export type RelationRead = Pick<NameReference, 'schema' | 'name' | 'certain'>;
 
+export interface FunctionReach {
+  readonly reads: readonly RelationRead[];
+  /** The function itself, and all that it uses. */
+  readonly bodies: readonly FunctionBody[];
+}
+
 /**
  * The relations that a function reads, directly and through the functions and views that it uses, as far as their
  * bodies name them.
  */
-export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => readonly RelationRead[] {
+export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => FunctionReach {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const byName = new Map<string, FunctionBody[]>();
   for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
@@ -37,6 +43,6 @@ export function createRelationReads(bodies: readonly FunctionBody[]): (oid: stri
       }
       for (const next of byOid.get(one)?.calls ?? []) reached.add(next);
     }
-    return reads;
+    return { reads, bodies: [...reached].flatMap((one) => byOid.get(one) ?? []) };
   };
 }

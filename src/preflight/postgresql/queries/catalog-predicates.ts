@@ -63,11 +63,11 @@ export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunction
 export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
 
 /**
- * Matches the system column tableoid in an expression. PostgreSQL 12 removed the column oid, so the number of tableoid
- * changed.
+ * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
+ * removed the column oid, so the number of tableoid changed.
  */
 export function tableOidPattern(version: number): string {
-  return `:varattno -${version < 120_000 ? 7 : 6} `;
+  return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
 
 /** Condition for a CHECK constraint whose expression reads the clock. */

@@ -132,6 +132,8 @@ const databaseFeatures = [
   'commit-times',
   /** Whether users or extensions created text search dictionaries. */
   'dictionaries',
+  /** Columns, tables or arguments named system_user, which PostgreSQL 16 made a reserved word. */
+  'system-user-names',
 ] as const;
 
 export type DatabaseFeature = (typeof databaseFeatures)[number];
@@ -226,4 +228,12 @@ const featureTests: Readonly<Record<DatabaseFeature, (version: number) => string
         AND objid >= '${firstNormalObjectId}'
     )
   `,
+  'system-user-names': (version) =>
+    version >= 160_000
+      ? 'false'
+      : `
+        EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '${firstNormalObjectId}' AND attname = 'system_user')
+          OR EXISTS (SELECT FROM pg_class WHERE relname = 'system_user')
+          OR EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND 'system_user' = ANY (proargnames))
+      `,
 };

@@ -13,7 +13,7 @@ export const multiDbCheck = redisCheck({
   evaluate({ info }) {
     const keyspace = parseKeyspace(info);
     const others = keyspace.filter(({ index }) => index > 0);
-    const observed = keyspace.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', ');
+    const observed = keyspace.map(({ index, keys }) => `db${index}: ${keys} ${keys === 1 ? 'key' : 'keys'}`).join(', ');
     if (others.length === 0) return pass(observed === '' ? 'no keys' : observed);
     return warn(observed, {
       required: 'keys in database 0 only, when the target is a cluster or has one database',

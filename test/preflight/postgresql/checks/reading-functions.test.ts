@@ -56,6 +56,17 @@ test.each([
   expect(short(evaluate('generated', [body(text)]))).toBe(verdict);
 });
 
+test('the name of a table as a value reads nothing, in a SQL-standard body too', () => {
+  const named = body('', { language: 'sql', bound: "RETURN ('public.kinds'::regclass IS NOT NULL)" });
+  expect(short(evaluate('generated', [named]))).toBe('pass');
+});
+
+test('a query that a called function composes counts too', () => {
+  const composing = body("BEGIN EXECUTE 'SELECT 1' INTO r; RETURN r; END", { oid: '2', name: 'f2' });
+  const calling = body('SELECT public.f2($1)', { language: 'sql' });
+  expect(short(evaluate('generated', [calling, composing]))).toBe('unknown');
+});
+
 test.each([
   { kind: 'index', verdict: 'unknown' },
   { kind: 'unique', verdict: 'unknown' },

@@ -10,6 +10,9 @@ const both = 'fail continuous+dump';
 test.each([
   { kind: 'generated', definition: '(tableoid)::bigint', verdict: both },
   { kind: 'generated', definition: "(tableoid = ('public.t'::regclass)::oid)", verdict: 'pass' },
+  { kind: 'generated', definition: "((('public.t'::regclass)::oid)::bigint % (100)::bigint)", verdict: both },
+  { kind: 'generated', definition: "('public.t'::regclass IS NOT NULL)", verdict: 'pass' },
+  { kind: 'check', definition: "CHECK ((c = length(('public.t'::regclass)::text)))", verdict: 'unknown' },
   { kind: 'check', definition: 'CHECK (((tableoid)::bigint = 16400))', verdict: 'unknown' },
   { kind: 'check', definition: "CHECK ((tableoid = '16400'::oid))", verdict: 'unknown' },
   { kind: 'check', definition: "CHECK ((tableoid <> ('public.t'::regclass)::oid))", verdict: 'pass' },

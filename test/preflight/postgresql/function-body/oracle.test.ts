@@ -30,7 +30,7 @@ test('a function reads the relations of its parse tree and of the functions that
   ];
   const bodies = texts.map((text, at) => functionBody('abc'.charAt(at), text));
   const parsed = await Promise.all(texts.map(parseSqlBody));
-  const reads = createRelationReads(bodies)('a');
+  const { reads } = createRelationReads(bodies)('a');
   expect(reads.map(({ schema, name }) => (schema === undefined ? name : `${schema}.${name}`)).sort()).toEqual(
     parsed.flatMap(({ relations }) => relations).sort(),
   );

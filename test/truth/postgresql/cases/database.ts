@@ -57,6 +57,17 @@ const inQuick: ReadonlySet<string> = new Set([
   'identity',
 ]);
 
+const differing: Readonly<Record<string, PostgresCase['differs']>> = {
+  elsewhere: {
+    truth: 'blocked',
+    why: 'the engine of the sandbox leaves out tablespaces; whether the service does is not known, and the report says so',
+  },
+  filled: {
+    truth: 'blocked',
+    why: 'a table that was added to an extension by hand and registered as its configuration is dumped with its rows and without its definition; members other than functions are not examined',
+  },
+};
+
 /** Every database that the tests of the checks break, as a case; those of a release that has more of them too. */
 export const brokenCases: readonly PostgresCase[] = [
   ...brokenOn(15).map((one) => caseOf(one, 15)),
@@ -81,6 +92,7 @@ function caseOf({ database, setup, found }: ReturnType<typeof brokenOn>[number],
     databases: [database],
     setup: [...setup, ...compared(setup)],
     quiet: quiet[database] ?? [],
+    ...(differing[database] === undefined ? {} : { differs: differing[database] }),
     ...(inQuick.has(database) ? { quick: true } : {}),
     ...(empty.has(database) ? { empty: true } : {}),
     ...(needsMore ? { first: preparations(database), settings: { allow_in_place_tablespaces: 'on' } } : {}),
@@ -227,10 +239,6 @@ export const databaseCases: readonly PostgresCase[] = [
   {
     name: 'an event trigger that writes at every login',
     verdict: 'blocked',
-    differs: {
-      truth: 'continuous',
-      why: 'the engine here creates event triggers after everything else; nothing says that the service does',
-    },
     reasons: ['event-triggers'],
     from: 17,
     setup: [

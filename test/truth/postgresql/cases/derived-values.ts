@@ -13,6 +13,11 @@ const own =
 
 const tenThings = 'INSERT INTO things (id) SELECT n FROM generate_series(1, 10) n';
 
+const unevaluatedFunction = {
+  truth: 'blocked',
+  why: 'a function of a user could run any code, so it is not called on the source; the report names it, and a rehearsal finds it',
+} as const;
+
 /** What the target computes again from other rows or other object ids, so that it differs from what the source stored. */
 export const derivedValueCases: readonly PostgresCase[] = [
   {
@@ -102,6 +107,25 @@ export const derivedValueCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'computed again: a generated column with the object id of another table',
+    verdict: 'blocked',
+    reasons: ['table-oids'],
+    setup: [
+      "CREATE TABLE things (id int PRIMARY KEY, home bigint GENERATED ALWAYS AS (('public.base'::regclass)::oid::bigint) STORED)",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK of the name of a table as the search_path shows it',
+    verdict: 'continuous',
+    unproven: ['table-oids'],
+    differs: unevaluatedExpression,
+    setup: [
+      "CREATE TABLE things (id int PRIMARY KEY, home text DEFAULT 'base' CHECK (home = 'base'::regclass::text))",
+      tenThings,
+    ],
+  },
+  {
     name: 'computed again: a generated column that compares the table with a name',
     verdict: 'continuous',
     setup: [
@@ -146,5 +170,125 @@ export const derivedValueCases: readonly PostgresCase[] = [
       await source.query('INSERT INTO things VALUES (1000)', 'd1');
       return {};
     },
+  },
+  {
+    name: 'computed again: a generated column whose function returns an object id',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    quick: true,
+    setup: [
+      ...Array.from({ length: 5 }, (_, at) => `CREATE TABLE old_${at} (id int PRIMARY KEY)`),
+      "CREATE FUNCTION home(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT ('public.base'::regclass::oid::bigint % 100000)::int$$",
+      'CREATE TABLE things (id int PRIMARY KEY, home int GENERATED ALWAYS AS (home(id)) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a generated column whose function writes the name of a type',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+      "CREATE FUNCTION mood_name(int) RETURNS text IMMUTABLE LANGUAGE sql RETURN 'public.mood'::regtype::text",
+      'CREATE TABLE things (id int PRIMARY KEY, mood text GENERATED ALWAYS AS (mood_name(id)) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a generated column whose function calls one that returns random values',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      'CREATE FUNCTION dice(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT (random() * 1000000)::int$$',
+      'CREATE FUNCTION thrown(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT public.dice($1)$$',
+      'CREATE TABLE things (id int PRIMARY KEY, thrown int GENERATED ALWAYS AS (thrown(id)) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK whose function composes the name of a table',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      "CREATE FUNCTION has_rows(text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$DECLARE r int; BEGIN EXECUTE format('SELECT count(*)::int FROM %I', $1) INTO r; RETURN r > 0; END$$",
+      "CREATE TABLE things (id int PRIMARY KEY, source text DEFAULT 'base' CHECK (has_rows(source)))",
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: an index whose function calls one that composes the name of a table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    differs: unevaluatedFunction,
+    setup: [
+      "CREATE FUNCTION rows_of(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$DECLARE r int; BEGIN EXECUTE format('SELECT count(*)::int FROM %I', 'base') INTO r; RETURN r; END$$",
+      'CREATE FUNCTION rows_in(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT public.rows_of($1)$$',
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      tenThings,
+      'CREATE INDEX ON things (rows_in(id))',
+    ],
+  },
+  {
+    name: 'computed again: a generated column whose function hides that it does not find a name',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      'CREATE FUNCTION twice(int) RETURNS int IMMUTABLE LANGUAGE sql RETURN $1 * 2',
+      'CREATE FUNCTION safe(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN RETURN twice($1); EXCEPTION WHEN OTHERS THEN RETURN 0; END$$',
+      'CREATE TABLE things (id int PRIMARY KEY, safe int GENERATED ALWAYS AS (safe(id)) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a CHECK that compares a comparison with the clock',
+    verdict: 'continuous',
+    setup: ['CREATE TABLE things (id int PRIMARY KEY CHECK ((id < extract(epoch FROM now()))::int < 2))', tenThings],
+  },
+  {
+    name: 'computed again: a CHECK that compares the clock with a constant',
+    verdict: 'blocked',
+    reasons: ['time-checks'],
+    differs: {
+      truth: 'continuous',
+      why: 'the constant is not compared with the clock; a time that has passed would stop the copy of every row',
+    },
+    setup: ["CREATE TABLE things (id int PRIMARY KEY CHECK (now() < '2099-01-01'))", tenThings],
+  },
+  {
+    name: 'computed again: a trigger for replicas that writes what is there',
+    verdict: 'dump',
+    reasons: ['always-triggers'],
+    differs: {
+      truth: 'continuous',
+      why: 'what the function of a trigger does is not analysed, unless it only returns the row',
+    },
+    setup: [
+      'CREATE TABLE things (id int PRIMARY KEY, twice int)',
+      'CREATE FUNCTION doubled() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.twice := NEW.id * 2; RETURN NEW; END$$',
+      'CREATE TRIGGER doubled BEFORE INSERT OR UPDATE ON things FOR EACH ROW EXECUTE FUNCTION doubled()',
+      'ALTER TABLE things ENABLE ALWAYS TRIGGER doubled',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: an operator class whose function looks for a table by the search_path',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    differs: {
+      truth: 'continuous',
+      why: 'to_regclass returns NULL for a name that is not found; whether the result matters is not evaluated',
+    },
+    setup: [
+      "CREATE FUNCTION compare(int, int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT btint4cmp($1, $2) + 0 * coalesce((to_regclass('base') IS NULL)::int, 0)$$",
+      'CREATE OPERATOR CLASS by_base FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 compare(int, int)',
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE INDEX ON things (id by_base)',
+      tenThings,
+    ],
   },
 ];

@@ -1,0 +1,117 @@
+import {
+  maxSeenNames,
+  readSeenNames,
+  type SeenName,
+  type SeenNames,
+  writeSeenNames,
+} from '../config/completion-cache.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { isRecord, type JsonRecord, stringField } from '../json.ts';
+
+/** Lists of the resource API whose names completion suggests; also their keys in a response. */
+export type RememberedList = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
+
+/** Collects names for completion while a command reads a list. */
+export interface NameCollector {
+  /** False when enough names are known, so that no more rows need to be read for them. */
+  readonly isOpen: () => boolean;
+  add(rows: readonly JsonRecord[]): void;
+  /** @param isWhole the rows are the whole list: names that were seen before and are not among them are gone */
+  save(isWhole: boolean): void;
+}
+
+/** For the profile of these settings. A token of the environment may belong to any account, so its names are not kept. */
+export function createNameCollector(context: Context, settings: ProfileSettings, list: RememberedList): NameCollector {
+  const collected = new Map<keyof SeenNames, SeenName[]>();
+  let rowCount = 0;
+  return {
+    isOpen: () => settings.accessToken === undefined && rowCount < maxSeenNames,
+    add(rows) {
+      rowCount += rows.length;
+      for (const row of rows)
+        for (const [kind, name] of namesOf(list, row)) {
+          const names = collected.get(kind) ?? [];
+          names.push(name);
+          collected.set(kind, names);
+        }
+    },
+    save(isWhole) {
+      const { accessToken, profileName, values } = settings;
+      if (accessToken !== undefined || values.base_url === undefined) return;
+      const { state } = context.host.folders;
+      const known = readSeenNames(state, profileName, values.base_url);
+      const merge = (kind: keyof SeenNames): readonly SeenName[] => {
+        const isReplaced = isWhole && kind === ownKind[list];
+        const names = new Map(
+          [...(collected.get(kind) ?? []), ...(isReplaced ? [] : known[kind])].map((name) => [name.value, name]),
+        );
+        return [...names.values()];
+      };
+      writeSeenNames(state, profileName, values.base_url, {
+        droplets: merge('droplets'),
+        clusters: merge('clusters'),
+        regions: merge('regions'),
+        sizes: merge('sizes'),
+        images: merge('images'),
+      });
+    },
+  };
+}
+
+/** The names in the response of `cloudctl api`, if it is one of these lists. */
+export function rememberResponse(context: Context, settings: ProfileSettings, path: string, json: unknown): void {
+  const [, list] = /^\/v2\/(droplets|databases|regions|sizes|images)(?:\?.*)?$/.exec(path) ?? [];
+  const items = isRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
+  if (!isRememberedList(list) || !Array.isArray(items)) return;
+  const names = createNameCollector(context, settings, list);
+  names.add(items.filter(isRecord).slice(0, maxSeenNames));
+  names.save(false);
+}
+
+const ownKind: Readonly<Record<RememberedList, keyof SeenNames>> = {
+  droplets: 'droplets',
+  databases: 'clusters',
+  regions: 'regions',
+  sizes: 'sizes',
+  images: 'images',
+};
+
+function isRememberedList(text: string | undefined): text is RememberedList {
+  return text !== undefined && Object.hasOwn(ownKind, text);
+}
+
+type FoundName = readonly [kind: keyof SeenNames, name: SeenName];
+
+function namesOf(list: RememberedList, row: JsonRecord): readonly FoundName[] {
+  switch (list) {
+    case 'droplets': {
+      const { region, image } = row;
+      return [
+        ...named('droplets', stringField(row, 'name'), `droplet ${String(row.id)}`),
+        ...(isRecord(region) ? regionNames(region) : []),
+        ...(isRecord(image) ? named('images', stringField(image, 'slug')) : []),
+        ...named('sizes', stringField(row, 'size_slug')),
+      ];
+    }
+    case 'databases':
+      return named('clusters', stringField(row, 'id'), stringField(row, 'name'));
+    case 'regions':
+      return regionNames(row);
+    default:
+      return named(ownKind[list], stringField(row, 'slug'));
+  }
+}
+
+/** A region names the sizes that it has. */
+function regionNames(region: JsonRecord): readonly FoundName[] {
+  const sizes = Array.isArray(region.sizes) ? region.sizes : [];
+  return [
+    ...named('regions', stringField(region, 'slug'), stringField(region, 'name')),
+    ...sizes.flatMap((size) => (typeof size === 'string' ? named('sizes', size) : [])),
+  ];
+}
+
+function named(kind: keyof SeenNames, value: string | undefined, description?: string): readonly FoundName[] {
+  return value === undefined ? [] : [[kind, description === undefined ? { value } : { value, description }]];
+}

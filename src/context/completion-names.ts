@@ -1,0 +1,52 @@
+import type { NamedValue } from '../cli/complete.ts';
+import { readSeenNames, type SeenNames } from '../config/completion-cache.ts';
+import { readConfigIfHome } from '../config/config-file.ts';
+import { resolveSettings } from '../config/settings.ts';
+import type { Host } from '../platform/host.ts';
+import { readGlobalOverrides } from './global-overrides.ts';
+
+/** The kind of names in the cache, by the name of the completion source. */
+const cachedKinds: Readonly<Record<string, keyof SeenNames>> = {
+  droplet: 'droplets',
+  cluster: 'clusters',
+  region: 'regions',
+  size: 'sizes',
+  image: 'images',
+};
+
+/**
+ * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the names that
+ * earlier commands of this profile have seen at its server. A wrong configuration suggests nothing.
+ */
+export async function completionNames(
+  host: Pick<Host, 'env' | 'folders'>,
+  from: string,
+  typed: ReadonlyMap<string, string>,
+): Promise<readonly NamedValue[]> {
+  try {
+    if (from === 'check') return await checkNames();
+    const config = readConfigIfHome(host.folders);
+    if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
+    const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
+    if (kind === undefined) return [];
+    const overrides = readGlobalOverrides({ value: (name) => typed.get(name) });
+    const { profileName, values } = resolveSettings({
+      env: host.env,
+      config,
+      profile: typed.get('profile'),
+      overrides,
+    });
+    return readSeenNames(host.folders.state, profileName, values.base_url)[kind];
+  } catch {
+    return [];
+  }
+}
+
+async function checkNames(): Promise<readonly NamedValue[]> {
+  const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
+    import('../preflight/postgresql/checks.ts'),
+    import('../preflight/redis/checks.ts'),
+  ]);
+  const titles = new Map([...postgresqlChecks, ...redisChecks].map(({ id, title }) => [id, title]));
+  return [...titles].map(([value, description]) => ({ value, description }));
+}

@@ -1,0 +1,60 @@
+import { parseMajorVersion } from '../../../postgresql/version.ts';
+import { pass, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
+import { systemUserNamesQuery } from '../queries/system-user-names.ts';
+import { pluralize } from '../units.ts';
+
+export const dumpOptionsCheck = databaseCheck({
+  id: 'dump-options',
+  title: 'the target version accepts a dump with the default options of pg_dump',
+  headline: 'The target version rejects a dump with the default options of pg_dump',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: { systemUserNames: systemUserNamesQuery, builtInGrants: builtInGrantsQuery },
+  evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
+    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+    const isReserved = target === undefined || target >= 160_000;
+    const names = isReserved ? systemUserNames : [];
+    const grants = builtInGrants
+      .filter(({ since }) => target === undefined || since * 10_000 <= target)
+      .map(({ signature }) => signature);
+    if (names.length + grants.length === 0) return pass('yes');
+    const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
+    return {
+      ...unknown(`${pluralize(objects.length, 'object')}, and the options of the service are not known`),
+      premise: `the service ${[
+        ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
+        ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),
+      ].join(' and ')}`,
+      settledBy: names.length === 0 ? 'REVOKE or GRANT on the source' : 'ALTER … RENAME on the source',
+      required: 'definitions that the target version reads as they are written',
+      detail: [
+        names.length === 0
+          ? ''
+          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes it without quotation marks: the definition has a syntax error there, or the name of the user instead of the column.',
+        grants.length === 0
+          ? ''
+          : `The target version has no function ${grants[0]}, or one with other arguments: "function … does not exist".`,
+      ]
+        .filter((text) => text !== '')
+        .join(' ')
+        .concat(unlistedNote(objects)),
+      objects: firstListedObjects(objects),
+      fix: {
+        database,
+        by: 'the owner of the objects, or a superuser',
+        text: [
+          ...(names.length === 0
+            ? []
+            : [
+                'Rename the column, table or argument system_user (ALTER TABLE … RENAME COLUMN), and adapt the application.',
+              ]),
+          ...(grants.length === 0
+            ? []
+            : ['Restore the original privileges of the functions (GRANT EXECUTE … TO PUBLIC, or REVOKE).']),
+        ].join(' '),
+      },
+    };
+  },
+});

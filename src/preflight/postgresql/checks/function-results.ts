@@ -1,0 +1,72 @@
+import { pass, unknown } from '../../finding.ts';
+import { databaseCheck } from '../check.ts';
+import { findEnvironmentUse } from '../function-body/environment-use.ts';
+import { createRelationReads, type FunctionReach } from '../function-body/relation-reads.ts';
+import { findUnresolvedNames } from '../function-body/unresolved-names.ts';
+import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { functionBodiesQuery } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
+import { namedObjectsQuery } from '../queries/named-objects.ts';
+import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
+import { pluralize } from '../units.ts';
+
+export const functionResultsCheck = databaseCheck({
+  id: 'function-results',
+  title: 'functions that are called for each row return the same value on every server',
+  headline: 'A function that is called for each row can return another value on the target',
+  severity: { continuous: 'blocker', dump: 'blocker' },
+  queries: {
+    functionUses: functionUsesQuery,
+    functionBodies: functionBodiesQuery,
+    meanings: namedObjectsQuery,
+    lostOperators: searchPathOperatorsQuery,
+  },
+  evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
+    const reach = createRelationReads(functionBodies);
+    const uses = functionUses.filter(({ filled, kind }) => filled && storedKinds.has(kind));
+    // An exception handler replaces the error of a name that is not found by another result.
+    const caught = new Map(
+      findUnresolvedNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [use, name]),
+    );
+    const found = uses.flatMap((use) => {
+      const reached = reach(use.calls);
+      const isCaught = reached.bodies.some(({ text }) => exceptionHandler.test(text));
+      const because = environmentUseOf(reached) ?? (isCaught ? caught.get(use.name) : undefined);
+      return because === undefined ? [] : [`${use.name} (${because})`];
+    });
+    const objects = [...new Set(found)];
+    if (objects.length === 0) return pass('all');
+    return {
+      ...unknown(`${pluralize(objects.length, 'use')} of functions that depend on more than their arguments`),
+      premise: 'these functions return the same values on the target as they did when the rows were stored',
+      required: 'functions that depend on their arguments only',
+      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${unlistedNote(objects)}`,
+      objects: firstListedObjects(objects),
+      fix: {
+        database,
+        by: 'the owner of the functions, or a superuser',
+        text: 'Change the functions so that they depend on their arguments only, or drop the constraints and indexes until the cut-over and change generated columns to ordinary ones. Run `cloudctl db rehearse` to see whether the rows are equal.',
+      },
+    };
+  },
+});
+
+/** Uses whose result decides what is stored. An ordinary index has other entries at most. */
+const storedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
+  'check',
+  'domain',
+  'generated',
+  'partition',
+  'support',
+  'unique',
+]);
+
+const exceptionHandler = /\bexception\s+when\b/i;
+
+function environmentUseOf({ bodies, reads }: FunctionReach): string | undefined {
+  for (const { text, bound } of bodies) {
+    const word = findEnvironmentUse(`${text} ${bound}`);
+    if (word !== undefined) return word;
+  }
+  return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
+}

@@ -1,0 +1,104 @@
+import type { PostgresCase } from '../case.ts';
+
+/** What the engine of the sandbox avoids, and a service that runs pg_dump with other options need not. */
+const otherOptions = {
+  truth: 'blocked',
+  why: 'the engine of the sandbox quotes all names and leaves out privileges; whether the service does is not known, and the report says so',
+} as const;
+
+const systemUser = "CREATE TABLE logins (id int PRIMARY KEY, system_user text NOT NULL DEFAULT 'root'";
+
+export const dumpOptionsCases: readonly PostgresCase[] = [
+  {
+    name: 'options of pg_dump: a column named system_user in a CHECK',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    quick: true,
+    setup: [`${systemUser} CHECK (system_user IS NOT NULL))`, 'INSERT INTO logins VALUES (1), (2)'],
+  },
+  {
+    name: 'options of pg_dump: a column named system_user in an index',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    setup: [`${systemUser})`, 'CREATE INDEX ON logins (system_user)'],
+  },
+  {
+    name: 'options of pg_dump: a column named system_user in a view and a foreign key',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    setup: [
+      `${systemUser} UNIQUE)`,
+      'CREATE TABLE jobs (id int PRIMARY KEY, system_user text REFERENCES logins (system_user))',
+      'CREATE VIEW names AS SELECT lower(system_user) AS name FROM logins',
+    ],
+  },
+  {
+    name: 'options of pg_dump: an argument named system_user',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    setup: ["CREATE FUNCTION home(system_user text) RETURNS text LANGUAGE sql AS $$SELECT '/home/' || $1$$"],
+  },
+  {
+    name: 'options of pg_dump: a column named system_user that only its table and its key name',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TABLE logins (system_user text PRIMARY KEY, note text DEFAULT 'no system_user here')",
+      'CREATE VIEW names AS SELECT l.system_user FROM logins l JOIN base b ON b.t = l.system_user',
+    ],
+  },
+  {
+    name: 'options of pg_dump: a column named system_user, and both releases reserve the word',
+    verdict: 'continuous',
+    from: 16,
+    setup: ['CREATE TABLE logins (id int PRIMARY KEY, "system_user" text CHECK ("system_user" <> \'x\'))'],
+  },
+  {
+    name: 'options of pg_dump: a grant on a function that has other arguments there',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    quick: true,
+    setup: ['CREATE ROLE emitter', 'GRANT EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text) TO emitter'],
+  },
+  {
+    name: 'options of pg_dump: privileges that were taken from PUBLIC on every function',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    from: 17,
+    to: 18,
+    setup: ['REVOKE EXECUTE ON FUNCTION jsonb_strip_nulls(jsonb) FROM PUBLIC'],
+  },
+  {
+    name: 'options of pg_dump: a grant on a function that is the same there',
+    verdict: 'continuous',
+    setup: [
+      'CREATE ROLE rotator',
+      'GRANT EXECUTE ON FUNCTION pg_switch_wal() TO rotator',
+      'GRANT EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text) TO PUBLIC',
+    ],
+  },
+  {
+    name: 'options of pg_dump: tables of other owners, and grants on all that has privileges',
+    verdict: 'continuous',
+    setup: [
+      'CREATE ROLE clerk',
+      'CREATE ROLE "the reader"',
+      'GRANT clerk TO "the reader"',
+      'CREATE SCHEMA office AUTHORIZATION clerk',
+      'CREATE TABLE office.papers (id int PRIMARY KEY, t text)',
+      'ALTER TABLE office.papers OWNER TO clerk',
+      "CREATE TYPE office.color AS ENUM ('red')",
+      'CREATE SEQUENCE office.numbers',
+      'GRANT SELECT ON office.papers TO "the reader" WITH GRANT OPTION',
+      'GRANT UPDATE (t) ON office.papers TO "the reader"',
+      'GRANT USAGE ON TYPE office.color TO "the reader"',
+      'GRANT USAGE ON SEQUENCE office.numbers TO "the reader"',
+      'ALTER DEFAULT PRIVILEGES FOR ROLE clerk IN SCHEMA office GRANT SELECT ON TABLES TO "the reader"',
+    ],
+  },
+];

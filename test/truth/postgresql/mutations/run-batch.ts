@@ -1,0 +1,265 @@
+import { nearestWord } from '../../../../src/cli/suggest.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
+import type { Finding } from '../../../../src/preflight/finding.ts';
+import { runPostgresqlPreflight } from '../../../../src/preflight/postgresql/run.ts';
+import { postgresEndpointOf } from '../../../engine/engine-servers.ts';
+import type { Postgres } from '../../../fixtures/postgres.ts';
+import { preflightOptions } from '../../../preflight/postgresql/facts.ts';
+import { type MigrationPlan, migrate, type TruthEngine } from '../migrate.ts';
+import { findFailedSchemas, plainEngine } from '../plain-engine.ts';
+import { within } from '../rows.ts';
+import { sandboxEngine } from '../sandbox-engine.ts';
+import { dropCaseDatabases } from '../server-pool.ts';
+import type { MutatedTable } from './mutated-table.ts';
+
+export interface BatchServers {
+  readonly source: Postgres;
+  readonly target: Postgres;
+  readonly targetVersion: MigrationPlan['targetVersion'];
+}
+
+/** A table whose verdict differs from what an engine did. */
+export interface MutationDisagreement {
+  readonly table: MutatedTable;
+  /** `continuous`, or the findings that excluded it. */
+  readonly verdict: string;
+  /** What happened, by engine. */
+  readonly happened: string;
+}
+
+export interface BatchResult {
+  /** Tables that the source accepted. */
+  readonly created: number;
+  readonly promised: number;
+  readonly blocked: number;
+  readonly unproven: number;
+  readonly disagreements: readonly MutationDisagreement[];
+}
+
+const engines: Readonly<Record<string, TruthEngine>> = { sandbox: sandboxEngine, plain: plainEngine };
+const database = 'mutated';
+
+/**
+ * Compares the verdict of each table with what both engines do. Tables that the report names are moved to a database of their
+ * own, until the report promises the rest: that must succeed as a whole, and of the others each blocked table must fail.
+ */
+export async function runBatch(servers: BatchServers, tables: readonly MutatedTable[]): Promise<BatchResult> {
+  const made = await build(servers, tables);
+  const { promised, suspected } = await divide(servers, made);
+  const disagreements: MutationDisagreement[] = [];
+  let rest = promised;
+  for (;;) {
+    const failing = await findFailingTable(servers, rest);
+    if (failing === undefined) break;
+    disagreements.push(failing);
+    rest = rest.filter((table) => table !== failing.table);
+    await build(servers, rest);
+  }
+  const blocked = suspected.filter(({ findings }) => findings.some(isBlocker));
+  disagreements.push(...(await findFalseAlarms(servers, blocked)));
+  await drop(servers);
+  return {
+    created: made.length,
+    promised: promised.length,
+    blocked: blocked.length,
+    unproven: suspected.length - blocked.length,
+    disagreements,
+  };
+}
+
+/** Creates the tables in a new database of the source. Resolves with those that it accepts. */
+async function build(servers: BatchServers, tables: readonly MutatedTable[]): Promise<readonly MutatedTable[]> {
+  const { source } = servers;
+  await drop(servers);
+  await source.query(`CREATE DATABASE ${database}`);
+  await source.query(
+    "CREATE TABLE base (id int PRIMARY KEY, t text); INSERT INTO base SELECT n, 'row ' || n FROM generate_series(1, 50) n",
+    database,
+  );
+  return within(source, database, async (session) => {
+    const made: MutatedTable[] = [];
+    for (const table of tables) {
+      try {
+        await session.query(['BEGIN', ...table.statements, 'COMMIT'].join(';\n'));
+        made.push(table);
+      } catch {
+        await session.query('ROLLBACK');
+      }
+    }
+    return made;
+  });
+}
+
+async function drop({ source, target }: BatchServers): Promise<void> {
+  for (const server of [target, source]) await dropCaseDatabases(server, { databases: [database] });
+}
+
+interface SuspectedTable {
+  readonly table: MutatedTable;
+  readonly findings: readonly Finding[];
+}
+
+async function divide(servers: BatchServers, tables: readonly MutatedTable[]) {
+  let promised = tables;
+  const suspected: SuspectedTable[] = [];
+  for (;;) {
+    const report = await preflight(servers);
+    if (report.verdict === 'continuous' && report.proven) return { promised, suspected };
+    const findings = report.findings.filter((finding) => isBlocker(finding) || finding.status === 'unknown');
+    const named = promised.flatMap((table) => {
+      const own = findings.filter((finding) => namesOf(finding).has(table.name));
+      return own.length === 0 ? [] : [{ table, findings: own }];
+    });
+    if (named.length === 0) throw new Error(`a finding names no table: ${JSON.stringify(findings)}`);
+    suspected.push(...named);
+    promised = promised.filter((table) => !named.some((one) => one.table === table));
+    await within(servers.source, database, (session) =>
+      session.query(named.map(({ table }) => `DROP SCHEMA ${table.name} CASCADE`).join('; ')),
+    );
+  }
+}
+
+function isBlocker({ status, blocks }: Finding): boolean {
+  return status === 'fail' && blocks.includes('continuous');
+}
+
+function namesOf({ objects = [], detail = '' }: Finding): ReadonlySet<string> {
+  return new Set([...objects, detail].flatMap((text) => [...text.matchAll(/\bm\d+(?=\.)/g)].map(([name]) => name)));
+}
+
+async function preflight({ source, target, targetVersion }: BatchServers) {
+  const databases = await source.query('SELECT datname FROM pg_database');
+  const extensions = await target.query('SELECT name FROM pg_available_extensions');
+  return runPostgresqlPreflight({
+    source: { ...postgresEndpointOf(source), dbname: database },
+    options: preflightOptions({
+      targetVersion: String(targetVersion),
+      targetExtensions: extensions.map(({ name }) => String(name)),
+      ignoreDbs: databases.map(({ datname }) => String(datname)).filter((name) => name !== database),
+      disableSsl: true,
+      isOverInternet: false,
+      now: Date.now(),
+    }),
+    clock: systemClock,
+    nearest: nearestWord,
+    walInterval: 1,
+  });
+}
+
+/** The problems of the migration of the tables that are on the source now. */
+async function migrateWith(
+  servers: BatchServers,
+  engine: TruthEngine,
+  tables: readonly MutatedTable[],
+): Promise<readonly string[]> {
+  const plan = await planOf(servers, tables);
+  const { problems } = await migrate(plan, engine).catch((error: unknown) => ({
+    problems: new Map([[database, [String(error)]]]),
+  }));
+  await dropCaseDatabases(servers.target, { databases: [database] });
+  return problems.get(database) ?? [];
+}
+
+async function planOf(
+  { source, target, targetVersion }: BatchServers,
+  tables: readonly MutatedTable[],
+): Promise<MigrationPlan> {
+  const databases = await source.query('SELECT datname FROM pg_database');
+  return {
+    source,
+    target,
+    targetVersion,
+    connection: { ...postgresEndpointOf(source), dbname: database },
+    databases: [database],
+    ignored: databases.map(({ datname }) => String(datname)).filter((name) => name !== database),
+    // The statements of the tables themselves set the search_path that their functions need.
+    quiet: 'all',
+    app: tables.flatMap(({ app }) => app),
+    announced: [],
+    id: undefined,
+    timeLimit: 90_000,
+  };
+}
+
+/** The table that a migration of all of them fails for, found by halves; undefined: it succeeds with both engines. */
+async function findFailingTable(
+  servers: BatchServers,
+  tables: readonly MutatedTable[],
+): Promise<MutationDisagreement | undefined> {
+  for (const [name, engine] of Object.entries(engines)) {
+    const problems = await migrateWith(servers, engine, tables);
+    if (problems.length === 0) continue;
+    const table = await bisect(servers, engine, tables, problems);
+    return { table, verdict: 'continuous', happened: `${name} engine: ${problems.join('; ')}` };
+  }
+  return undefined;
+}
+
+async function bisect(
+  servers: BatchServers,
+  engine: TruthEngine,
+  tables: readonly MutatedTable[],
+  problems: readonly string[],
+): Promise<MutatedTable> {
+  const fails = async (some: readonly MutatedTable[]) => {
+    await build(servers, some);
+    return (await migrateWith(servers, engine, some)).length > 0;
+  };
+  // A message often names the table.
+  const named = tables.filter(({ name }) => problems.some((text) => new RegExp(`\\b${name}\\b`).test(text)));
+  for (const table of named.slice(0, 2)) if (await fails([table])) return table;
+  let some = tables;
+  while (some.length > 1) {
+    const half = some.slice(0, Math.ceil(some.length / 2));
+    some = (await fails(half)) ? half : some.slice(half.length);
+  }
+  const [table] = some;
+  if (table === undefined) throw new Error(`no table fails: ${problems.join('; ')}`);
+  return table;
+}
+
+/** Blocked tables that come through with both engines. */
+async function findFalseAlarms(
+  servers: BatchServers,
+  blocked: readonly SuspectedTable[],
+): Promise<readonly MutationDisagreement[]> {
+  if (blocked.length === 0) return [];
+  const tables = blocked.map(({ table }) => table);
+  await build(servers, tables);
+  const failed = await findFailedSchemas(await planOf(servers, tables), database);
+  await dropCaseDatabases(servers.target, { databases: [database] });
+  const found: MutationDisagreement[] = [];
+  const seen = new Set<string>();
+  for (const { table, findings } of blocked.filter((one) => !failed.has(one.table.name))) {
+    if (findings.filter(isBlocker).every(({ id }) => isKnownAlarm(id, table))) continue;
+    await build(servers, [table]);
+    // A finding may list tables that it does not block, beside one that it does.
+    const report = await preflight(servers);
+    const reasons = report.findings.filter(isBlocker).map(({ id }) => id);
+    const kind = `${reasons}: ${table.kinds}`;
+    // One of each kind, since each takes some seconds.
+    if (reasons.length === 0 ? !report.proven : reasons.some((id) => isKnownAlarm(id, table)) || seen.has(kind))
+      continue;
+    seen.add(kind);
+    const happened: string[] = [];
+    for (const [name, engine] of Object.entries(engines)) {
+      const problems = await migrateWith(servers, engine, [table]);
+      if (problems.length > 0) happened.push(`${name} engine: ${problems.join('; ')}`);
+    }
+    const isFalse = reasons.length === 0 ? happened.length > 0 : happened.length === 0;
+    if (isFalse) found.push({ table, verdict: reasons.join(', ') || 'continuous', happened: happened.join('; ') });
+  }
+  return found;
+}
+
+/** Findings that block some tables whose rows come through; docs/truth.md lists each with a case and the reason. */
+function isKnownAlarm(id: string, { statements }: MutatedTable): boolean {
+  // What the function of a trigger does is not analysed.
+  if (id === 'always-triggers') return true;
+  // Whether the rows that a function reads are copied in time is chance.
+  if (id === 'reading-functions') return true;
+  // A constant beside the clock is not compared with it.
+  if (id === 'time-checks') return true;
+  // NULL for a name that is not found may do no harm.
+  return id === 'search-path' && statements.some((statement) => statement.includes('to_regclass'));
+}

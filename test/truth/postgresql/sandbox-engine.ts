@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { createEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
+import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
+import { redactedReason } from '../../../src/engine/migration-error.ts';
+import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
+import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import {
+  createDatabaseProgress,
+  type DatabaseMigrationState,
+  hasMigrationEnded,
+  type MigrationState,
+} from '../../../src/engine/migration-state.ts';
+import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
+import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
+import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
+import { withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
+import { readServerIdentity, requireCompatibleServers } from '../../../src/engine/postgresql/server-identity.ts';
+import type { RunningMigration } from '../../../src/engine/running-migration.ts';
+import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
+import { connectPostgresql } from '../../../src/postgresql/connection.ts';
+import { objectsOn, postgresEndpointOf } from '../../engine/engine-servers.ts';
+import { anyMessage } from '../../postgresql/any-message.ts';
+import {
+  all,
+  createErrorCounter,
+  lastComplaint,
+  type MigrationPlan,
+  type MigrationResult,
+  type StartedMigration,
+  type TruthEngine,
+} from './migrate.ts';
+
+/** The engine of the sandbox (src/engine). */
+export const sandboxEngine: TruthEngine = { start: startMigration, dump: copyPointInTime };
+
+async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
+  const { source, target, connection: door, databases, timeLimit: patience } = plan;
+  const logged = target.log().length;
+  const engine = createMigrationEngine({
+    now: Date.now,
+    env: process.env,
+    ports: {
+      connectPostgres: connectAsItIs,
+      limits: {
+        ...defaultEngineLimits,
+        pollInterval: 200,
+        connectTimeout: 5000,
+        outageTimeout: patience / 2,
+        removalTimeout: 10_000,
+      },
+    },
+  });
+  const refused = async (why: string): Promise<StartedMigration> => {
+    await engine.close();
+    return { problems: all(databases, [why]).problems, stop: async () => [] };
+  };
+  try {
+    const plane = await engine.openDataPlane(
+      `postgres://postgres:secret@127.0.0.1:${target.port}/postgres?sslmode=disable`,
+    );
+    const { host, port, dbname, username } = door;
+    const migration = engine.start({
+      id: plan.id ?? randomUUID(),
+      dataPlane: plane,
+      source: {
+        host,
+        port,
+        dbname,
+        username,
+        disableSsl: door.ssl === 'disable',
+        ...(door.password === undefined ? {} : { password: door.password.reveal() }),
+      },
+      ignoreDbs: plan.ignored,
+      deadline: Number.POSITIVE_INFINITY,
+      finishWhenIdle: false,
+      allowSuperuserObjects: true,
+    });
+    if (typeof migration === 'string') return await refused(`the request is refused: ${migration}`);
+    const state = await settle(migration, patience, createErrorCounter(target));
+    return {
+      problems: new Map(databases.map((name) => [name, stateOf(state, name, () => lastComplaint(target, logged))])),
+      stop: async () => {
+        const left = await migration.stop();
+        await engine.close();
+        const objects = (await objectsOn(source).catch(() => [])).filter((one) => one.includes('cloudctl_'));
+        return [
+          ...left.map(({ side, object, reason }) => `left on the ${side}: ${object}: ${reason}`),
+          ...objects.filter(() => left.length === 0).map((one) => `left without a word: ${one}`),
+        ];
+      },
+    };
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * The engine of the service may keep what is stored for its sessions: a role, and that they are read-only. Ours sets both, so
+ * the statements for that are replaced.
+ */
+const connectAsItIs: typeof connectPostgresql = async (source, options) => {
+  const session = await connectPostgresql(source, options);
+  return {
+    ...session,
+    query: (message, limit) =>
+      session.query(
+        anyMessage(
+          message.replace('SET role TO none', setStoredRole).replace('; SET default_transaction_read_only TO off', ''),
+        ),
+        limit,
+      ),
+  };
+};
+
+const setStoredRole = `SELECT pg_catalog.set_config('role', pg_catalog.substr(assignment, 6), false)
+  FROM pg_catalog.pg_db_role_setting s, pg_catalog.unnest(s.setconfig) AS assignment
+  WHERE assignment LIKE 'role=%' AND s.setrole = (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user)`;
+
+/** Until every table is ready, or the time is over, or it has ended. */
+async function settle(
+  migration: RunningMigration,
+  patience: number,
+  repeats: (state: string) => boolean,
+): Promise<MigrationState> {
+  for (const end = Date.now() + patience; Date.now() < end; ) {
+    const state = migration.state();
+    // One database that failed makes the status an error while the others go on.
+    const isOver = state.status !== 'error' || state.databases.every(isSettled);
+    if (state.status !== 'running' && isOver) return state;
+    const stages = state.databases.map(({ phase, tables }) => [phase, tables.map(({ name, stage }) => [name, stage])]);
+    if (repeats(JSON.stringify(stages))) return state;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return migration.state();
+}
+
+function isSettled(database: DatabaseMigrationState): boolean {
+  return hasMigrationEnded(database) || database.phase === 'streaming';
+}
+
+function stateOf(state: MigrationState, name: string, complaint: () => string): readonly string[] {
+  const found = state.databases.find((one) => one.name === name);
+  if (found === undefined) return [state.reason ?? 'the engine did not see it'];
+  if (found.method === 'dump') return [found.warnings.find((text) => text.startsWith('dumped')) ?? 'dumped'];
+  if (found.phase === 'streaming' && found.method === 'continuous') return [];
+  return [found.error ?? `stood still: ${stood(found)}${complaint()}`];
+}
+
+function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
+  const waiting = tables.filter(({ stage }) => stage !== 'r').map(({ name, stage }) => `${name} ${stage}`);
+  return [phase, ...waiting.slice(0, 3), ...warnings].join(', ');
+}
+
+/** Copies a point in time with the parts of the engine, which takes this way by itself only where it may not replicate. */
+async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
+  const { connection: door, target, databases, ignored, timeLimit: patience } = plan;
+  const to = postgresEndpointOf(target);
+  const ports = createEngineDependencies({
+    now: Date.now,
+    journal: createMemoryJournal(),
+    schemaCopy: chooseSchemaCopier({ env: process.env }),
+  });
+  const signal = AbortSignal.timeout(patience * 2);
+  const opening = { name: 'truth', signal };
+  try {
+    const found = await withEngineSession(door, ports, opening, (from) =>
+      withEngineSession(to, ports, opening, async (session) => {
+        requireCompatibleServers(await readServerIdentity(from), await readServerIdentity(session));
+        await copyRoles(from, session, ports.random);
+        return listSourceDatabases(from, ignored);
+      }),
+    );
+    const ways = new Map<string, readonly string[]>();
+    for (const name of databases) {
+      const database = found.find((one) => one.name === name);
+      if (database === undefined) ways.set(name, ['it was not found']);
+      else ways.set(name, await one(plan, () => move(name)));
+      async function move(dbname: string): Promise<void> {
+        if (database === undefined) return;
+        const [source, sink] = [
+          { ...door, dbname },
+          { ...to, dbname },
+        ];
+        await withEngineSession(to, ports, opening, (session) => createTargetDatabase(session, database));
+        const copied = await ports.schemaCopy(source, sink, signal);
+        if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
+        await copyDatabaseRows(
+          { source, target: sink, deps: ports, signal, name: 'truth' },
+          createDatabaseProgress(dbname),
+        );
+      }
+    }
+    return { problems: ways, remarks: [] };
+  } catch (error) {
+    return all(databases, [redactedReason(error, door.password)]);
+  }
+}
+
+async function one(plan: MigrationPlan, move: () => Promise<void>): Promise<readonly string[]> {
+  try {
+    await move();
+    return [];
+  } catch (error) {
+    return [redactedReason(error, plan.connection.password)];
+  }
+}
