@@ -116,7 +116,8 @@ async function query(server, sql, database = 'postgres') {
     port: server.port,
     user: 'postgres',
     database,
-    connectionTimeoutMillis: 5000,
+    // On a busy machine; a server that is down refuses at once.
+    connectionTimeoutMillis: 20_000,
     query_timeout: 120_000,
   });
   client.on('error', () => {});

@@ -66,7 +66,9 @@ export interface EngineLimits {
   readonly outageTimeout: number;
   /** Time after the last error of a replication worker, after which the warning of failing workers is removed. */
   readonly failureMemory: number;
-  /** Time limit for removing the replication objects of one database. */
+  /** Time without progress after which the target is asked for the cause. */
+  readonly obstacleDelay: number;
+  /** For removing the replication objects of one database. */
   readonly removalTimeout: number;
   /** Milliseconds of the virtual clock after which a migration that has nothing to replicate ends. */
   readonly idleTime: number;
@@ -79,6 +81,7 @@ export const defaultEngineLimits: EngineLimits = {
   connectTimeout: 10_000,
   outageTimeout: 120_000,
   failureMemory: 20_000,
+  obstacleDelay: 5000,
   removalTimeout: 20_000,
   idleTime: 60_000,
   parallelDatabases: 4,

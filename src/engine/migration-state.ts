@@ -22,6 +22,7 @@ export type OutagePhase =
   | 'target_unreachable'
   | 'server_busy'
   | 'publication_missing'
+  | 'apply_stopped'
   | 'link_down';
 
 export type DatabaseMigrationPhase =

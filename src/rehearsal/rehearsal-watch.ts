@@ -3,7 +3,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
 import { createTextMeasurer } from '../cli/text-width.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceNameOf } from '../watch/follow-migration.ts';
+import { sourceNameOf } from '../watch/save-watched-slots.ts';
 import type { StatusSample } from '../watch/status-sample.ts';
 import { type LastLoggedState, nextLogLines } from '../watch/view/log-lines.ts';
 import { drawStatusScreen } from '../watch/view/status-screen.ts';

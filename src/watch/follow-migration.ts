@@ -7,19 +7,14 @@ import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
 import { maxTextLength } from '../sanitize/terminal-text.ts';
+import { baselinePath, readBaselineFile } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
+import { saveWatchedSlots, sourceNameOf } from './save-watched-slots.ts';
 import { createServerStatusPoller, isFailedAtServer, withServerStatus } from './server-status.ts';
 import type { PollResult } from './source-watcher.ts';
 import type { StatusSample } from './status-sample.ts';
 import { openWatchScreen } from './view/watch-screen.ts';
-import {
-  formatSourceName,
-  type RecordedStart,
-  readWatchRecord,
-  type SourceIdentity,
-  watchRecordPath,
-  writeWatchRecord,
-} from './watch-record.ts';
+import { formatSourceName, type RecordedStart, readWatchRecord, watchRecordPath } from './watch-record.ts';
 import { watchSource } from './watch-source.ts';
 
 export interface WatchMigrationOptions {
@@ -69,6 +64,10 @@ export async function watchMigration(
   let failedPolls = 0;
   const { fetchStatus } = options;
   const started = record?.started;
+  const baseline =
+    started === undefined
+      ? undefined
+      : readBaselineFile(baselinePath(host.folders.state, sourceNameOf(source), started.cluster));
   const cluster = started?.cluster;
   const poller =
     fetchStatus === undefined || started === undefined
@@ -84,6 +83,7 @@ export async function watchMigration(
       ignoreDbs: options.ignoreDbs,
       slots: options.slots,
       record,
+      baseline,
       onSent: (place: string, text: string) => {
         if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
       },
@@ -93,12 +93,13 @@ export async function watchMigration(
       // outage.
       if (!wasReached && !result.reached) throw sourceUnreachableError(result);
       wasReached = true;
-      tryToSaveRecord(path, source, result);
+      saveWatchedSlots(path, source, result);
       const server = poller?.latest();
       const sample = cluster === undefined ? result.sample : withServerStatus(result.sample, server, cluster);
       await screen.show(sample);
       failedPolls = isFailedAtServer(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
+      if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
       isIdle = options.untilIdle && result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
       if (isIdle) break;
@@ -122,10 +123,13 @@ export async function watchMigration(
   });
 }
 
-/**
- * Number of polls after which the watch ends, if the migration failed at the service and the source shows no
- * replication.
- */
+/** A database whose slot was dropped never catches up, even if others do. */
+function requireSlots({ cause }: StatusSample): void {
+  if (cause?.rule !== 'slot-dropped' && cause?.rule !== 'slot-lost') return;
+  throw new CliError('not_found', cause.observed, { hint: cause.hint });
+}
+
+/** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
 const maxFailedPolls = 3;
 
 function isReplicating({ phase }: StatusSample): boolean {
@@ -145,43 +149,7 @@ function sourceUnreachableError({ outage = 'it does not respond' }: PollResult):
   });
 }
 
-/** The identity under which the watch record of a source is stored. */
-export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
-  const { host, port } = source;
-  return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
-}
-
-/** A state folder that is not writable does not end the watch; later watches then have no record of this watch. */
-function tryToSaveRecord(path: string, source: DbSource, result: PollResult): void {
-  try {
-    saveRecord(path, source, result);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-  }
-}
-
-/** Records the slots of the migration, so that the next watch detects slots that were dropped in the meantime. */
-function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
-  const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
-  if (ending !== undefined) {
-    const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
-    writeWatchRecord(path, rest);
-    return;
-  }
-  const known = record.slots ?? [];
-  const fresh = activeSlots.filter(
-    (one) => !known.some((other) => other.name === one.name && other.database === one.database),
-  );
-  if (fresh.length === 0) return;
-  const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
-  writeWatchRecord(path, {
-    ...record,
-    firstSeen: record.firstSeen ?? Date.parse(sample.at),
-    slots: [...kept, ...fresh],
-  });
-}
-
-/** The suggested next step after the target has received all changes; `db cutover` if the cluster is known. */
+/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
 function idleText(
   { globals }: Pick<CommandIo, 'globals'>,
   { source, ignoreDbs, caFile }: WatchMigrationOptions,

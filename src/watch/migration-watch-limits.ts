@@ -1,11 +1,12 @@
 /** Thresholds of the watch, in milliseconds unless stated otherwise. */
 export interface MigrationWatchLimits {
-  /** Time for which a replication slot is inactive before the target counts as disconnected. */
+  /** How long nothing is confirmed before a change on the source is taken for the cause. */
+  readonly suspectedStop: number;
+  /** How long a connected target does not respond before it counts as blocked; it responds after 30 s at the latest. */
+  readonly silentReply: number;
+  /** How long a slot is inactive before the target counts as disconnected. */
   readonly inactiveSlot: number;
-  /**
-   * Time without progress of the apply worker before it counts as failing, which must be reported within 75 s
-   * (spec.md).
-   */
+  /** How long apply makes no progress before it counts as failing. */
   readonly failingApply: number;
   /** Number of failed attempts of the target after which replication counts as failing. */
   readonly failedAttempts: number;
@@ -17,6 +18,8 @@ export interface MigrationWatchLimits {
   readonly probeInterval: number;
   /** Time for which the watch reports a restart of the source. */
   readonly restartNotice: number;
+  /** How long after the start of a migration its slot may be missing. */
+  readonly missingSlot: number;
   /** Interval between two measurements of table sizes. */
   readonly sizeInterval: number;
   /** Time limit of one poll. */
@@ -30,13 +33,16 @@ export interface MigrationWatchLimits {
 }
 
 export const defaultMigrationWatchLimits: MigrationWatchLimits = {
-  inactiveSlot: 60_000,
-  failingApply: 40_000,
+  suspectedStop: 10_000,
+  silentReply: 35_000,
+  inactiveSlot: 45_000,
+  failingApply: 30_000,
   failedAttempts: 3,
   copyPause: 12_000,
   unreachable: 60_000,
   probeInterval: 30_000,
   restartNotice: 300_000,
+  missingSlot: 45_000,
   sizeInterval: 60_000,
   pollTimeout: 10_000,
   idlePolls: 5,

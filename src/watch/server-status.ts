@@ -1,8 +1,9 @@
 import type { OnlineMigration } from '../api/online-migration.ts';
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-migration.ts';
 import { CliError } from '../errors.ts';
-import { isRecord, stringField } from '../json.ts';
+import { isRecord, stringField, stringsOfList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { narrowCause, type TargetMessage } from './narrow-cause.ts';
 import type { StatusSample, Violation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -89,10 +90,11 @@ export function withServerStatus(
     };
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
+  const narrowed = status.kind === 'known' ? narrowCause(sample, messagesOf(status.migration)) : sample;
   return {
-    ...sample,
+    ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
-    violations: violation === undefined ? sample.violations : [violation, ...sample.violations],
+    violations: violation === undefined ? narrowed.violations : [violation, ...narrowed.violations],
   };
 }
 
@@ -110,7 +112,19 @@ function violationOf(
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
 }
 
-/** Error messages of the service about the migration, and about at most three of its databases. */
+/** Everything that the service tells about the state of each database. */
+function messagesOf({ raw }: OnlineMigration): readonly TargetMessage[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
+  // The reason of the whole migration repeats those of its databases.
+  const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);
+  return parts.flatMap((one) => {
+    const texts = [stringField(one, 'error'), stringField(one, 'reason'), ...stringsOfList(one.warnings)];
+    const database = one === raw ? undefined : stringField(one, 'name');
+    return texts.flatMap((text) => (text === undefined ? [] : [{ database, text: text.slice(0, 2000) }]));
+  });
+}
+
+/** Reasons that the service tells about the migration and about three of its databases at most. */
 function reasonsOf({ raw }: OnlineMigration): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {

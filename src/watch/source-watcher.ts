@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/host.ts';
 import type { MigrationWatchLimits } from './migration-watch-limits.ts';
+import type { SourceBaseline } from './postgresql/source-baseline.ts';
 import type { StatusSample } from './status-sample.ts';
 import type { MigrationEnd } from './tracking-result.ts';
 import type { RecordedSlot, WatchRecord } from './watch-record.ts';
@@ -15,7 +16,9 @@ export interface WatchOptions {
   readonly slots?: readonly string[];
   /** The record of the migration that earlier commands stored. */
   readonly record?: WatchRecord | undefined;
-  /** Called with every message before it is sent to the source. */
+  /** The source as it was when the migration started (PostgreSQL). */
+  readonly baseline?: SourceBaseline | undefined;
+  /** Called with every message before it is sent. */
   readonly onSent?: (place: string, text: string) => void;
 }
 

@@ -1,7 +1,4 @@
-/**
- * `stalled`: the migration runs, but replicates nothing. `gone`: the slots no longer exist, or the source has not
- * responded for a minute.
- */
+/** `stalled`: nothing is replicated. `gone`: the source has not answered for a minute. */
 export type WatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
 /** A violated rule of spec.md §4.6: what was observed, and one action for the user. */
@@ -11,6 +8,29 @@ export interface Violation {
   readonly hint: string;
   /** The database that the violation concerns; undefined if it concerns the whole source. */
   readonly database?: string;
+  /** What the violation is about: a table, column, role, slot, publication or host rule. */
+  readonly object?: string;
+  /** What removes the cause, ready to be run. */
+  readonly fix?: CauseFix;
+}
+
+/** One statement or command that removes a cause, and where it is run: as SQL on one of the servers, as a line of pg_hba.conf, or in a shell. */
+export interface CauseFix {
+  readonly run_on: 'source' | 'target' | 'pg_hba.conf' | 'shell';
+  readonly statement: string;
+}
+
+/** Why nothing is replicated, or why the application fails: the one cause that is most certain. */
+export interface StopCause extends Violation {
+  readonly object: string;
+  readonly fix: CauseFix;
+  /**
+   * `observed`: the source or the target shows it. `changed`: it changed since the migration started. `group`: the source cannot
+   * show which of `candidates` it is.
+   */
+  readonly basis: 'observed' | 'changed' | 'group';
+  /** Ids of causes, most likely first; present in a group. */
+  readonly candidates?: readonly string[];
 }
 
 export interface TableSample {
@@ -56,6 +76,9 @@ export interface StatusSample {
   /** Status of the migration at the service; absent if not known. */
   readonly server_status?: string;
   readonly databases: readonly DatabaseSample[];
+  /** Absent while changes are replicated. */
+  readonly cause?: StopCause;
+  /** Without those that are a consequence of the cause. */
   readonly violations: readonly Violation[];
   /** What this sample does not include, for example facts that the role may not read. */
   readonly notes?: readonly string[];

@@ -69,6 +69,7 @@ export function redisEndpointOf(server: RedisServer, more: Partial<RedisSource> 
 export const shortEngineLimits = {
   ...defaultEngineLimits,
   pollInterval: 100,
+  obstacleDelay: 500,
   outageTimeout: 15_000,
   removalTimeout: 15_000,
 };

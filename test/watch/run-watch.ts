@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { Secret } from '../../src/secret.ts';
 import type { MigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
+import type { SourceBaseline } from '../../src/watch/postgresql/source-baseline.ts';
 import type { PollResult } from '../../src/watch/source-watcher.ts';
 import type { StatusSample, WatchPhase } from '../../src/watch/status-sample.ts';
 import type { WatchRecord } from '../../src/watch/watch-record.ts';
@@ -12,6 +13,9 @@ import type { RedisServer } from '../fixtures/redis.ts';
 
 /** What takes a minute in life takes a second or two in a test. */
 export const shortWatchLimits: Partial<MigrationWatchLimits> = {
+  suspectedStop: 1000,
+  silentReply: 13_000,
+  missingSlot: 3000,
   inactiveSlot: 3000,
   failingApply: 2000,
   copyPause: 1500,
@@ -39,6 +43,7 @@ export interface WatchRunOptions {
   readonly limits?: Partial<MigrationWatchLimits>;
   readonly interval?: number;
   readonly record?: WatchRecord;
+  readonly baseline?: SourceBaseline;
   readonly slots?: readonly string[];
   readonly ignoreDbs?: readonly string[];
 }

@@ -12,7 +12,7 @@ import { checkCutover } from '../../rehearsal/check-cutover.ts';
 import { type CutoverChecklistLine, cutoverChecklist, firstUnfinishedLine } from '../../rehearsal/cutover-checklist.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import { sourceNameOf } from '../../watch/follow-migration.ts';
+import { sourceNameOf } from '../../watch/save-watched-slots.ts';
 import { readWatchRecord, watchRecordPath } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedStart } from './interrupted-start.ts';

@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareIdentities } from '../../identity.ts';
-import { sourceNameOf } from '../../watch/follow-migration.ts';
 import { type ResolvedMigrationStart, resolveSentMigrationStart } from '../../watch/resolve-sent-start.ts';
+import { sourceNameOf } from '../../watch/save-watched-slots.ts';
 import { findSentMigrationStarts } from '../../watch/sent-start.ts';
 import type { RecordedStart } from '../../watch/watch-record.ts';
 

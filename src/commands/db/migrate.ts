@@ -23,16 +23,17 @@ import {
 import { maxTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { profileCommand } from '../../session/suggested-commands.ts';
-import { listExistingSlots } from '../../watch/existing-slots.ts';
-import { sourceNameOf, watchMigration } from '../../watch/follow-migration.ts';
+import { watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
 import type { ResolvedMigrationStart } from '../../watch/resolve-sent-start.ts';
+import { sourceNameOf } from '../../watch/save-watched-slots.ts';
 import { isSameSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createRecordedStatusFetcher, resolveInterruptedStart } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
+import { type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
 interface Migrated {
@@ -92,7 +93,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
       requireSameStartSource(context, interrupted, source);
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
-      return finish(context, args, source, { id, status, createdAt }, undefined);
+      return finish(context, args, source, { id, status, createdAt }, {});
     }
     const options = args.has('skip-preflight') ? read : await askTargetVersion(context, source.engine, read);
     const preflight = args.has('skip-preflight')
@@ -103,7 +104,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (preflight !== undefined && !preflight.report.ok)
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, describeActor(context, settings, identity));
-    const before = preflight === undefined ? undefined : await listExistingSlots(source, 5000);
+    const before = await recordBaseline(context, args, source, cluster);
     const warned = preflight === undefined ? undefined : openFindingIds(preflight.report);
     const started = await startRecordedMigration(
       {
@@ -119,7 +120,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
         baseOrigin: api.baseOrigin,
         source: sourceNameOf(source),
         identity,
-        ...(before === undefined ? {} : { before }),
+        ...(before.slots === undefined ? {} : { before: before.slots }),
         ...(warned === undefined ? {} : { warned }),
       },
       requestOf(source, args),
@@ -129,7 +130,10 @@ export const dbMigrateCommand: CommandSpec<Context> = {
       if (isText && wasMigrationSent(error)) await output.note(migrationRules(source.engine));
       throw error;
     });
-    return finish(context, args, source, started, preflight?.report);
+    return finish(context, args, source, started, {
+      preflight: preflight?.report,
+      before,
+    });
   },
 };
 
@@ -139,7 +143,7 @@ async function finish(
   args: ParsedArgs,
   source: DbSource,
   { id, status, createdAt }: StartedMigration,
-  preflight: PreflightReport | undefined,
+  { preflight, before }: { readonly preflight?: PreflightReport | undefined; readonly before?: RecordedBaseline },
 ): Promise<ExitCode> {
   const { output, host } = context;
   const startedAt = migrationStartTime(createdAt, host.clock.now());
@@ -149,11 +153,13 @@ async function finish(
   await output.note([
     `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
     ...migrationRules(source.engine),
+    ...(before?.note === undefined ? [] : [before.note]),
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
   }
+  if (before?.baseline !== undefined) await recordStartedSlots(context, args, source);
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
@@ -175,9 +181,8 @@ function requireSameStartSource(
   });
 }
 
-function openFindingIds(report: PreflightReport): readonly string[] {
-  const open = report.findings.filter(({ status }) => status === 'warn' || status === 'fail');
-  return [...new Set(open.map(({ id }) => id))];
+function openFindingIds({ findings }: PreflightReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
 /** Options of `db watch` have no effect without --watch, so they are refused. */

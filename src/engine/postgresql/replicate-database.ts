@@ -2,6 +2,7 @@ import { MigrationError, redactedReason } from '../migration-error.ts';
 import type { EngineDependencies } from '../migration-job.ts';
 import type { PostgresJournalEntry } from '../migration-journal.ts';
 import { type DatabaseProgress, recordDatabaseOutage } from '../migration-state.ts';
+import { createObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingSession } from './engine-session.ts';
 import { engineApplicationName } from './object-names.ts';
 import { createPublicationCheck } from './publication-check.ts';
@@ -30,6 +31,7 @@ export async function replicateDatabase(
   const target = openReconnectingSession(entry.target, deps, { name: engineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
   const isPublicationMissing = createPublicationCheck(entry, deps, signal);
+  const findObstacle = createObstacleFinder(entry.name, deps.limits.obstacleDelay);
   const describe = (error: unknown) => redactedReason(error, entry.source.password, entry.target.password);
   poller.addSlot(entry.name);
   try {
@@ -56,6 +58,8 @@ export async function replicateDatabase(
         );
       } else {
         recordPoll(source, slot, status);
+        const obstacle = await findObstacle({ slot, position: status.position, target });
+        if (obstacle !== undefined) recordDatabaseOutage(progress, 'apply_stopped', describe(obstacle));
         if (await isPublicationMissing(slot))
           recordDatabaseOutage(progress, 'publication_missing', publicationMissing(entry.name));
       }

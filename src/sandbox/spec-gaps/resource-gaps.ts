@@ -161,7 +161,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '3',
     question: 'Data copied by an online migration',
     choice:
-      'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, the others continue; the status of the migration is the worst status of a database with tables, so it becomes error immediately. A database that has lost its source, target, publication or replication connection has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, link_down) and a reason, and the status of the migration stays running.',
+      'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, the others continue; the status of the migration is the worst status of a database with tables, so it becomes error immediately. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
   },
   {
     id: 'migration-target',

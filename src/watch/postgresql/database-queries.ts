@@ -1,6 +1,9 @@
+import { parseJson, stringsOfList } from '../../json.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import { rowBoolean, rowInteger, rowText } from './row-values.ts';
-import type { ObservedTable, TableShape } from './server-facts.ts';
+import { quoteLiteral } from '../../postgresql/quote.ts';
+import { decodeColumnShapes } from './decode-column-shapes.ts';
+import { rowInteger, rowText } from './row-values.ts';
+import type { ColumnShape, ObservedTable, TableShapes } from './server-facts.ts';
 import type { WatchQuery } from './watch-query.ts';
 
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
@@ -9,7 +12,7 @@ export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
   sql: () => `
     SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
       greatest(s.n_live_tup, c.reltuples::bigint, 0) AS live,
-      s.n_tup_upd + s.n_tup_del AS changed
+      s.n_tup_upd + s.n_tup_del AS changed, s.n_tup_ins AS inserted
     FROM pg_stat_user_tables s
     JOIN pg_class c ON c.oid = s.relid
     WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
@@ -21,6 +24,7 @@ export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
       seqRows: rowInteger(row, 'seq_tup_read'),
       rows: rowInteger(row, 'live'),
       changed: rowInteger(row, 'changed'),
+      inserted: rowInteger(row, 'inserted'),
     })),
   fallback: [],
 };
@@ -47,49 +51,76 @@ export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = 
   fallback: new Map(),
 };
 
-/**
- * Columns and replica identity of all user tables. The query adds hashes, because a sum does not depend on the order
- * and so needs no sorting.
- */
-export const tableShapesQuery: WatchQuery<ReadonlyMap<number, TableShape>> = {
+const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
+        AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
+
+/** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
+export const tableShapesQuery: WatchQuery<TableShapes> = {
   id: 'shapes',
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
     const end = version < 110_000 ? ')' : ', 0)';
     return `
-      SELECT c.oid, n.nspname, c.relname,
-        sum(${hash}concat_ws(':', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric) AS columns,
-        c.relreplident::text || coalesce((
-          SELECT string_agg(i.indexrelid::text, ',' ORDER BY i.indexrelid)
+      SELECT n.nspname, c.relname, c.relreplident::text AS identity,
+        (
+          SELECT sum(${hash}concat_ws(':', a.attname, a.atttypid, a.atttypmod, a.attnotnull)${end}::numeric)
+          FROM pg_attribute a
+          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        ) AS columns,
+        (
+          SELECT json_agg(a.attname ORDER BY a.attnum)
           FROM pg_index i
-          WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indisreplident)
-        ), '') AS identity,
-        c.relreplident = 'f' OR EXISTS (
-          SELECT FROM pg_index i
+          JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
           WHERE i.indrelid = c.oid
             AND ((c.relreplident = 'd' AND i.indisprimary) OR (c.relreplident = 'i' AND i.indisreplident))
-        ) AS keyed
+        ) AS key
       FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace
-      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-      WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
-        AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'
-      GROUP BY c.oid, n.nspname, c.relname, c.relreplident`;
+      WHERE ${userTables}`;
   },
   decode: (rows) =>
     new Map(
-      rows.map((row) => [
-        rowInteger(row, 'oid'),
-        {
-          name: `${rowText(row, 'nspname')}.${rowText(row, 'relname')}`,
-          columns: rowText(row, 'columns'),
-          identity: rowText(row, 'identity'),
-          hasReplicaIdentity: rowBoolean(row, 'keyed'),
-        },
-      ]),
+      rows.map((row) => {
+        const [schema, table] = [rowText(row, 'nspname'), rowText(row, 'relname')];
+        const [identity, keyColumns] = [rowText(row, 'identity'), stringsOfList(parseText(rowText(row, 'key')))];
+        const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
+        const shape = { schema, table, columns: rowText(row, 'columns'), identity, keyColumns, hasReplicaIdentity };
+        return [`${schema}.${table}`, shape];
+      }),
     ),
   fallback: new Map(),
 };
+
+/** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
+export function tableColumnsQuery(
+  tables: readonly string[] | undefined,
+): WatchQuery<ReadonlyMap<string, readonly ColumnShape[]>> {
+  const chosen =
+    tables === undefined
+      ? ''
+      : `AND n.nspname || '.' || c.relname IN (${tables.map((name) => `${quoteLiteral(name)}::text`).join(', ')})`;
+  return {
+    id: 'columns',
+    sql: () => `
+      SELECT n.nspname, c.relname,
+        json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull) ORDER BY a.attnum) AS columns
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE ${userTables} ${chosen}
+      GROUP BY n.nspname, c.relname
+      ORDER BY n.nspname, c.relname
+      LIMIT 2000`,
+    decode: (rows) =>
+      new Map(
+        rows.map((row) => [
+          `${rowText(row, 'nspname')}.${rowText(row, 'relname')}`,
+          decodeColumnShapes(parseText(rowText(row, 'columns'))),
+        ]),
+      ),
+    fallback: new Map(),
+  };
+}
 
 /**
  * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
@@ -114,3 +145,8 @@ export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
   decode: (rows) => new Map(rows.map((row) => [rowInteger(row, 'oid'), rowInteger(row, 'bytes')])),
   fallback: new Map(),
 };
+
+function parseText(json: string): unknown {
+  const parsed = parseJson(json);
+  return parsed.ok ? parsed.value : undefined;
+}

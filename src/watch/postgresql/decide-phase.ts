@@ -22,7 +22,7 @@ export interface DatabasePhaseInput {
 
 export function decidePhase(input: DatabasePhaseInput): WatchPhase {
   const { slot } = input;
-  if (slot === undefined) return input.hadSlot ? 'gone' : input.dumped ? 'copying' : 'waiting';
+  if (slot === undefined) return input.hadSlot ? 'stalled' : input.dumped ? 'copying' : 'waiting';
   if (input.stopped) return 'stalled';
   if (!input.wasActive && !input.copying) return 'waiting';
   if (input.copying) return 'copying';

@@ -23,8 +23,11 @@ export interface PostgresObserverOptions {
 }
 
 export interface PostgresObserver {
-  /** Reads the source once, within `pollTimeout`. An unreachable source is returned as an outage and does not throw. */
-  poll(): Promise<PostgresPoll>;
+  /**
+   * Reads the source once, within `pollTimeout`. An unreachable source is an outage, never an error.
+   * @param columnsOf the tables of a database (`schema.table`) whose columns are read; undefined: all
+   */
+  poll(columnsOf: (database: string) => readonly string[] | undefined): Promise<PostgresPoll>;
   close(): Promise<void>;
 }
 
@@ -66,11 +69,16 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
     return { ...facts, connection: probe.found };
   };
 
-  const database = async (name: string, at: number, keep: boolean): Promise<DatabaseFacts | undefined> => {
+  const database = async (
+    name: string,
+    at: number,
+    keep: boolean,
+    columnsOf: readonly string[] | undefined,
+  ): Promise<DatabaseFacts | undefined> => {
     const known = schedules.get(name) ?? { shapesDue: 0, sizesDue: 0 };
     try {
       const { querySession } = await connectionTo(name);
-      const wants = { shapes: at >= known.shapesDue, sizes: at >= known.sizesDue };
+      const wants = { shapes: at >= known.shapesDue, sizes: at >= known.sizesDue, columnsOf };
       const startedAt = options.now();
       const facts = await readDatabaseFacts(name, querySession, wants);
       const took = options.now() - startedAt;
@@ -89,7 +97,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
   };
 
   return {
-    async poll() {
+    async poll(columnsOf) {
       const at = options.now();
       try {
         const facts = await server(at);
@@ -100,7 +108,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
           : names.map((_, index) => names[(nextDatabase + index) % names.length]!).slice(0, maxSessions);
         nextDatabase = names.length === 0 ? 0 : (nextDatabase + maxSessions) % names.length;
         const results = await Promise.all(
-          now.map((name) => database(name, at, keep || name === options.source.dbname)),
+          now.map((name) => database(name, at, keep || name === options.source.dbname, columnsOf(name))),
         );
         const found = results.filter((one) => one !== undefined);
         return { kind: 'seen', server: facts, databases: new Map(found.map((one) => [one.name, one])) };
@@ -173,8 +181,11 @@ async function readServerFacts(querySession: WatchQuerySession, at: number): Pro
         { ...setting, inFile: inFile.get(name) },
       ]),
     ),
-    hostRules: read(ofServer.hostRulesHashQuery),
-    role: role === undefined ? undefined : { ...role, revision: read(ofServer.roleRevisionQuery) },
+    hostRules: read(ofServer.hostRulesQuery),
+    role:
+      role === undefined
+        ? undefined
+        : { ...role, revision: read(ofServer.roleRevisionQuery), timeouts: read(ofServer.roleTimeoutsQuery) },
     databases: read(ofServer.transactionCountsQuery),
     blocked: read(ofServer.blockedCommitsQuery),
     denied: [...querySession.deniedIds],
@@ -184,11 +195,17 @@ async function readServerFacts(querySession: WatchQuerySession, at: number): Pro
 async function readDatabaseFacts(
   name: string,
   querySession: WatchQuerySession,
-  wants: { readonly shapes: boolean; readonly sizes: boolean },
+  wants: {
+    readonly shapes: boolean;
+    readonly sizes: boolean;
+    readonly columnsOf: readonly string[] | undefined;
+  },
 ): Promise<DatabaseFacts> {
+  const columnsQuery = ofDatabase.tableColumnsQuery(wants.columnsOf);
   const schedules: readonly WatchQuery<unknown>[] = [
     ...(wants.shapes ? [ofDatabase.tableShapesQuery] : []),
     ...(wants.sizes ? [ofDatabase.watchedTableSizesQuery] : []),
+    ...(wants.columnsOf?.length === 0 ? [] : [columnsQuery]),
   ];
   const { read, failure } = await runWatchQueries(
     [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...schedules],
@@ -205,6 +222,7 @@ async function readDatabaseFacts(
     publications: read(ofDatabase.publicationContentQuery),
     shapes: results(wants.shapes, ofDatabase.tableShapesQuery),
     sizes: results(wants.sizes, ofDatabase.watchedTableSizesQuery),
+    columns: read(columnsQuery),
     denied: [...querySession.deniedIds],
   };
 }

@@ -3,11 +3,15 @@ import type { SourceWatcher, WatchOptions } from '../source-watcher.ts';
 import { migrationStartOf } from '../watch-record.ts';
 import { createPostgresObserver } from './postgres-observer.ts';
 import { trackPostgresPoll } from './track-postgres-poll.ts';
+import { changedTables } from './track-shapes.ts';
 import { initialPostgresState } from './tracking-state.ts';
+
+/** Changed tables whose columns are read in one poll. */
+const maxDescribedTables = 20;
 
 /** Watches a PostgreSQL source without writing to it. */
 export function createPostgresWatcher(source: PostgresqlSource, options: WatchOptions): SourceWatcher {
-  const { record, limits, clock, signal, onSent = () => {} } = options;
+  const { record, baseline, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();
   const ignoreDbs = options.ignoreDbs ?? [];
   const observer = createPostgresObserver({ source, ignoreDbs, limits, now, signal, onSent });
@@ -16,17 +20,25 @@ export function createPostgresWatcher(source: PostgresqlSource, options: WatchOp
     ignoreDbs,
     namedSlots: options.slots ?? [],
     preflightWarnings: record?.warned ?? [],
+    cluster: record?.started?.cluster,
+    startedAt: record?.started?.at,
+    baseline,
+    role: source.username,
     migrationStart: (firstSeen: number | undefined) =>
       migrationStartOf({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = initialPostgresState({
-    slots: record?.slots ?? [],
-    otherSlots: record?.before,
-    firstSeen: record?.firstSeen,
-  });
+  let state = initialPostgresState(
+    { slots: record?.slots ?? [], otherSlots: record?.before, firstSeen: record?.firstSeen },
+    baseline,
+  );
+  /** Columns of changed tables; of all tables where nothing is known yet. */
+  const columnsOf = (name: string): readonly string[] | undefined => {
+    const shapes = state.databases.get(name)?.shapes;
+    return shapes === undefined ? undefined : changedTables(shapes).slice(0, maxDescribedTables);
+  };
   return {
     async poll() {
-      const step = trackPostgresPoll(state, await observer.poll(), tracking);
+      const step = trackPostgresPoll(state, await observer.poll(columnsOf), tracking);
       state = step.state;
       const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
         slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],

@@ -1,6 +1,7 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { Violation } from '../status-sample.ts';
-import type { DatabaseFacts, ObservedSlot, ServerFacts, TableShape } from './server-facts.ts';
+import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
+import type { TrackedShapes } from './track-shapes.ts';
 
 /** The input of all rules: the facts of the first poll, of the current poll, and the samples in between. */
 export interface WatchRuleInput {
@@ -13,6 +14,10 @@ export interface WatchRuleInput {
   readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
+  /** UUID of the target cluster; undefined: not known. */
+  readonly cluster: string | undefined;
+  /** When `db migrate` started the migration, in milliseconds since the epoch; undefined: not known. */
+  readonly startedAt: number | undefined;
 }
 
 export interface SlotWithSender {
@@ -31,14 +36,15 @@ export interface DatabaseForRules {
   readonly now: DatabaseFacts | undefined;
   /** Content of the publications at the first poll. */
   readonly publications: ReadonlyMap<string, string>;
-  /** Publications that the target subscribes to; empty if not known. */
+  /** Publications that existed before the migration; undefined: not known. */
+  readonly otherPublications: readonly string[] | undefined;
+  /** Name of the subscription on the target; undefined: its WAL sender was not seen. */
+  readonly subscription: string | undefined;
+  /** Tables written since the target has confirmed something, `schema.table`. */
+  readonly pendingTables: readonly string[];
+  /** Publications that the target subscribes to; empty: not known. */
   readonly publicationsRead: readonly string[];
-  readonly shapes: TableShapeChange | undefined;
-}
-
-export interface TableShapeChange {
-  readonly first: ReadonlyMap<number, TableShape>;
-  readonly now: ReadonlyMap<number, TableShape>;
+  readonly shapes: TrackedShapes | undefined;
 }
 
 /** A rule returns the violations that it finds; an empty list if there are none. */

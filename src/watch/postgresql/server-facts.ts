@@ -16,8 +16,8 @@ export interface ServerFacts {
   /** Databases that pg_dump is reading. */
   readonly dumps: readonly string[];
   readonly settings: ReadonlyMap<string, ObservedSetting>;
-  /** Hash of pg_hba_file_rules; undefined if the role may not read it. */
-  readonly hostRules: string | undefined;
+  /** Lines of pg_hba_file_rules; undefined: the role may not read it. */
+  readonly hostRules: readonly string[] | undefined;
   readonly role: ObservedRole | undefined;
   readonly databases: readonly TransactionCounts[];
   /** Number of commits that wait for a synchronous standby, and the longest wait in seconds. */
@@ -64,6 +64,8 @@ export interface ObservedWalSender {
   readonly address: string | undefined;
   /** The replication command that the WAL sender runs. */
   readonly command: string;
+  /** Seconds since the last message of the target; undefined: up to PostgreSQL 11, or it sent none yet. */
+  readonly replyAge: number | undefined;
 }
 
 export interface ObservedCopy {
@@ -96,6 +98,8 @@ export interface ObservedRole {
    * read it.
    */
   readonly revision: string | undefined;
+  /** `statement_timeout=1s`: settings of the role, or of all roles in one database, that end statements of its sessions. */
+  readonly timeouts: readonly string[];
 }
 
 export interface TransactionCounts {
@@ -109,8 +113,10 @@ export interface DatabaseFacts {
   readonly name: string;
   readonly tables: readonly ObservedTable[];
   readonly publications: ReadonlyMap<string, string>;
-  /** undefined if the database was not read in this poll. */
-  readonly shapes: ReadonlyMap<number, TableShape> | undefined;
+  /** undefined: not read in this poll. */
+  readonly shapes: TableShapes | undefined;
+  /** Columns of tables that were requested, by `schema.table`. */
+  readonly columns: ReadonlyMap<string, readonly ColumnShape[]>;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
 }
@@ -124,19 +130,33 @@ export interface ObservedTable {
   /** Estimated live rows. */
   readonly rows: number;
   readonly changed: number;
+  readonly inserted: number;
 }
 
+/** By `schema.table`, because logical replication finds a table of the target by its name. */
+export type TableShapes = ReadonlyMap<string, TableShape>;
+
 export interface TableShape {
-  readonly name: string;
-  /** Hash of the columns of the table. */
+  readonly schema: string;
+  readonly table: string;
+  /** Hash of the columns. */
   readonly columns: string;
-  /** The replica identity of the table, and the indexes that can serve as replica identity. */
+  /** relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
-  /** Whether UPDATE and DELETE of the table can be replicated. */
+  /** Columns of the index that is the replica identity. */
+  readonly keyColumns: readonly string[];
+  /** UPDATE and DELETE can be replicated. */
   readonly hasReplicaIdentity: boolean;
 }
 
-/** The result of a poll that could not reach the source. */
+export interface ColumnShape {
+  readonly name: string;
+  /** As format_type prints it. */
+  readonly type: string;
+  readonly notNull: boolean;
+}
+
+/** The source could not be reached. */
 export interface SourceOutage {
   readonly at: number;
   /** The error code: an SQLSTATE, a code of the operating system, or a code of ConnectError. */

@@ -63,9 +63,9 @@ export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
 
 export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
   id: 'senders',
-  sql: () => `
+  sql: (version) => `
     SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
-      a.datname, left(a.query, 500) AS command
+      a.datname, left(a.query, 500) AS command${version < 120_000 ? '' : ', extract(epoch FROM clock_timestamp() - r.reply_time) AS reply_age'}
     FROM pg_stat_replication r
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
@@ -76,6 +76,7 @@ export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
       state: rowText(row, 'state'),
       address: rowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
       command: rowText(row, 'command'),
+      replyAge: rowIntegerOrUndefined(row, 'reply_age'),
     })),
   fallback: [],
 };
@@ -165,15 +166,33 @@ export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
   fallback: new Map(),
 };
 
-export const hostRulesHashQuery: WatchQuery<string | undefined> = {
+/** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
+export const hostRulesQuery: WatchQuery<readonly string[] | undefined> = {
   id: 'host-rules',
   sql: () => `
-    SELECT md5(string_agg(
-      concat_ws('|', type, database, user_name, address, netmask, auth_method, options, error),
-      ',' ORDER BY line_number)) AS hash
-    FROM pg_hba_file_rules`,
-  decode: ([row]) => rowTextOrUndefined(row, 'hash'),
+    SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),
+      address, netmask, auth_method, (
+        SELECT string_agg(CASE WHEN o ~ '^(ldapbindpasswd|radiussecrets)=' THEN split_part(o, '=', 1) ELSE o END, ' ')
+        FROM unnest(options) o
+      ), error), 500) AS line
+    FROM pg_hba_file_rules
+    ORDER BY line_number
+    LIMIT 1000`,
+  decode: (rows) => rows.map((row) => rowText(row, 'line')),
   fallback: undefined,
+};
+
+/** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
+export const roleTimeoutsQuery: WatchQuery<readonly string[]> = {
+  id: 'role-timeouts',
+  sql: () => `
+    SELECT DISTINCT s.setting
+    FROM pg_db_role_setting r, unnest(r.setconfig) AS s(setting)
+    WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
+      AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
+    ORDER BY 1`,
+  decode: (rows) => rows.map((row) => rowText(row, 'setting')),
+  fallback: [],
 };
 
 export const currentRoleQuery: WatchQuery<

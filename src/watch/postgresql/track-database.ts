@@ -4,6 +4,7 @@ import type { WatchPhase } from '../status-sample.ts';
 import { isTableSyncSender, isTableSyncSlot, publicationsInCommand, walSenderOf } from './choose-slots.ts';
 import { decidePhase } from './decide-phase.ts';
 import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
+import { trackShapes } from './track-shapes.ts';
 import { markAllTablesCopied, sumCopiedBytes, trackTables } from './track-tables.ts';
 import type { DatabaseTrackingState } from './tracking-state.ts';
 
@@ -15,6 +16,8 @@ export interface DatabasePoll {
   readonly slot: ObservedSlot | undefined;
   /** Whether no earlier poll found this slot. */
   readonly isNewSlot: boolean;
+  /** The object that was the cause in the poll before. */
+  readonly blamed: string | undefined;
   readonly limits: MigrationWatchLimits;
 }
 
@@ -39,6 +42,8 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
           copying: copiedAt !== undefined,
         });
   const sender = slot === undefined ? undefined : walSenderOf(slot, server.senders);
+  const applied = slot?.flushed;
+  const written = confirmedWrites(previous, server, poll.facts, applied);
   const read = sender === undefined ? [] : publicationsInCommand(sender.command);
   const next: DatabaseTrackingState = {
     ...previous,
@@ -46,9 +51,17 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
     publications: previous.publications ?? poll.facts?.publications,
     publicationsRead: read.length > 0 ? read : previous.publicationsRead,
     shapes:
-      poll.facts?.shapes === undefined
+      poll.facts === undefined
         ? previous.shapes
-        : { first: previous.shapes?.first ?? poll.facts.shapes, now: poll.facts.shapes },
+        : trackShapes(previous.shapes, {
+            facts: poll.facts,
+            walPosition: server.walPosition,
+            applied,
+            blamed: poll.blamed,
+          }),
+    subscription:
+      (sender !== undefined && !isTableSyncSender(sender) ? sender.application : '') || previous.subscription,
+    ...written,
     tables,
     slot: slot?.name ?? previous.slot,
     missedPolls: slot === undefined && previous.slot !== undefined ? previous.missedPolls + 1 : 0,
@@ -111,7 +124,41 @@ export function isInitialCopyRunning(
   return slotAppeared && !copyFinished && left && isRecent(firstActiveAt);
 }
 
-/** Bytes of WAL that the target has not confirmed yet. */
+/**
+ * Counters of a poll are confirmed when the target has confirmed the end of the WAL of the next poll: a poll reads its position
+ * first, so its counters may include later rows.
+ */
+function confirmedWrites(
+  { writtenWhenConfirmed, unconfirmedWrites }: DatabaseTrackingState,
+  { walPosition }: ServerFacts,
+  facts: DatabaseFacts | undefined,
+  applied: number | undefined,
+): Pick<DatabaseTrackingState, 'writtenWhenConfirmed' | 'unconfirmedWrites'> {
+  if (facts === undefined || walPosition === undefined) return { writtenWhenConfirmed, unconfirmedWrites };
+  const current = { position: undefined, rows: writtenRows(facts) };
+  const waiting =
+    unconfirmedWrites === undefined
+      ? undefined
+      : { ...unconfirmedWrites, position: unconfirmedWrites.position ?? walPosition };
+  const isConfirmed = waiting !== undefined && applied !== undefined && applied >= waiting.position;
+  return {
+    // Without a baseline, what was written before the first poll is not known.
+    writtenWhenConfirmed: isConfirmed ? waiting.rows : (writtenWhenConfirmed ?? current.rows),
+    unconfirmedWrites: waiting === undefined || isConfirmed ? current : waiting,
+  };
+}
+
+/** Tables with rows that were written since the target last confirmed something, by the statistics of the source. */
+export function pendingTables({ facts, writtenWhenConfirmed: before }: DatabaseTrackingState): readonly string[] {
+  if (facts === undefined || before === undefined) return [];
+  return [...writtenRows(facts)].filter(([name, rows]) => rows > (before.get(name) ?? 0)).map(([name]) => name);
+}
+
+function writtenRows({ tables }: DatabaseFacts): ReadonlyMap<string, number> {
+  return new Map(tables.map(({ name, inserted, changed }) => [name, inserted + changed]));
+}
+
+/** Bytes of WAL that the target has not confirmed. */
 export function slotLagBytes(slot: ObservedSlot, { walPosition }: ServerFacts): number {
   return walPosition === undefined || slot.flushed === undefined ? 0 : Math.max(0, walPosition - slot.flushed);
 }

@@ -1,10 +1,11 @@
 import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
 import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
-import type { Violation, WatchPhase } from '../status-sample.ts';
+import type { StopCause, Violation, WatchPhase } from '../status-sample.ts';
 import type { TrackingResult } from '../tracking-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type SlotChoice } from './choose-slots.ts';
 import { overallPhase } from './decide-phase.ts';
+import { findStopCause, outageCause, violationsWithCause } from './find-stop-cause.ts';
 import {
   databaseLagBytes,
   databasesInTotals,
@@ -16,9 +17,12 @@ import {
   sumNumbers,
 } from './migration-totals.ts';
 import { postgresStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
-import type { SlotWithSender, WatchRuleInput } from './rule-input.ts';
+import type { WatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
+import { seenObjects } from './seen-objects.ts';
 import type { PostgresPoll, ServerFacts, SourceOutage } from './server-facts.ts';
+import type { SourceBaseline } from './source-baseline.ts';
+import { trackAccess } from './track-access.ts';
 import { databasePercent, databasePhase, trackDatabase } from './track-database.ts';
 import { sumCopiedBytes } from './track-tables.ts';
 import { type DatabaseTrackingState, initialDatabaseState, type PostgresTrackingState } from './tracking-state.ts';
@@ -30,7 +34,14 @@ export interface PostgresTrackingOptions {
   /** Slot names given with `--slot`. */
   readonly namedSlots: readonly string[];
   readonly preflightWarnings: readonly string[];
-  /** Start time of the migration; undefined if not known. */
+  /** UUID of the target cluster; undefined: not known. */
+  readonly cluster: string | undefined;
+  /** When `db migrate` started the migration; undefined: not known. */
+  readonly startedAt: number | undefined;
+  readonly baseline: SourceBaseline | undefined;
+  /** The role that watches. */
+  readonly role: string;
+  /** When the migration started; undefined: not known. */
   readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
 }
 
@@ -65,19 +76,29 @@ function trackFacts(
         facts: poll.databases.get(name),
         slot: slots.find((slot) => slot.database === name),
         isNewSlot: previous.first !== undefined,
+        blamed: previous.cause?.database === name ? previous.cause.object : undefined,
         limits,
       }),
     ]),
   );
   const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetentionMs(limits)), server];
-  const first = previous.first ?? server;
-  const shared = { now: server, first, window, limits, warned: tracking.preflightWarnings };
-  const broken = runPostgresRules({
-    ...shared,
-    slots: seenSlots(databases, server),
-    databases: seenDatabases(databases),
-  });
-  const stopped = new Set(broken.filter(({ rule }) => postgresStoppingRules.has(rule)).map(({ database }) => database));
+  const access = trackAccess(previous.access, server, slots, tracking.baseline);
+  const { first } = access;
+  const input: WatchRuleInput = {
+    now: server,
+    first,
+    window,
+    limits,
+    warned: tracking.preflightWarnings,
+    cluster: tracking.cluster,
+    startedAt: tracking.startedAt,
+    ...seenObjects(databases, server),
+  };
+  const found = runPostgresRules(input);
+  const cause = findStopCause(input, found);
+  const broken = violationsWithCause(cause, found);
+  const stops = broken.filter((one) => postgresStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)));
+  const stopped = new Set(stops.map(({ database }) => database));
   const tracked = [...databases.values()].map((one) => {
     const phase = databasePhase(one, server, stopped.has(one.name), limits);
     return { state: { ...one, percent: databasePercent(one, phase, databaseLagBytes(one, server)) }, phase };
@@ -101,6 +122,7 @@ function trackFacts(
   const isIdle = phase === 'streaming' && lag === 0 && isInitialCopyFinished(counted, { first, now: server }, limits);
   const state: PostgresTrackingState = {
     first,
+    access,
     window,
     databases: new Map(tracked.map((one) => [one.state.name, one.state])),
     knownSlots: [...new Set([...previous.knownSlots, ...slots.map(({ name }) => name)])],
@@ -112,6 +134,7 @@ function trackFacts(
     idlePolls: isIdle ? previous.idlePolls + 1 : 0,
     outage: undefined,
     percent,
+    cause,
   };
   const violations = [...broken, ...checkDeadline(start, server.at, eta)];
   return {
@@ -126,6 +149,7 @@ function trackFacts(
       ...(eta === undefined ? {} : { eta_seconds: eta }),
       ...deadlineFields(start),
       databases: tracked.map((one) => sampleDatabase(one, server)),
+      ...(cause === undefined ? {} : { cause }),
       violations,
       ...notesOf(chosen, phase, deniedOf(server, databases)),
     },
@@ -138,7 +162,7 @@ function trackFacts(
 function trackOutage(
   previous: PostgresTrackingState,
   outage: SourceOutage,
-  { limits, migrationStart }: PostgresTrackingOptions,
+  { limits, migrationStart, baseline, role }: PostgresTrackingOptions,
 ): TrackingResult<PostgresTrackingState> {
   const since = previous.outage?.since ?? outage.at;
   const last = previous.window.at(-1);
@@ -147,6 +171,8 @@ function trackOutage(
   const databases = [...previous.databases.values()];
   const totals = databases.map(({ tables, facts }) => sumCopiedBytes(tables, facts?.tables ?? []));
   const lags = last === undefined ? [] : databases.map((one) => databaseLagBytes(one, last));
+  const violations = postgresOutageViolations(outage, since, { facts: last, baseline, role });
+  const cause = outageCause(violations, outage.at - since >= limits.suspectedStop);
   return {
     state: { ...previous, idlePolls: 0, outage: { since, last: outage } },
     sample: {
@@ -158,7 +184,8 @@ function trackOutage(
       lag_bytes: Math.max(0, ...lags),
       ...deadlineFields(start),
       databases: databases.map((state) => sampleDatabase({ state, phase }, last)),
-      violations: [...postgresOutageViolations(outage, since, last), ...checkDeadline(start, outage.at, undefined)],
+      ...(cause === undefined ? {} : { cause }),
+      violations: [...violationsWithCause(cause, violations), ...checkDeadline(start, outage.at, undefined)],
     },
     idlePolls: 0,
   };
@@ -168,32 +195,9 @@ function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
   return postgresWatchRules.flatMap((rule) => rule(all));
 }
 
-function seenSlots(
-  databases: ReadonlyMap<string, DatabaseTrackingState>,
-  server: ServerFacts,
-): readonly SlotWithSender[] {
-  return [...databases.values()].flatMap(({ name, slot, missedPolls, firstActiveAt }) =>
-    slot === undefined
-      ? []
-      : [
-          {
-            name: slot,
-            database: name,
-            slot: server.slots.find((one) => one.name === slot),
-            missedPolls,
-            wasActive: firstActiveAt !== undefined,
-          },
-        ],
-  );
-}
-
-/** The databases of the migration; the rules ignore all others. */
-function seenDatabases(databases: ReadonlyMap<string, DatabaseTrackingState>): WatchRuleInput['databases'] {
-  return [...databases.values()].flatMap(({ name, slot, facts, publications, publicationsRead, shapes }) =>
-    slot === undefined || publications === undefined
-      ? []
-      : [{ name, now: facts, publications, publicationsRead, shapes }],
-  );
+/** Causes that stop only statements of the application, or that come before anything is replicated. */
+function isReplicating({ rule }: StopCause): boolean {
+  return rule === 'replica-identity-removed' || rule === 'slot-missing';
 }
 
 /** All slots in the first poll without a slot of the migration belong to other consumers. */

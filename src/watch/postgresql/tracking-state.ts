@@ -1,10 +1,15 @@
 import type { MovingAverageRate } from '../moving-average-rate.ts';
-import type { DatabaseFacts, ServerFacts, SourceOutage, TableShape } from './server-facts.ts';
+import type { StopCause } from '../status-sample.ts';
+import type { DatabaseFacts, ServerFacts, SourceOutage } from './server-facts.ts';
+import type { SourceBaseline } from './source-baseline.ts';
+import type { TrackedAccess } from './track-access.ts';
+import { shapesFromBaseline, type TrackedShapes } from './track-shapes.ts';
 import type { TrackedTables } from './track-tables.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresTrackingState {
   readonly first: ServerFacts | undefined;
+  readonly access: TrackedAccess | undefined;
   /** Oldest first. */
   readonly window: readonly ServerFacts[];
   readonly databases: ReadonlyMap<string, DatabaseTrackingState>;
@@ -22,6 +27,8 @@ export interface PostgresTrackingState {
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;
   readonly percent: number;
+  /** The cause in the last poll. */
+  readonly cause: StopCause | undefined;
 }
 
 export interface DatabaseTrackingState {
@@ -30,8 +37,16 @@ export interface DatabaseTrackingState {
   readonly facts: DatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
   readonly publicationsRead: readonly string[];
-  readonly shapes:
-    | { readonly first: ReadonlyMap<number, TableShape>; readonly now: ReadonlyMap<number, TableShape> }
+  readonly shapes: TrackedShapes | undefined;
+  /** Publications that existed before the migration; undefined: not known. */
+  readonly otherPublications: readonly string[] | undefined;
+  /** application_name of the WAL sender, which is the name of the subscription. */
+  readonly subscription: string | undefined;
+  /** Rows written to each table (`schema.table`) by the statistics when the target last confirmed something. */
+  readonly writtenWhenConfirmed: ReadonlyMap<string, number> | undefined;
+  /** The same counters of a later poll, until the target has confirmed the WAL position of the poll after it. */
+  readonly unconfirmedWrites:
+    | { readonly position: number | undefined; readonly rows: ReadonlyMap<string, number> }
     | undefined;
   readonly tables: TrackedTables;
   /** Name of the slot of the database; undefined if none was found. */
@@ -59,12 +74,32 @@ export interface RecordedSlots {
   readonly firstSeen: number | undefined;
 }
 
-export function initialPostgresState({ slots, otherSlots, firstSeen }: RecordedSlots): PostgresTrackingState {
-  // Slots that earlier commands found were active, so an inactive slot has lost its target.
-  const known = slots.map(({ name, database }) => ({ ...initialDatabaseState(database), slot: name, activeAt: 0 }));
+export function initialPostgresState(
+  { slots, otherSlots, firstSeen }: RecordedSlots,
+  baseline: SourceBaseline | undefined,
+): PostgresTrackingState {
+  const names = new Set([...(baseline?.databases.keys() ?? []), ...slots.map(({ database }) => database)]);
+  const known = [...names].map((name): DatabaseTrackingState => {
+    const before = baseline?.databases.get(name);
+    const slot = slots.find(({ database }) => database === name)?.name;
+    return {
+      ...initialDatabaseState(name),
+      ...(before === undefined
+        ? {}
+        : {
+            shapes: shapesFromBaseline(before),
+            otherPublications: before.publications,
+            writtenWhenConfirmed: new Map([...before.tables].map(([table, { written }]) => [table, written])),
+          }),
+      // Slots of earlier runs were active, so an inactive one was dropped or lost its target.
+      ...(slot === undefined ? {} : { slot, firstActiveAt: 0 }),
+    };
+  });
   return {
     first: undefined,
+    access: undefined,
     window: [],
+    cause: undefined,
     databases: new Map(known.map((database) => [database.name, database])),
     knownSlots: slots.map(({ name }) => name),
     otherSlots,
@@ -85,6 +120,10 @@ export function initialDatabaseState(name: string): DatabaseTrackingState {
     publications: undefined,
     publicationsRead: [],
     shapes: undefined,
+    otherPublications: undefined,
+    subscription: undefined,
+    writtenWhenConfirmed: undefined,
+    unconfirmedWrites: undefined,
     tables: new Map(),
     slot: undefined,
     missedPolls: 0,

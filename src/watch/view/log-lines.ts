@@ -22,7 +22,7 @@ export function nextLogLines(
     (violation) => !violations.some((other) => violationKey(other) === violationKey(violation)),
   );
   const events = [
-    ...violations.filter(isNew).map((violation) => violationLogLine(violation, at)),
+    ...violations.filter(isNew).map((violation) => violationLogLine(violation, at, violation === sample.cause)),
     ...resolved.map(
       ({ rule, database }) => `${at.slice(0, 19)}Z resolved: ${rule}${database === undefined ? '' : ` in ${database}`}`,
     ),
@@ -43,6 +43,9 @@ function isWorthLogging(before: StatusSample | undefined, now: StatusSample): bo
   );
 }
 
-function violationKey({ rule, database }: Violation): string {
-  return `${rule} ${database ?? ''}`;
+/** The tables in the object of a group change with every write. */
+function violationKey(violation: Violation): string {
+  const { rule, database = '', object = '' } = violation;
+  const isGroup = 'basis' in violation && violation.basis === 'group';
+  return [rule, database, isGroup ? '' : object].join('\0');
 }

@@ -4,7 +4,7 @@ import type { TextMeasurer } from '../../cli/text-width.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
-import { timeLeftText, watchPhaseLabels } from './status-text.ts';
+import { fixLabels, timeLeftText, watchPhaseLabels } from './status-text.ts';
 
 export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
@@ -91,17 +91,24 @@ function formatDeadline({ deadline, deadline_from: from, at }: StatusSample): st
 }
 
 function violationLines(
-  { violations }: StatusSample,
+  { violations, cause }: StatusSample,
   { paint, ruler }: StatusScreenOptions,
   width: number,
 ): readonly string[] {
-  return violations.flatMap(({ rule, database, observed, hint }) => {
+  return violations.flatMap((violation) => {
+    const { rule, database, observed, hint, fix } = violation;
     const place = database === undefined ? '' : ` in ${sanitizeReportLine(database)}`;
-    const first = wrapWords(`${rule}${place}: ${sanitizeReportLine(observed)}`, width - 2, ruler);
+    const label = violation === cause ? 'CAUSE ' : '';
+    const first = wrapWords(`${label}${rule}${place}: ${sanitizeReportLine(observed)}`, width - 2, ruler);
+    const run =
+      fix === undefined
+        ? []
+        : wrapWords(`${fixLabels[fix.run_on]}: ${sanitizeReportLine(fix.statement, 1000)}`, width - 4, ruler);
     const hintColor = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
     return [
       ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),
       ...wrapWords(sanitizeReportLine(hint, 500), width - 4, ruler).map((line) => hintColor(`    ${line}`)),
+      ...run.map((line) => paint.bold(`    ${line}`)),
     ];
   });
 }

@@ -1,4 +1,4 @@
-import type { StatusSample, Violation, WatchPhase } from '../status-sample.ts';
+import type { CauseFix, StatusSample, Violation, WatchPhase } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 
 export const watchPhaseLabels: Readonly<Record<WatchPhase, string>> = {
@@ -29,6 +29,20 @@ export function statusSummaryLine(sample: StatusSample): string {
   return `${at.slice(0, 19)}Z ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-export function violationLogLine({ rule, database, observed, hint }: Violation, at: string): string {
-  return `${at.slice(0, 19)}Z violation ${rule}${database === undefined ? '' : ` in ${database}`}: ${observed}; ${hint}`;
+export function violationLogLine(
+  { rule, database, observed, hint, fix }: Violation,
+  at: string,
+  isCause: boolean,
+): string {
+  const place = database === undefined ? '' : ` in ${database}`;
+  const run = fix === undefined ? '' : `; ${fixLabels[fix.run_on]}: ${fix.statement}`;
+  return `${at.slice(0, 19)}Z ${isCause ? 'cause' : 'violation'} ${rule}${place}: ${observed}; ${hint}${run}`;
 }
+
+/** Where a statement is run. */
+export const fixLabels: Readonly<Record<CauseFix['run_on'], string>> = {
+  source: 'run on the source',
+  target: 'run on the target',
+  'pg_hba.conf': 'add to pg_hba.conf',
+  shell: 'run',
+};

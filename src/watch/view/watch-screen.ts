@@ -48,6 +48,8 @@ const view: ListView<StatusSample> = {
     { name: 'LagBytes', value: (row) => row.lag_bytes },
     { name: 'EtaSeconds', value: (row) => row.eta_seconds },
     { name: 'Deadline', value: (row) => row.deadline },
+    { name: 'Cause', value: (row) => row.cause?.rule },
+    { name: 'Object', value: (row) => row.cause?.object },
     { name: 'Violations', value: (row) => row.violations.map(({ rule }) => rule).join(',') },
   ],
 };

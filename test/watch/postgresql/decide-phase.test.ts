@@ -23,7 +23,7 @@ it.each<[string, Partial<DatabasePhaseInput>, string]>([
   ['while tables are copied', { copying: true }, 'copying'],
   ['that nobody has used yet', { wasActive: false }, 'waiting'],
   ['with a broken rule that stops it', { stopped: true }, 'stalled'],
-  ['that is gone', { slot: undefined }, 'gone'],
+  ['that is gone', { slot: undefined }, 'stalled'],
   ['that never was', { slot: undefined, hadSlot: false }, 'waiting'],
   ['that never was, with pg_dump', { slot: undefined, hadSlot: false, dumped: true }, 'copying'],
 ])('a slot %s', (_how, signs, phase) => {

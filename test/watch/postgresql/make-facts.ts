@@ -28,7 +28,7 @@ export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
       ['listen_addresses', makeSetting('*')],
       ['ssl', makeSetting('on')],
     ]),
-    hostRules: 'hash',
+    hostRules: ['host all all 0.0.0.0/0 scram-sha-256'],
     role: {
       name: 'mover',
       superuser: true,
@@ -36,6 +36,7 @@ export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
       login: true,
       secondsLeft: undefined,
       revision: '1',
+      timeouts: [],
     },
     databases: [{ name: 'shop', commits: 1000, rollbacks: 1 }],
     blocked: { commits: 0, seconds: 0 },
@@ -72,6 +73,7 @@ export function makeWalSender(more: Partial<ObservedWalSender> = {}): ObservedWa
     state: 'streaming',
     address: '10.0.0.9',
     command: `START_REPLICATION SLOT "s" LOGICAL 0/0 (proto_version '4', publication_names '"p"')`,
+    replyAge: 1,
     ...more,
   };
 }
@@ -86,7 +88,7 @@ export function settingsWith(name: string, other: ObservedSetting): ServerFacts[
 }
 
 export function makeTable(more: Partial<ObservedTable> = {}): ObservedTable {
-  return { oid: 1, name: 'public.t', seqScans: 0, seqRows: 0, rows: 100, changed: 0, ...more };
+  return { oid: 1, name: 'public.t', seqScans: 0, seqRows: 0, rows: 100, changed: 0, inserted: 100, ...more };
 }
 
 export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFacts {
@@ -96,6 +98,7 @@ export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFa
     publications: new Map([['p', 'all']]),
     shapes: undefined,
     sizes: new Map([[1, 1000]]),
+    columns: new Map(),
     denied: [],
     ...more,
   };
@@ -125,6 +128,8 @@ export function makeRuleInput(
     databases: [makeSeenDatabase()],
     limits: defaultMigrationWatchLimits,
     warned: [],
+    cluster: undefined,
+    startedAt: undefined,
     ...rest,
   };
 }
@@ -135,6 +140,9 @@ export function makeSeenDatabase(more: Partial<DatabaseForRules> = {}): Database
     now: makeDatabaseFacts(),
     publications: new Map([['p', 'all']]),
     publicationsRead: ['p'],
+    otherPublications: undefined,
+    subscription: 'sub',
+    pendingTables: [],
     shapes: undefined,
     ...more,
   };

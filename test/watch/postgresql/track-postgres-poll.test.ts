@@ -13,6 +13,10 @@ const tracking: PostgresTrackingOptions = {
   ignoreDbs: [],
   namedSlots: [],
   preflightWarnings: [],
+  cluster: undefined,
+  startedAt: undefined,
+  baseline: undefined,
+  role: 'mover',
   migrationStart: (firstSeen) => migrationStartOf({ firstSeen }, 0),
 };
 const look = (server: Partial<ServerFacts>, database = makeDatabaseFacts()): PostgresPoll => ({
@@ -30,7 +34,7 @@ function all(
   looks: readonly PostgresPoll[],
   { remembered = nothing, more = {} as Partial<PostgresTrackingOptions> } = {},
 ) {
-  let memory = initialPostgresState(remembered);
+  let memory = initialPostgresState(remembered, undefined);
   return looks.map((one) => {
     const step = trackPostgresPoll(memory, one, { ...tracking, ...more });
     memory = step.state;
@@ -111,7 +115,7 @@ it('every slot gone ends the watch; one of several does not', () => {
   expect(steps[2]?.sample.violations).toMatchObject([{ rule: 'slot-dropped', database: 'shop' }]);
   const [dropped] = steps[2]?.sample.violations ?? [];
   expectGolden('db-watch', `${dropped?.observed}\nhint: ${dropped?.hint}`, 'violation');
-  expect(steps[2]?.sample.phase).toBe('streaming');
+  expect(steps[2]?.sample.phase).toBe('stalled');
   expectGolden('db-watch', `${steps[4]?.ending?.message}\nhint: ${steps[4]?.ending?.hint}`);
 });
 

@@ -1,126 +1,115 @@
-import type { Violation } from '../../status-sample.ts';
+import type { CauseFix, Violation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { findSlot, type SlotWithSender, samplesSince, type WatchRule, type WatchRuleInput } from '../rule-input.ts';
-import type { ServerFacts } from '../server-facts.ts';
+import { type ApplyStop, detectApplyStop } from '../apply-stop.ts';
+import type { SlotWithSender, WatchRule, WatchRuleInput } from '../rule-input.ts';
 
-/** The rule for a target that repeatedly fails to apply a change, applies no changes, or is not connected. */
-export const applyFailureRule: WatchRule = (input) => input.slots.flatMap((seenSlot) => checkSlot(seenSlot, input));
+/** The target repeatedly fails to apply a change, does not apply, or is not connected. */
+export const applyFailureRule: WatchRule = (input) =>
+  input.slots.flatMap((seenSlot) => {
+    const stop = detectApplyStop(seenSlot, input);
+    return stop?.isCertain === true ? [applyStopViolation(seenSlot, stop, input)] : [];
+  });
 
-function checkSlot({ name, database, slot, wasActive }: SlotWithSender, input: WatchRuleInput): readonly Violation[] {
-  if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return [];
-  const { window, limits, now } = input;
-  const stuck = samplesSince(window, limits.failingApply);
-  if (stuck !== undefined && isFrozen(stuck, name) && attemptsIn(stuck, name) >= limits.failedAttempts) {
-    return [
-      {
-        rule: 'apply-failing',
-        database,
-        observed: `the target repeatedly fails on the same change: ${formatElapsed((now.at - stuck[0]!.at) / 1000)} without progress of slot ${name}`,
-        hint: `check for ${likelyCauses(input.warned).join('; ')}; fix it on the target, or stop the migration and start it again`,
-      },
-    ];
+/** Rules of `applyFailureRule`, and the causes that each of them can have, most likely first. */
+export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = {
+  'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
+  'apply-blocked': ['target-lock', 'target-busy'],
+  'target-disconnected': [
+    'target-stopped',
+    'target-unreachable',
+    'target-read-only',
+    'target-disk-full',
+    'target-lock',
+    'subscription-disabled',
+  ],
+  'apply-failing-or-disconnected': [
+    'target-stopped',
+    'target-conflict',
+    'target-schema',
+    'target-lock-timeout',
+    'target-disk-full',
+    'target-read-only',
+    'target-unreachable',
+    'target-lock',
+  ],
+};
+
+/** Shows on the target which of the candidates it is. */
+export const targetStateFix: CauseFix = {
+  run_on: 'target',
+  statement:
+    "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
+};
+
+function applyStopViolation({ name, database }: SlotWithSender, stop: ApplyStop, input: WatchRuleInput): Violation {
+  const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
+  const part = {
+    database,
+    // Tables that were written since the stop; more than three say nothing.
+    object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
+    fix: targetStateFix,
+  };
+  const elapsed = formatElapsed(stop.seconds);
+  const hintOf = (rule: string): string => candidateText(rule, input.warned);
+  if (stop.kind === 'failing') {
+    return {
+      ...part,
+      rule: 'apply-failing',
+      observed: `the target repeatedly fails on the same change: ${elapsed} without progress of slot ${name}`,
+      hint: `${hintOf('apply-failing')}; the log of the target has the error`,
+    };
   }
-  const idle = samplesSince(window, 3 * limits.failingApply);
-  if (slot.active && idle !== undefined && isApplyBlocked(idle, name)) {
-    return [
-      {
-        rule: 'apply-blocked',
-        database,
-        observed: `the target is connected but has not confirmed anything of slot ${name} for ${formatElapsed((now.at - idle[0]!.at) / 1000)}`,
-        hint: 'wait for a large transaction to be applied, or end the session that holds a lock on the target',
-      },
-    ];
+  if (stop.kind === 'blocked') {
+    return {
+      ...part,
+      rule: 'apply-blocked',
+      observed: `the target is connected but has not confirmed anything of slot ${name} for ${elapsed}`,
+      hint: hintOf('apply-blocked'),
+    };
   }
-  const quiet = samplesSince(window, limits.inactiveSlot);
-  if (quiet === undefined || !isFrozen(quiet, name) || attemptsIn(quiet, name) > 0) return [];
-  const lasted = `the slot ${name} has had no consumer for ${formatElapsed((now.at - quiet[0]!.at) / 1000)}`;
-  if (slot.inactiveSince !== undefined || slot.decoded !== undefined) {
-    return [
-      {
-        rule: 'target-disconnected',
-        database,
-        observed: lasted,
-        hint: 'check that the target is running, and the firewalls, trusted sources, pg_hba.conf, listen_addresses and the password; the source retains WAL until the target reconnects',
-      },
-    ];
+  const observed = `the slot ${name} has had no consumer for ${elapsed}`;
+  if (stop.kind === 'disconnected') {
+    return {
+      ...part,
+      rule: 'target-disconnected',
+      observed,
+      hint: `${hintOf('target-disconnected')}; the source retains WAL until the target reconnects`,
+    };
   }
-  return [
-    {
-      rule: 'apply-failing-or-disconnected',
-      database,
-      observed: `${lasted}: the target fails on a change or cannot connect (the PostgreSQL version of the source does not report which)`,
-      hint: `search the log of the source for "terminating walsender" and refused logins; else check for ${likelyCauses(input.warned).join('; ')}`,
-    },
-  ];
+  return {
+    ...part,
+    rule: 'apply-failing-or-disconnected',
+    observed: `${observed}: the target fails on a change or cannot connect (the PostgreSQL version of the source does not report which)`,
+    hint: `${hintOf('apply-failing-or-disconnected')}; search the log of the source for refused logins`,
+  };
 }
 
-/**
- * Whether the slot was inactive in at least 80 % of the samples, and the target confirmed no changes although there are
- * some.
- */
-function isFrozen(window: readonly ServerFacts[], name: string): boolean {
-  const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
-  const inactive = all.filter(({ active }) => !active).length;
-  const [first] = all;
-  const behind = window.at(-1)?.walPosition ?? 0;
-  return (
-    first !== undefined &&
-    all.at(-1)?.active === false &&
-    inactive >= 0.8 * all.length &&
-    all.every(({ flushed }) => flushed === first.flushed) &&
-    (first.flushed ?? 0) < behind
-  );
-}
-
-/** Whether one consumer was connected all the time and confirmed no changes while the WAL grew. */
-function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
-  const all = window.map((facts) => findSlot(facts, name));
-  const [first] = all;
-  return (
-    first?.pid !== undefined &&
-    all.every((slot) => slot?.pid === first.pid && slot?.flushed === first.flushed) &&
-    (first.flushed ?? 0) < (window[0]?.walPosition ?? 0) &&
-    (window.at(-1)?.walPosition ?? 0) > (window[0]?.walPosition ?? 0)
-  );
-}
-
-/**
- * Number of failed attempts of the target to apply changes. An attempt to apply lasts milliseconds, so a poll rarely
- * observes it, but other values change: inactive_since (PostgreSQL 17 and later) and the number of decoded transactions
- * (14 and later).
- */
-function attemptsIn(window: readonly ServerFacts[], name: string): number {
-  return window.slice(1).filter((facts, at) => {
-    const [before, after] = [findSlot(window[at]!, name), findSlot(facts, name)];
-    if (before === undefined || after === undefined) return false;
-    const left =
-      before.inactiveSince !== undefined &&
-      after.inactiveSince !== undefined &&
-      before.inactiveSince !== after.inactiveSince;
-    const decoded = before.decoded !== undefined && after.decoded !== undefined && after.decoded > before.decoded;
-    return left || decoded || after.active !== before.active;
-  }).length;
-}
-
-/** Likely causes of the failure; those that preflight warned about come first. */
-function likelyCauses(warned: readonly string[]): readonly string[] {
+/** The candidates of a rule as text; causes of preflight warnings come first. */
+function candidateText(rule: string, warned: readonly string[]): string {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],
     [['ext-tables', 'extensions'], 'published tables of extensions'],
     [['ddl-activity', 'partitions', 'unlogged'], 'tables created or altered since the start'],
     [['always-triggers', 'generated-columns'], 'triggers and generated columns on the target'],
-    [[], 'conflicting rows written on the target (duplicate key)'],
-    [[], 'a different schema on the target'],
   ];
-  const ranked = known.toSorted(([a], [b]) => Number(hit(b)) - Number(hit(a)));
-  return ranked
-    .map(([ids, words]) => (hit(ids) ? `${words} (preflight warning ${ids.find(isWarned)})` : words))
-    .slice(0, 4);
-
-  function hit(ids: readonly string[]): boolean {
-    return ids.some(isWarned);
-  }
-  function isWarned(id: string): boolean {
-    return warned.includes(id);
-  }
+  const ofWarnings = known.flatMap(([ids, words]) => {
+    const id = ids.find((one) => warned.includes(one));
+    return id === undefined ? [] : [`${words} (preflight warning ${id})`];
+  });
+  const isFailing = rule.startsWith('apply-failing');
+  const candidates = (applyStopCandidates[rule] ?? []).map((id) => candidateLabels[id] ?? id);
+  return `one of these: ${[...(isFailing ? ofWarnings : []), ...candidates].join('; ')}`;
 }
+
+const candidateLabels: Readonly<Record<string, string>> = {
+  'target-conflict': 'a row that was written on the target (duplicate key)',
+  'target-schema': 'a table or column that the target lacks or has with another type',
+  'target-lock-timeout': 'a lock on the target and a lock_timeout of the apply role',
+  'target-lock': 'a lock on the target',
+  'target-busy': 'a long statement or trigger on the target',
+  'target-disk-full': 'a full disk of the target',
+  'target-read-only': 'a target that is read-only (a standby)',
+  'target-stopped': 'a stopped target',
+  'target-unreachable': 'a firewall or the network',
+  'subscription-disabled': 'a disabled subscription',
+};

@@ -37,7 +37,7 @@ export const rollbackRule: WatchRule = ({ slots, databases, window, first, limit
     const shapes = databases.find((one) => one.name === database)?.shapes;
     const keyless = [...(shapes?.now.values() ?? [])]
       .filter(({ hasReplicaIdentity }) => !hasReplicaIdentity)
-      .map((table) => table.name);
+      .map(({ schema, table }) => `${schema}.${table}`);
     const suspects = keyless.length === 0 ? '' : `; without a replica identity: ${keyless.slice(0, 5).join(', ')}`;
     return [
       {

@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
+import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { compareConnectionProbes } from '../../connection-probe.ts';
 import type { Violation } from '../../status-sample.ts';
 import type { WatchRule } from '../rule-input.ts';
@@ -13,73 +13,61 @@ export const changedConnectionSettingsWatchRule: WatchRule = ({ now, first }) =>
     return [
       {
         rule: `${name.replaceAll('_', '-')}-changed`,
+        object: name,
         observed:
           next === undefined || after.value !== before
             ? `${name} changed from ${displayValue(before)} to ${displayValue(after.value)}`
             : `${name} will change from ${displayValue(before)} to ${displayValue(next)}`,
         hint: `set ${name} back to ${displayValue(before)}: the target may not be able to reconnect`,
+        fix: { run_on: 'source', statement: `ALTER SYSTEM SET ${name} = ${quoteLiteral(before)};` },
       },
     ];
   });
 
-export const hostRulesRule: WatchRule = ({ now, first }) =>
-  now.hostRules === first.hostRules || now.hostRules === undefined || first.hostRules === undefined
-    ? []
-    : [
-        {
-          rule: 'pg-hba-changed',
-          observed: 'pg_hba.conf has changed since the watch started',
-          hint: 'check that pg_hba.conf still allows the address of the target for every database',
-        },
-      ];
-
-export const roleRule: WatchRule = ({ now, first }) => {
-  const [before, after] = [first.role, now.role];
-  if (before === undefined || after === undefined) return [];
-  const lost = [
-    ...(before.superuser && !after.superuser ? ['SUPERUSER'] : []),
-    ...(before.replication && !after.replication ? ['REPLICATION'] : []),
-    ...(before.login && !after.login ? ['LOGIN'] : []),
-  ];
-  const violations: Violation[] = [];
-  if (lost.length > 0) {
-    violations.push({
-      rule: 'role-changed',
-      observed: `the role ${after.name} lost ${lost.join(', ')}`,
-      hint: `run ALTER ROLE ${quoteIdentifier(after.name)} ${lost.join(' ')}`,
-    });
+/** Lines that were removed come first: they allowed the target. */
+export const hostRulesRule: WatchRule = ({ now, first }) => {
+  const [before, after] = [first.hostRules, now.hostRules];
+  if (before === undefined || after === undefined || before.join('\n') === after.join('\n')) return [];
+  const removed = before.filter((line) => !after.includes(line));
+  const added = after.filter((line) => !before.includes(line));
+  const part = {
+    rule: 'pg-hba-changed',
+    hint: 'then run SELECT pg_reload_conf(): the target must be able to log in to every database',
+  };
+  const [line] = removed;
+  if (line !== undefined) {
+    return [
+      {
+        ...part,
+        object: line,
+        observed: `pg_hba.conf has lost ${countRules(removed)}: ${line}`,
+        fix: { run_on: 'pg_hba.conf', statement: line },
+      },
+    ];
   }
-  if (
-    after.secondsLeft !== undefined &&
-    after.secondsLeft < 14 * 86_400 &&
-    (after.secondsLeft <= 0 || before.secondsLeft === undefined)
-  ) {
-    violations.push({
-      rule: 'password-expires',
+  const [added0 = 'the order of the rules'] = added;
+  return [
+    {
+      ...part,
+      object: added0,
       observed:
-        after.secondsLeft <= 0
-          ? `the password of ${after.name} has expired`
-          : `the password of ${after.name} expires within two weeks`,
-      hint: `run ALTER ROLE ${quoteIdentifier(after.name)} VALID UNTIL 'infinity': the target logs in with it when it reconnects`,
-    });
-  }
-  if (
-    lost.length === 0 &&
-    before.revision !== undefined &&
-    after.revision !== undefined &&
-    before.revision !== after.revision
-  ) {
-    violations.push({
-      rule: 'role-altered',
-      observed: `the role ${after.name} was altered`,
-      hint: 'if the password was changed, restore it: the target still uses the old one',
-    });
-  }
-  return violations;
+        added.length === 0
+          ? 'the order of the rules in pg_hba.conf has changed'
+          : `pg_hba.conf has ${countRules(added)} more: ${added0}`,
+      fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
+    },
+  ];
 };
 
+function countRules(lines: readonly string[]): string {
+  return lines.length === 1 ? 'a rule' : `${lines.length} rules`;
+}
+
+/** A login that is refused is about the role; whether its password or a host rule is wrong, other rules show. */
 export const connectionChangeRule: WatchRule = ({ now, first }) =>
-  compareConnectionProbes(first.connection, now.connection);
+  compareConnectionProbes(first.connection, now.connection).map((violation) =>
+    violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,
+  );
 
 function isSameValue(file: string, value: string): boolean {
   const plain = (text: string) =>

@@ -2,6 +2,7 @@ import type { Violation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { isTableSyncSlot } from '../choose-slots.ts';
 import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
+import { targetStateFix } from './apply-failure-rule.ts';
 
 /**
  * The rule for a table whose initial copy fails: its slot remains, but its worker is rarely observed, because each
@@ -20,6 +21,8 @@ export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
         rule: 'copy-failing',
         database,
         observed: `the initial copy of a table has failed repeatedly for ${formatElapsed((now.at - samples[0]!.at) / 1000)}`,
+        object: name,
+        fix: targetStateFix,
         hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
       },
     ];

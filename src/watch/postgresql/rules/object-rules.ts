@@ -1,21 +1,24 @@
-import type { Violation } from '../../status-sample.ts';
-import type { DatabaseForRules, WatchRule, WatchRuleInput } from '../rule-input.ts';
+import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import type { CauseFix, Violation } from '../../status-sample.ts';
+import type { DatabaseForRules, WatchRule } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const pollsUntilDropped = 2;
 
 const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
 
-export const slotRule: WatchRule = ({ slots: seenSlot }) =>
+export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
+    const part = { database, object: name };
     if (slot === undefined) {
       if (missedPolls < pollsUntilDropped) return [];
       return [
         {
+          ...part,
           rule: 'slot-dropped',
-          database,
           observed: `the replication slot ${name} does not exist any more`,
           hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
+          fix: clusterCommand('migrate', cluster),
         },
       ];
     }
@@ -23,31 +26,51 @@ export const slotRule: WatchRule = ({ slots: seenSlot }) =>
     const why = slot.invalidated === undefined ? 'the required WAL was removed' : `invalidated: ${slot.invalidated}`;
     return [
       {
+        ...part,
         rule: 'slot-lost',
-        database,
         observed: `the replication slot ${name} is lost (${why})`,
         hint: `raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; ${startAgainHint}`,
+        fix: clusterCommand('stop', cluster),
       },
     ];
   });
 
-export const publicationRule: WatchRule = ({ databases }) =>
+/** A migration that was started long ago and has no slot in any database. */
+export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, cluster }) => {
+  if (startedAt === undefined || slots.length > 0 || now.at - startedAt < limits.missingSlot) return [];
+  if (now.inRecovery || now.dumps.length > 0) return [];
+  return [
+    {
+      rule: 'slot-missing',
+      observed: 'the source has no replication slot of the migration',
+      hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
+      fix: clusterCommand('status', cluster),
+    },
+  ];
+};
+
+export const publicationRule: WatchRule = ({ databases, slots, cluster }) =>
   databases.flatMap((database) => {
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
-    return publicationsToCheck(database).flatMap((publication): readonly Violation[] => {
+    const slot = slots.find((one) => one.database === name);
+    const missing = slot?.slot === undefined ? [] : missingPublications(database, slot.name);
+    const names = [...new Set([...publicationsToCheck(database), ...missing])];
+    return names.flatMap((publication): readonly Violation[] => {
       const after = now.publications.get(publication);
-      if (after === first.get(publication)) return [];
-      const part = { database: name, rule: after === undefined ? 'publication-dropped' : 'publication-changed' };
+      if (after !== undefined && after === first.get(publication)) return [];
+      const part = { database: name, object: publication, fix: clusterCommand('stop', cluster) };
       return [
         after === undefined
           ? {
               ...part,
+              rule: 'publication-dropped',
               observed: `the publication ${publication} does not exist any more`,
               hint: `stop the migration (creating the publication again does not help); ${startAgainHint}`,
             }
           : {
               ...part,
+              rule: 'publication-changed',
               observed: `the content of the publication ${publication} has changed`,
               hint: 'undo the change; rows that were not published in between are missing on the target',
             },
@@ -67,59 +90,23 @@ function publicationsToCheck({ publications: first, publicationsRead }: Database
   return marked.length > 0 ? marked : names;
 }
 
-/** DDL is not replicated, so the target fails on the first row that requires the change of the schema. */
-export const schemaRule: WatchRule = ({ databases }: WatchRuleInput) =>
-  databases.flatMap(({ name, shapes }) => {
-    if (shapes === undefined) return [];
-    const { first, now } = shapes;
-    const fresh = [...now].filter(([oid]) => !first.has(oid)).map(([, shape]) => shape);
-    const both = [...now].flatMap(([oid, after]) => {
-      const before = first.get(oid);
-      return before === undefined ? [] : [{ was: before, is: after }];
-    });
-    const altered = both.filter(
-      ({ was: before, is: after }) => before.columns !== after.columns || before.name !== after.name,
-    );
-    const identity = both.filter(({ was: before, is: after }) => before.identity !== after.identity);
-    const dropped = [...first].filter(([oid]) => !now.has(oid)).map(([, shape]) => shape);
-    return [
-      tableViolation(
-        'table-new',
-        name,
-        fresh,
-        'created',
-        'create the table on the target with the same columns: replication fails on its first row',
-      ),
-      tableViolation(
-        'schema-changed',
-        name,
-        altered.map(({ was: before }) => before),
-        'altered',
-        'make the same change on the target: replication fails on rows with other columns',
-      ),
-      tableViolation(
-        'replica-identity-changed',
-        name,
-        identity.map(({ is: after }) => after),
-        'given another key or replica identity',
-        identity.every(({ is: after }) => after.hasReplicaIdentity)
-          ? 'make the same change on the target, or undo it'
-          : 'run ALTER TABLE … REPLICA IDENTITY FULL or restore the primary key: UPDATE and DELETE of the application fail now',
-      ),
-      tableViolation('table-dropped', name, dropped, 'dropped', 'drop the table on the target after the migration'),
-    ].flat();
-  });
+/**
+ * The publication is created before the slot, so a slot of the migration without a publication has lost it, also when no earlier
+ * poll has seen it.
+ */
+function missingPublications(
+  { now, publicationsRead, otherPublications = [] }: DatabaseForRules,
+  slot: string,
+): readonly string[] {
+  const present = [...(now?.publications.keys() ?? [])];
+  if (publicationsRead.length > 0) return publicationsRead.filter((name) => !present.includes(name));
+  return present.every((name) => otherPublications.includes(name)) ? [slot] : [];
+}
 
-function tableViolation(
-  rule: string,
-  database: string,
-  tables: readonly { readonly name: string }[],
-  what: string,
-  hint: string,
-): readonly Violation[] {
-  if (tables.length === 0) return [];
-  const names = tables.slice(0, 5).map(({ name }) => name);
-  const more = tables.length > names.length ? ` and ${tables.length - names.length} more` : '';
-  const were = tables.length === 1 ? 'was' : 'were';
-  return [{ rule, database, observed: `${names.join(', ')}${more} ${were} ${what} since the watch started`, hint }];
+/** The command for the next step at the service. */
+export function clusterCommand(command: 'migrate' | 'status' | 'stop', cluster: string | undefined): CauseFix {
+  return {
+    run_on: 'shell',
+    statement: `cloudctl db ${command} ${cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster)}`,
+  };
 }

@@ -1,6 +1,8 @@
+import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { Violation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { ServerFacts, SourceOutage } from '../server-facts.ts';
+import type { SourceBaseline } from '../source-baseline.ts';
 
 /**
  * Violations while the source cannot be reached; the error code decides the rule.
@@ -9,15 +11,17 @@ import type { ServerFacts, SourceOutage } from '../server-facts.ts';
 export function postgresOutageViolations(
   outage: SourceOutage,
   since: number,
-  last: ServerFacts | undefined,
+  { facts: last, baseline, role }: LastFacts,
 ): readonly Violation[] {
   const [rule, hint] = ruleAndHintOf(outage.code);
+  const lines = (last?.hostRules ?? baseline?.hostRules ?? []).filter((line) => /^host/.test(line));
   const level = last?.settings.get('wal_level');
   const refuses = level?.inFile !== undefined && level.inFile.toLowerCase() !== 'logical' && last!.slots.length > 0;
   const lasted = formatElapsed((outage.at - since) / 1000);
   return [
     {
       rule,
+      ...(rule === 'login-refused' ? refusedLogin(outage.code, role, lines) : {}),
       observed: `the source has not answered for ${lasted}: ${outage.reason}`,
       hint:
         refuses && rule === 'source-unreachable'
@@ -25,6 +29,27 @@ export function postgresOutageViolations(
           : hint,
     },
   ];
+}
+
+/** Without a session, only the facts of before tell what the login needs. */
+interface LastFacts {
+  readonly facts: ServerFacts | undefined;
+  readonly baseline: Pick<SourceBaseline, 'hostRules'> | undefined;
+  /** The role that logs in. */
+  readonly role: string;
+}
+
+/** SQLSTATE 28000: no host rule allows the login, or the role may not log in. 28P01: the password is wrong. */
+function refusedLogin(code: string, role: string, hostRules: readonly string[]): Pick<Violation, 'object' | 'fix'> {
+  // The first rule for the role decides, so that one is missing now.
+  const line = hostRules.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
+  if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };
+  if (code === '28000')
+    return {
+      object: 'pg_hba.conf',
+      fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
+    };
+  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteIdentifier(role)}` } };
 }
 
 function ruleAndHintOf(code: string): readonly [string, string] {

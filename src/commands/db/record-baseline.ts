@@ -1,0 +1,61 @@
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import type { DbSource } from '../../db-source/read-source.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
+import { baselinePath, writeBaselineFile } from '../../watch/baseline-file.ts';
+import { type BeforeStart, observeBeforeStart } from '../../watch/observe-before-start.ts';
+import { recordFirstSlots, sourceNameOf } from '../../watch/save-watched-slots.ts';
+import { watchRecordPath } from '../../watch/watch-record.ts';
+
+/** Milliseconds for reading the source, and for the service to create its slots. */
+const readLimit = 20_000;
+const slotLimit = 5000;
+
+/** `note`, for the user, says why there is no baseline. */
+export type RecordedBaseline = BeforeStart & { readonly note?: string };
+
+/**
+ * Records the source as it is before the migration, so that `db watch` can name what changed later. A source that cannot be read
+ * does not prevent the migration.
+ */
+export async function recordBaseline(
+  { host }: Context,
+  args: ParsedArgs,
+  source: DbSource,
+  cluster: string,
+): Promise<RecordedBaseline> {
+  const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
+    observeBeforeStart(source, {
+      ignoreDbs: args.values('ignore-dbs'),
+      now: () => host.clock.now(),
+      limit: readLimit,
+      signal,
+    }),
+  );
+  if (source.engine === 'redis') return before;
+  // Without a baseline the one of an earlier migration is removed.
+  const unsaved = saveBaseline(baselinePath(host.folders.state, sourceNameOf(source), cluster), before);
+  const reason = before.failure ?? unsaved;
+  if (reason === undefined) return before;
+  const { baseline: _baseline, ...rest } = before;
+  const note = `No baseline was written: ${reason}. If the migration stops, \`db watch\` knows only what changes while it runs.`;
+  return { ...rest, note };
+}
+
+/** Records the slots that the service creates in the first seconds. */
+export async function recordStartedSlots({ host }: Context, args: ParsedArgs, source: DbSource): Promise<void> {
+  const path = watchRecordPath(host.folders.state, sourceNameOf(source));
+  const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
+  await recordFirstSlots(path, source, options);
+}
+
+/** Why it could not be saved. */
+function saveBaseline(path: string, { baseline }: BeforeStart): string | undefined {
+  try {
+    writeBaselineFile(path, baseline);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * The last error of logical replication in a log of PostgreSQL, with its DETAIL and CONTEXT, on one line of at most 800 characters.
+ * Works for the default format of the log with any log_line_prefix; undefined: there is none.
+ */
+export function lastReplicationError(log: string): string | undefined {
+  const lines = log.split(/\r?\n/);
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const line = lines[at] ?? '';
+    const message = /\b(?:ERROR|FATAL|PANIC): {1,2}.*/.exec(line)?.[0];
+    if (message === undefined) continue;
+    const more = lines.slice(at + 1, at + 6).flatMap((next) => /\b(?:DETAIL|CONTEXT): {1,2}.*/.exec(next)?.[0] ?? []);
+    const text = [message, ...more].join(' ').slice(0, 800);
+    if (isOfReplication(text)) return text;
+  }
+  return undefined;
+}
+
+/** Messages of apply and table synchronization workers, and of a disk that is full, which stops them, too. */
+function isOfReplication(text: string): boolean {
+  return (
+    /replication (origin|target relation|slot|worker)|logical replication|conflict detected on relation|could not (connect to the publisher|receive data from WAL stream|start initial contents copy|start WAL streaming)|no space left on device/i.test(
+      text,
+    ) && !/terminating logical replication worker due to administrator command|is already active for PID/.test(text)
+  );
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { isRecord, numberField, parseJson } from '../json.ts';
+import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
+import { decodeSourceBaseline, encodeSourceBaseline, type SourceBaseline } from './postgresql/source-baseline.ts';
+import { formatSourceName, type SourceIdentity } from './watch-record.ts';
+
+/** `migrations/baseline-<fingerprint>.json` in the state folder: one for each source and target cluster. */
+export function baselinePath(stateFolder: string, source: SourceIdentity, cluster: string): string {
+  const fingerprint = createHash('sha256')
+    .update(`${source.engine} ${formatSourceName(source)} ${cluster}`)
+    .digest('hex')
+    .slice(0, 32);
+  return join(stateFolder, 'migrations', `baseline-${fingerprint}.json`);
+}
+
+/** undefined: there is none, or it is damaged or unreadable. The first poll of a watch then takes its place. */
+export function readBaselineFile(path: string): SourceBaseline | undefined {
+  const json = parseJson(readTextIfReadable(path) ?? '');
+  if (!json.ok || !isRecord(json.value) || numberField(json.value, 'version') !== 1) return undefined;
+  return decodeSourceBaseline(json.value);
+}
+
+/**
+ * Writes the baseline of a migration that starts now.
+ * @param baseline undefined: the source could not be read, and the baseline of an earlier migration is removed
+ */
+export function writeBaselineFile(path: string, baseline: SourceBaseline | undefined): void {
+  if (baseline === undefined) {
+    removeDurably(path);
+    return;
+  }
+  ensureFolder(dirname(path));
+  writeAtomically(path, `${JSON.stringify({ version: 1, ...encodeSourceBaseline(baseline) })}\n`);
+}

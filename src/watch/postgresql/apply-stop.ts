@@ -1,0 +1,118 @@
+import { walSenderOf } from './choose-slots.ts';
+import { findSlot, type SlotWithSender, samplesSince, type WatchRuleInput } from './rule-input.ts';
+import type { ServerFacts } from './server-facts.ts';
+
+/** Nothing of a slot is confirmed although there are changes. */
+export interface ApplyStop {
+  /**
+   * `failing`: the target connects and fails repeatedly. `blocked`: it is connected and does not respond. `disconnected`: it does
+   * not connect. `unknown`: the last or the first of them; this version of PostgreSQL does not show which.
+   */
+  readonly kind: 'failing' | 'blocked' | 'disconnected' | 'unknown';
+  readonly seconds: number;
+  /** False: it has lasted too short a time to rule out a target that restarts or reconnects. */
+  readonly isCertain: boolean;
+}
+
+export function detectApplyStop(
+  { name, slot, wasActive }: SlotWithSender,
+  { window, limits, now }: WatchRuleInput,
+): ApplyStop | undefined {
+  if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return undefined;
+  const since = (samples: readonly ServerFacts[]) => (now.at - samples[0]!.at) / 1000;
+  const failing = samplesSince(window, limits.failingApply);
+  if (failing !== undefined && isRetrying(failing, name, limits.failedAttempts))
+    return { kind: 'failing', seconds: since(failing), isCertain: true };
+  const silence = secondsOfSilence(now, slot);
+  if (silence !== undefined && silence * 1000 >= limits.silentReply && isUnconfirmed(window.slice(-3), name))
+    return { kind: 'blocked', seconds: silence, isCertain: true };
+  const long = samplesSince(window, 3 * limits.failingApply);
+  if (silence === undefined && slot.active && long !== undefined && isApplyBlocked(long, name))
+    return { kind: 'blocked', seconds: since(long), isCertain: true };
+  const quiet = samplesSince(window, limits.inactiveSlot);
+  // A worker that a timeout ends is connected most of the time, and does not respond.
+  const isSilent = !slot.active || silence === undefined || 3000 * silence >= limits.silentReply;
+  if (quiet !== undefined && isSilent && isUnconfirmed(quiet, name) && attemptsIn(quiet, name) >= 2)
+    return { kind: 'failing', seconds: since(quiet), isCertain: true };
+  const showsAttempts = slot.inactiveSince !== undefined || slot.decoded !== undefined;
+  if (quiet !== undefined && isFrozen(quiet, name) && attemptsIn(quiet, name) === 0)
+    return { kind: showsAttempts ? 'disconnected' : 'unknown', seconds: since(quiet), isCertain: true };
+  const short = samplesSince(window, limits.suspectedStop);
+  if (short === undefined) return undefined;
+  if (isRetrying(short, name, 2)) return { kind: 'failing', seconds: since(short), isCertain: false };
+  if (!isFrozen(short, name)) return undefined;
+  const kind = !showsAttempts ? 'unknown' : attemptsIn(short, name) > 0 ? 'failing' : 'disconnected';
+  return { kind, seconds: since(short), isCertain: false };
+}
+
+/**
+ * Seconds since the consumer of a slot that has changes to confirm responded. It responds every ten seconds
+ * (wal_receiver_status_interval), at the latest after half of wal_sender_timeout, also while it applies a large transaction, but
+ * not while a statement of it waits for a lock. undefined: no consumer, nothing to confirm, or not shown.
+ */
+function secondsOfSilence({ senders, walPosition }: ServerFacts, slot: NonNullable<SlotWithSender['slot']>) {
+  const sender = slot.active ? walSenderOf(slot, senders) : undefined;
+  const isBehind = (slot.flushed ?? 0) < (walPosition ?? 0);
+  return isBehind ? sender?.replyAge : undefined;
+}
+
+/** The target confirmed nothing, although there were changes from the beginning on. */
+function isUnconfirmed(samples: readonly ServerFacts[], name: string): boolean {
+  const all = samples.map((facts) => findSlot(facts, name)?.flushed);
+  return (
+    all.length >= 2 && all.every((flushed) => flushed === all[0]) && (all[0] ?? 0) < (samples[0]?.walPosition ?? 0)
+  );
+}
+
+/** The target connects again and again: mostly it is not connected, or each time it is another process. */
+function isRetrying(window: readonly ServerFacts[], name: string, attempts: number): boolean {
+  if (attemptsIn(window, name) < attempts) return false;
+  const pids = new Set(window.flatMap((facts) => findSlot(facts, name)?.pid ?? []));
+  return isFrozen(window, name) || (pids.size >= attempts && isUnconfirmed(window, name));
+}
+
+/** The slot was inactive in at least 80 % of the samples, and the target confirmed nothing although there are changes. */
+function isFrozen(window: readonly ServerFacts[], name: string): boolean {
+  const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
+  const inactive = all.filter(({ active }) => !active).length;
+  const [first] = all;
+  const behind = window.at(-1)?.walPosition ?? 0;
+  return (
+    first !== undefined &&
+    all.at(-1)?.active === false &&
+    inactive >= 0.8 * all.length &&
+    all.every(({ flushed }) => flushed === first.flushed) &&
+    (first.flushed ?? 0) < behind
+  );
+}
+
+/** One consumer was connected all the time and confirmed nothing, while the WAL grew. */
+function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
+  const all = window.map((facts) => findSlot(facts, name));
+  const [first] = all;
+  return (
+    first?.pid !== undefined &&
+    all.every((slot) => slot?.pid === first.pid && slot?.flushed === first.flushed) &&
+    (first.flushed ?? 0) < (window[0]?.walPosition ?? 0) &&
+    (window.at(-1)?.walPosition ?? 0) > (window[0]?.walPosition ?? 0)
+  );
+}
+
+/**
+ * Number of failed attempts of the target. An attempt lasts milliseconds, so a poll rarely meets it, but it leaves traces:
+ * inactive_since changes (17 and later), transactions are decoded again (14 and later).
+ */
+function attemptsIn(window: readonly ServerFacts[], name: string): number {
+  return window.slice(1).filter((facts, at) => {
+    const [before, after] = [findSlot(window[at]!, name), findSlot(facts, name)];
+    if (before === undefined || after === undefined) return false;
+    const left =
+      before.inactiveSince !== undefined &&
+      after.inactiveSince !== undefined &&
+      before.inactiveSince !== after.inactiveSince;
+    // One process decodes several transactions.
+    const isSameProcess = before.pid !== undefined && before.pid === after.pid;
+    const decoded = before.decoded !== undefined && after.decoded !== undefined && after.decoded > before.decoded;
+    return left || (decoded && !isSameProcess) || after.active !== before.active || after.pid !== before.pid;
+  }).length;
+}

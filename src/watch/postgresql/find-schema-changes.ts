@@ -1,0 +1,94 @@
+import type { CauseFix } from '../status-sample.ts';
+import type { DatabaseForRules } from './rule-input.ts';
+import type { ColumnShape, TableShape } from './server-facts.ts';
+import {
+  addColumnFix,
+  changeTypeFix,
+  createTableFix,
+  dropColumnFix,
+  dropTableFix,
+  restoreIdentityFix,
+} from './table-fixes.ts';
+import { changedTables, isSameIdentity } from './track-shapes.ts';
+
+/** A table of the source that differs from the start of the migration. DDL is not replicated. */
+export interface SchemaChange {
+  readonly rule: SchemaChangeRule;
+  /** `schema.table`. */
+  readonly table: string;
+  /** The table, or `schema.table.column`. */
+  readonly object: string;
+  /** undefined: it cannot be written from what the catalog shows. */
+  readonly fix: CauseFix | undefined;
+}
+
+export type SchemaChangeRule =
+  | 'table-new'
+  | 'table-dropped'
+  | 'column-added'
+  | 'column-dropped'
+  | 'column-type-changed'
+  | 'schema-changed'
+  | 'replica-identity-removed'
+  | 'replica-identity-changed';
+
+/** Changes of tables with rows that the target has not confirmed come first. */
+export function findSchemaChanges(database: DatabaseForRules): readonly SchemaChange[] {
+  const { shapes, pendingTables } = database;
+  if (shapes === undefined) return [];
+  const found = changedTables(shapes).flatMap((name) => changesOf(name, database));
+  const isPending = ({ table }: SchemaChange) => pendingTables.includes(table);
+  return [...found.filter(isPending), ...found.filter((change) => !isPending(change))];
+}
+
+function changesOf(table: string, { shapes, subscription }: DatabaseForRules): readonly SchemaChange[] {
+  const [before, after] = [shapes?.first.get(table), shapes?.now.get(table)];
+  const columns = shapes?.columnsNow.get(table);
+  if (after === undefined)
+    return before === undefined ? [] : [{ rule: 'table-dropped', table, object: table, fix: dropTableFix(before) }];
+  if (before === undefined)
+    return [{ rule: 'table-new', table, object: table, fix: createTableFix(after, columns ?? [], subscription) }];
+  return [
+    ...(before.columns === after.columns ? [] : columnChanges(table, after, shapes?.columnsBefore.get(table), columns)),
+    ...(isSameIdentity(before, after) ? [] : [identityChange(table, before, after)]),
+  ];
+}
+
+function columnChanges(
+  table: string,
+  shape: TableShape,
+  before: readonly ColumnShape[] | undefined,
+  after: readonly ColumnShape[] | undefined,
+): readonly SchemaChange[] {
+  const other: SchemaChange = { rule: 'schema-changed', table, object: table, fix: undefined };
+  if (before === undefined || after === undefined) return [other];
+  const change = (rule: SchemaChangeRule, column: ColumnShape, fix: CauseFix | undefined): SchemaChange => ({
+    rule,
+    table,
+    object: `${table}.${column.name}`,
+    fix,
+  });
+  const named = (columns: readonly ColumnShape[], name: string) => columns.find((one) => one.name === name);
+  const found = [
+    ...after
+      .filter(({ name }) => named(before, name) === undefined)
+      .map((column) => change('column-added', column, addColumnFix(shape, column))),
+    ...after
+      .filter(({ name, type }) => (named(before, name)?.type ?? type) !== type)
+      .map((column) => change('column-type-changed', column, changeTypeFix(shape, column))),
+    ...before
+      .filter(({ name }) => named(after, name) === undefined)
+      .map((column) => change('column-dropped', column, dropColumnFix(shape, column))),
+  ];
+  return found.length === 0 ? [other] : found;
+}
+
+function identityChange(table: string, before: TableShape, after: TableShape): SchemaChange {
+  const isRemoved = before.hasReplicaIdentity && !after.hasReplicaIdentity;
+  return {
+    rule: isRemoved ? 'replica-identity-removed' : 'replica-identity-changed',
+    table,
+    object: table,
+    fix: restoreIdentityFix(before, after),
+  };
+}

@@ -1,0 +1,113 @@
+import type { CauseFix, StopCause, Violation } from '../status-sample.ts';
+import { type ApplyStop, detectApplyStop } from './apply-stop.ts';
+import { findSchemaChanges } from './find-schema-changes.ts';
+import type { SlotWithSender, WatchRuleInput } from './rule-input.ts';
+import { applyStopCandidates, targetStateFix } from './rules/apply-failure-rule.ts';
+import { schemaViolation } from './rules/schema-rule.ts';
+
+/**
+ * The one cause why nothing is replicated, or why the application fails; undefined: changes are replicated. What the source
+ * shows now ranks before what changed since the start, and that before a group of causes that only the target can show.
+ * @param violations of this poll
+ */
+export function findStopCause(input: WatchRuleInput, violations: readonly Violation[]): StopCause | undefined {
+  const named = (rule: string) => violations.find((one) => one.rule === rule);
+  const live = liveRules.flatMap((rule) => named(rule) ?? []);
+  if (live[0] !== undefined) return toCause(live[0], 'observed');
+  const stops = input.slots.flatMap((slot) => {
+    const stop = detectApplyStop(slot, input);
+    return stop === undefined ? [] : [{ slot, stop }];
+  });
+  const copy = named('copy-failing');
+  const timeout = named('role-timeout');
+  if (copy !== undefined && timeout !== undefined) return toCause(timeout, 'observed');
+  const refused = input.now.connection?.refused?.code;
+  for (const { slot, stop } of stops) {
+    const changed = changeBehind(slot, stop, input, named, refused);
+    if (changed !== undefined) return changed;
+  }
+  const group = violations.find(({ rule }) => rule in applyStopCandidates) ?? copy ?? named('slot-missing');
+  return group === undefined ? undefined : toCause(group, 'group');
+}
+
+/** Without the consequences of the cause, which comes first. */
+export function violationsWithCause(
+  cause: StopCause | undefined,
+  violations: readonly Violation[],
+): readonly Violation[] {
+  if (cause === undefined) return violations;
+  const isConsequence = ({ rule, database, object }: Violation): boolean =>
+    (rule === cause.rule && (object === cause.object || rule in applyStopCandidates)) ||
+    ((rule in applyStopCandidates || rule === 'copy-failing') &&
+      (cause.database === undefined || database === cause.database));
+  return [cause, ...violations.filter((violation) => !isConsequence(violation))];
+}
+
+/**
+ * The cause of an outage: a refused login at once, anything else when it lasts.
+ * @param isLong the source may have been restarted otherwise
+ */
+export function outageCause(violations: readonly Violation[], isLong: boolean): StopCause | undefined {
+  const [first] = violations;
+  return first !== undefined && (isLong || first.rule === 'login-refused') ? toCause(first, 'observed') : undefined;
+}
+
+/** Each of them alone stops replication, or makes statements of the application fail. */
+const liveRules = ['slot-dropped', 'slot-lost', 'publication-dropped', 'replica-identity-removed'];
+
+/** What the source no longer allows the target, most specific first. */
+const loginRules = [
+  'role-changed',
+  'password-expired',
+  'role-altered',
+  'pg-hba-changed',
+  'login-refused',
+  'listen-addresses-changed',
+  'port-changed',
+  'ssl-changed',
+  'ssl-cert-file-changed',
+  'certificate-replaced',
+  'dns-changed',
+];
+
+function changeBehind(
+  { database }: SlotWithSender,
+  stop: ApplyStop,
+  input: WatchRuleInput,
+  named: (rule: string) => Violation | undefined,
+  refused: string | undefined,
+): StopCause | undefined {
+  if (stop.kind === 'blocked') return undefined;
+  const seen = input.databases.find(({ name }) => name === database);
+  const changes = seen === undefined ? [] : findSchemaChanges(seen);
+  // Rows of a dropped table are not sent, so it stops nothing.
+  const relevant = changes.filter(({ rule }) => rule !== 'table-dropped');
+  const [change] = relevant;
+  const isPending = change !== undefined && seen?.pendingTables.includes(change.table) === true;
+  const schema = () => (change === undefined ? undefined : toCause(schemaViolation(database, [change]), 'changed'));
+  // SQLSTATE 28000: no host rule; 28P01: the password is wrong.
+  const rules = refused === '28000' ? ['role-changed', 'pg-hba-changed', ...loginRules] : loginRules;
+  const login = () => {
+    const [found] = rules.flatMap((rule) => named(rule) ?? []);
+    return found === undefined
+      ? undefined
+      : toCause({ ...found, database }, refused === undefined ? 'changed' : 'observed');
+  };
+  if (stop.kind === 'failing') return schema();
+  if (stop.kind === 'disconnected') return login();
+  return isPending ? schema() : (login() ?? schema());
+}
+
+function toCause(violation: Violation, basis: StopCause['basis']): StopCause {
+  const { rule, object = violation.database ?? 'the source', fix = defaultFix } = violation;
+  const candidates = basis === 'group' ? groupCandidates[rule] : undefined;
+  return { ...violation, object, fix, basis, ...(candidates === undefined ? {} : { candidates }) };
+}
+
+const groupCandidates: Readonly<Record<string, readonly string[]>> = {
+  ...applyStopCandidates,
+  'copy-failing': ['target-conflict', 'target-schema', 'target-disk-full', 'target-lock-timeout'],
+  'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
+};
+
+const defaultFix: CauseFix = targetStateFix;

@@ -1,0 +1,85 @@
+import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { CauseFix, Violation } from '../../status-sample.ts';
+import type { WatchRule } from '../rule-input.ts';
+import type { ObservedRole } from '../server-facts.ts';
+
+/** Changes of the role of the source that prevent the next login of the target, or end its statements. */
+export const roleRule: WatchRule = ({ now, first }) => {
+  const [before, after] = [first.role, now.role];
+  if (before === undefined || after === undefined || before.name !== after.name) return [];
+  const quoted = quoteIdentifier(after.name);
+  const violation = (rule: string, observed: string, hint: string, statement: string): Violation => {
+    const fix: CauseFix = { run_on: 'source', statement };
+    return { rule, object: after.name, observed, hint, fix };
+  };
+  const lost = lostAttributes(before, after);
+  const timeouts = after.timeouts.filter((setting) => !before.timeouts.includes(setting));
+  const isExpiring =
+    after.secondsLeft !== undefined &&
+    after.secondsLeft < 14 * 86_400 &&
+    (after.secondsLeft <= 0 || before.secondsLeft === undefined);
+  const isAltered =
+    lost.length === 0 &&
+    timeouts.length === 0 &&
+    before.revision !== undefined &&
+    after.revision !== undefined &&
+    before.revision !== after.revision;
+  return [
+    ...(lost.length === 0
+      ? []
+      : [
+          violation(
+            'role-changed',
+            `the role ${after.name} lost ${lost.join(', ')}`,
+            'give the role its attributes back: the target logs in as this role',
+            `ALTER ROLE ${quoted} ${lost.join(' ')};`,
+          ),
+        ]),
+    ...(isExpiring
+      ? [
+          violation(
+            (after.secondsLeft ?? 0) <= 0 ? 'password-expired' : 'password-expires',
+            (after.secondsLeft ?? 0) <= 0
+              ? `the password of ${after.name} has expired`
+              : `the password of ${after.name} expires within two weeks`,
+            'extend it: the target logs in with it when it reconnects',
+            `ALTER ROLE ${quoted} VALID UNTIL 'infinity';`,
+          ),
+        ]
+      : []),
+    ...timeouts.map((setting) =>
+      violation(
+        'role-timeout',
+        `the role ${after.name} has ${setting}`,
+        'reset it: it ends the copy of a large table',
+        resetSetting(after.name, setting),
+      ),
+    ),
+    ...(isAltered
+      ? [
+          violation(
+            'role-altered',
+            `the role ${after.name} was altered`,
+            'if the password was changed, set the one that was given to `db migrate`: the target still uses it',
+            `\\password ${quoted}`,
+          ),
+        ]
+      : []),
+  ];
+};
+
+function lostAttributes(before: ObservedRole, after: ObservedRole): readonly string[] {
+  return [
+    ...(before.superuser && !after.superuser ? ['SUPERUSER'] : []),
+    ...(before.replication && !after.replication ? ['REPLICATION'] : []),
+    ...(before.login && !after.login ? ['LOGIN'] : []),
+  ];
+}
+
+/** The setting may be that of the role, of a database, or of both; a setting of the role in no database wins over none. */
+function resetSetting(role: string, setting: string): string {
+  const [name = ''] = setting.split('=');
+  return /^[a-z_]+$/.test(name)
+    ? `ALTER ROLE ${quoteIdentifier(role)} RESET ${name};`
+    : `SELECT * FROM pg_db_role_setting WHERE ${quoteLiteral(setting)} = ANY (setconfig);`;
+}

@@ -1,0 +1,44 @@
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import { defaultMigrationWatchLimits } from '../migration-watch-limits.ts';
+import { isTableSyncSlot } from './choose-slots.ts';
+import { createPostgresObserver } from './postgres-observer.ts';
+import type { DatabaseFacts } from './server-facts.ts';
+import { createSourceBaseline, type SourceBaseline } from './source-baseline.ts';
+
+export interface TakeBaselineOptions {
+  readonly ignoreDbs: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds; databases that are not read by then are left out. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the source before a migration starts; the slots are those of other consumers.
+ * @returns why it could not be read, as a text without a secret, when it could not
+ */
+export async function takeSourceBaseline(
+  source: PostgresqlSource,
+  { ignoreDbs, now, limit, signal }: TakeBaselineOptions,
+): Promise<{ readonly slots: readonly string[]; readonly baseline: SourceBaseline } | string> {
+  const limits = { ...defaultMigrationWatchLimits, pollTimeout: Math.min(limit, 5000) };
+  const observer = createPostgresObserver({ source, ignoreDbs, limits, now, signal, onSent: () => {} });
+  const read = new Map<string, DatabaseFacts>();
+  const startedAt = performance.now();
+  try {
+    for (;;) {
+      // Columns of all tables.
+      const poll = await observer.poll(() => undefined);
+      if (poll.kind === 'outage') return poll.outage.reason;
+      for (const [name, facts] of poll.databases) if (facts.shapes !== undefined) read.set(name, facts);
+      const wanted = poll.server.databases.filter(({ name }) => !ignoreDbs.includes(name));
+      const isOver = performance.now() - startedAt > limit || poll.databases.size === 0;
+      if (!isOver && !wanted.every(({ name }) => read.has(name))) continue;
+      const slots = poll.server.slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);
+      return { slots, baseline: createSourceBaseline(poll.server, read.values()) };
+    }
+  } finally {
+    await observer.close();
+  }
+}

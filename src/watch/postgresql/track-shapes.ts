@@ -1,0 +1,88 @@
+import type { ColumnShape, DatabaseFacts, TableShape, TableShapes } from './server-facts.ts';
+import type { DatabaseBaseline } from './source-baseline.ts';
+
+/** How the tables of one database differ from those at the start of the migration. */
+export interface TrackedShapes {
+  readonly first: TableShapes;
+  readonly now: TableShapes;
+  readonly columnsBefore: ReadonlyMap<string, readonly ColumnShape[]>;
+  readonly columnsNow: ReadonlyMap<string, readonly ColumnShape[]>;
+  /** Changed tables, until the target has applied rows that were written after the change. */
+  readonly sightings: ReadonlyMap<string, ChangeSighting>;
+}
+
+interface ChangeSighting {
+  /** Rows written to the table, by its statistics, when the change was first seen. */
+  readonly written: number;
+  /** WAL position in bytes before which rows with the change were written; undefined: none were seen. */
+  readonly position: number | undefined;
+}
+
+export interface ShapePoll {
+  readonly facts: DatabaseFacts;
+  readonly walPosition: number | undefined;
+  /** What the target has confirmed; undefined: it is not connected. */
+  readonly applied: number | undefined;
+  /** The object that was the cause in the poll before, as `schema.table` or `schema.table.column`. */
+  readonly blamed: string | undefined;
+}
+
+export function shapesFromBaseline({ tables }: DatabaseBaseline): TrackedShapes {
+  const columns = [...tables].flatMap(([name, { columnShapes }]) =>
+    columnShapes === undefined ? [] : [[name, columnShapes] as const],
+  );
+  return { first: tables, now: tables, columnsBefore: new Map(columns), columnsNow: new Map(), sightings: new Map() };
+}
+
+/** Keeps what was seen first. A change counts as made on the target, too, when rows written after it have been applied there. */
+export function trackShapes(previous: TrackedShapes | undefined, poll: ShapePoll): TrackedShapes | undefined {
+  const { shapes, columns } = poll.facts;
+  if (shapes === undefined) return previous;
+  if (previous === undefined) {
+    return { first: shapes, now: shapes, columnsBefore: columns, columnsNow: new Map(), sightings: new Map() };
+  }
+  const sightings = new Map<string, ChangeSighting>();
+  const first = new Map(previous.first);
+  const columnsBefore = new Map(previous.columnsBefore);
+  for (const name of changedTables({ first: previous.first, now: shapes })) {
+    const sighting = nextSighting(previous.sightings.get(name), name, poll);
+    const shape = shapes.get(name);
+    if (shape === undefined || sighting.position === undefined || (poll.applied ?? 0) < sighting.position) {
+      sightings.set(name, sighting);
+      continue;
+    }
+    first.set(name, shape);
+    const found = columns.get(name);
+    if (found === undefined) columnsBefore.delete(name);
+    else columnsBefore.set(name, found);
+  }
+  return { first, now: shapes, columnsBefore, columnsNow: columns, sightings };
+}
+
+/** Tables that were created, dropped or altered. */
+export function changedTables({ first, now }: Pick<TrackedShapes, 'first' | 'now'>): readonly string[] {
+  const names = new Set([...first.keys(), ...now.keys()]);
+  return [...names].filter((name) => !isSameShape(first.get(name), now.get(name)));
+}
+
+function isSameShape(one: TableShape | undefined, other: TableShape | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.columns === other.columns && isSameIdentity(one, other);
+}
+
+export function isSameIdentity(one: TableShape, other: TableShape): boolean {
+  return one.identity === other.identity && one.keyColumns.join('\0') === other.keyColumns.join('\0');
+}
+
+function nextSighting(
+  before: ChangeSighting | undefined,
+  name: string,
+  { facts, walPosition, blamed }: ShapePoll,
+): ChangeSighting {
+  const table = facts.tables.find((one) => one.name === name);
+  const written = table === undefined ? 0 : table.inserted + table.changed;
+  if (before === undefined) return { written, position: undefined };
+  const isBlamed = blamed === name || blamed?.startsWith(`${name}.`) === true;
+  const isWritten = written > before.written || isBlamed;
+  return { ...before, position: before.position ?? (isWritten ? walPosition : undefined) };
+}

@@ -1,0 +1,61 @@
+import type { DbSource } from '../db-source/read-source.ts';
+import type { Clock } from '../platform/host.ts';
+import type { PollResult } from './source-watcher.ts';
+import { formatSourceName, readWatchRecord, type SourceIdentity, writeWatchRecord } from './watch-record.ts';
+import { watchSource } from './watch-source.ts';
+
+/** The identity under which the watch record of a source is stored. */
+export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
+  const { host, port } = source;
+  return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
+}
+
+/** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
+export function saveWatchedSlots(path: string, source: DbSource, result: PollResult): void {
+  try {
+    saveRecord(path, source, result);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/**
+ * Watches for a few seconds, and records the slots that the service creates, so that a watch that begins later knows of one that
+ * was dropped. Ends when every database has a slot, at the latest after `limit` milliseconds.
+ */
+export async function recordFirstSlots(
+  path: string,
+  source: DbSource,
+  { clock, ignoreDbs, limit }: { readonly clock: Clock; readonly ignoreDbs: readonly string[]; readonly limit: number },
+): Promise<void> {
+  const end = new AbortController();
+  const endsAt = performance.now() + limit;
+  const options = { clock, ignoreDbs, signal: end.signal, record: readWatchRecord(path) };
+  for await (const result of watchSource(source, 500, options)) {
+    if (!result.reached) return;
+    saveWatchedSlots(path, source, result);
+    const isComplete = result.sample.databases.every(({ slot }) => slot !== undefined);
+    if (isComplete || performance.now() >= endsAt) return;
+  }
+}
+
+/** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
+function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
+  const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
+  if (ending !== undefined) {
+    const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
+    writeWatchRecord(path, rest);
+    return;
+  }
+  const known = record.slots ?? [];
+  const fresh = activeSlots.filter(
+    (one) => !known.some((other) => other.name === one.name && other.database === one.database),
+  );
+  if (fresh.length === 0) return;
+  const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
+  writeWatchRecord(path, {
+    ...record,
+    firstSeen: record.firstSeen ?? Date.parse(sample.at),
+    slots: [...kept, ...fresh],
+  });
+}

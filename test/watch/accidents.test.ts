@@ -1,0 +1,121 @@
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  type Accident,
+  type AccidentPlace,
+  accidents,
+  accidentTables,
+  type ExpectedCause,
+  logSettings,
+} from '../../scripts/accidents.mjs';
+import type { MigrationState } from '../../src/engine/migration-state.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
+import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
+import { recordFirstSlots, sourceNameOf } from '../../src/watch/save-watched-slots.ts';
+import { withServerStatus } from '../../src/watch/server-status.ts';
+import type { StatusSample, StopCause } from '../../src/watch/status-sample.ts';
+import { readWatchRecord, watchRecordPath, writeWatchRecord } from '../../src/watch/watch-record.ts';
+import {
+  beginMigration,
+  makePostgresJob,
+  objectsOn,
+  postgresEndpointOf,
+  startSource,
+  startTarget,
+  waitForState,
+} from '../engine/engine-servers.ts';
+import { makeFolders } from '../fixtures/folders.ts';
+import { startWatchRun, watchedPostgres } from './run-watch.ts';
+
+const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+const versions = [14, 15, 16, 17, 18] as const;
+
+/** A migration that streams, as `db migrate` starts and records it. */
+async function startAccidentRun(accident: Accident, version: (typeof versions)[number]) {
+  const [source, target] = await Promise.all([
+    startSource({ version }),
+    startTarget({ version: 18, settings: logSettings }),
+  ]);
+  const remove = await accident.prepare?.({ target });
+  onTestFinished(async () => {
+    await remove?.();
+    await Promise.all([source.stop(), target.stop()]);
+  });
+  await source.query(`CREATE ROLE mover SUPERUSER LOGIN PASSWORD '${source.password}'`);
+  await source.query('CREATE DATABASE shop');
+  await source.query(accidentTables, 'shop');
+  const watched = watchedPostgres(source, 'shop', { username: 'mover' });
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  const ignoreDbs = ['postgres'];
+  const before = await observeBeforeStart(watched, {
+    ignoreDbs,
+    now: Date.now,
+    limit: 20_000,
+    signal: new AbortController().signal,
+  });
+  const file = baselinePath(folders.state, sourceNameOf(watched), cluster);
+  writeBaselineFile(file, before.baseline);
+  const path = watchRecordPath(folders.state, sourceNameOf(watched));
+  writeWatchRecord(path, {
+    engine: 'postgresql',
+    source: 'x',
+    started: { at: Date.now(), cluster, id: 'm' },
+    before: before.slots ?? [],
+  });
+  const job = makePostgresJob(postgresEndpointOf(source, { username: 'mover' }), postgresEndpointOf(target), {
+    ignoreDbs,
+  });
+  const migration = beginMigration(job);
+  onTestFinished(async () => void (await migration.stop()));
+  await waitForState(migration, ({ status }) => status === 'syncing');
+  await recordFirstSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
+  const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
+  const place: AccidentPlace = { source, target, database: 'shop', name };
+  const startWatch = () => {
+    const [record, baseline] = [readWatchRecord(path), readBaselineFile(file)];
+    return startWatchRun(watched, {
+      ...(record === undefined ? {} : { record }),
+      ...(baseline === undefined ? {} : { baseline }),
+      ignoreDbs,
+    });
+  };
+  return { place, startWatch, migration };
+}
+
+const isCause = (cause: StopCause | undefined, { rule, object }: ExpectedCause, name: string): boolean =>
+  cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
+
+/** The sample with what the service tells about the migration at that moment. */
+const joined = (sample: StatusSample, state: MigrationState): StatusSample =>
+  withServerStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
+
+const isCi = !['', '0', 'false'].includes(process.env.CI ?? '');
+/** Only root can mount the small disk. In CI nothing is left out. */
+const possible = accidents.filter(({ prepare }) => isCi || prepare === undefined || process.getuid?.() === 0);
+
+test.each(possible.map((accident, at) => ({ accident, version: versions[at % versions.length]!, id: accident.id })))(
+  '$id on PostgreSQL $version is named by a watch from before and from after it',
+  async ({ accident, version }) => {
+    const { place, startWatch, migration } = await startAccidentRun(accident, version);
+    const earlier = startWatch();
+    await earlier.untilPhase('streaming');
+    const undo = await accident.begin(place);
+    const later = startWatch();
+    for (const [watch, expected] of [
+      [earlier, accident.source],
+      [later, accident.later ?? accident.source],
+    ] as const) {
+      const found = await watch.until(expected.rule, ({ cause }) => isCause(cause, expected, place.name));
+      expect(found.violations[0]).toEqual(found.cause);
+      expect(found.cause?.fix.statement).not.toBe('');
+      const { reported = expected } = accident;
+      await watch.until(`${reported.rule} reported`, (sample) =>
+        isCause(joined(sample, migration.state()).cause, reported, place.name),
+      );
+    }
+    if (undo === undefined) return;
+    await undo();
+    for (const watch of [earlier, later]) await watch.until('the end of the cause', ({ cause }) => cause === undefined);
+  },
+);
