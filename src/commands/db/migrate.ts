@@ -33,7 +33,7 @@ import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createRecordedStatusFetcher, resolveInterruptedStart } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
-import { type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
+import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
 import { readWatchArgs, watchOptionSpecs } from './watch.ts';
 
 interface Migrated {
@@ -179,10 +179,6 @@ function requireSameStartSource(
     detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
   });
-}
-
-function openFindingIds({ findings }: PreflightReport): readonly string[] {
-  return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
 /** Options of `db watch` have no effect without --watch, so they are refused. */

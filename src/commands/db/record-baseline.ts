@@ -2,6 +2,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
+import type { PreflightReport } from '../../preflight/report.ts';
 import { baselinePath, writeBaselineFile } from '../../watch/baseline-file.ts';
 import { type BeforeStart, observeBeforeStart } from '../../watch/observe-before-start.ts';
 import { recordFirstSlots, sourceNameOf } from '../../watch/save-watched-slots.ts';
@@ -47,6 +48,11 @@ export async function recordStartedSlots({ host }: Context, args: ParsedArgs, so
   const path = watchRecordPath(host.folders.state, sourceNameOf(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
   await recordFirstSlots(path, source, options);
+}
+
+/** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
+export function openFindingIds({ findings }: PreflightReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
 /** Why it could not be saved. */

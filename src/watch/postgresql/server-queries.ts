@@ -175,9 +175,7 @@ export const hostRulesQuery: WatchQuery<readonly string[] | undefined> = {
         SELECT string_agg(CASE WHEN o ~ '^(ldapbindpasswd|radiussecrets)=' THEN split_part(o, '=', 1) ELSE o END, ' ')
         FROM unnest(options) o
       ), error), 500) AS line
-    FROM pg_hba_file_rules
-    ORDER BY line_number
-    LIMIT 1000`,
+    FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
   decode: (rows) => rows.map((row) => rowText(row, 'line')),
   fallback: undefined,
 };
