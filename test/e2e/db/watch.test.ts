@@ -163,8 +163,14 @@ test('--watch goes over into the watch once the service has accepted, with the c
     expect(migrated).toMatchObject({ id: 'm1', deadline: '2026-12-04T12:00:00Z' });
     expect(looks.at(-1)).toMatchObject({ phase: 'streaming', deadline: migrated.deadline, deadline_from: 'migrate' });
     const folder = join(own.state, 'migrations');
-    const [text] = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-    expect(text).not.toContain(pair.source.password);
+    const names = readdirSync(folder).sort((one) => (one.startsWith('baseline-') ? 1 : -1));
+    const [text, baseline] = names.map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(`${text}${baseline}`).not.toContain(pair.source.password);
+    // The baseline is written without a preflight, too.
+    expect(JSON.parse(baseline!)).toMatchObject({
+      version: 1,
+      databases: expect.arrayContaining([expect.objectContaining({ name: 'shop' })]),
+    });
     expect(JSON.parse(text!)).toMatchObject({ started: { at: '2026-11-20T12:00:00.000Z', cluster, id: 'm1' } });
   } finally {
     own.remove();
