@@ -105,7 +105,6 @@ export const dbMigrateCommand: CommandSpec<Context> = {
       throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, describeActor(context, settings, identity));
     const before = await recordBaseline(context, args, source, cluster);
-    const warned = preflight === undefined ? undefined : openFindingIds(preflight.report);
     const started = await startRecordedMigration(
       {
         api,
@@ -121,7 +120,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
         source: sourceNameOf(source),
         identity,
         ...(before.slots === undefined ? {} : { before: before.slots }),
-        ...(warned === undefined ? {} : { warned }),
+        ...(preflight === undefined ? {} : { warned: openFindingIds(preflight.report) }),
       },
       requestOf(source, args),
     ).catch(async (error: unknown) => {
