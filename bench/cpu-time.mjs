@@ -16,7 +16,7 @@ const timed = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>&2 2>"$CPU_TIME"';
 /**
  * Medians of `rounds` rounds, by the name of the case: `ms` and `ratio`, the latter to bare node in the same round. The
  * commands take turns, so a slow moment of the machine meets all of them. A case is `{ words, env, terminal }`: with
- * `terminal` the command runs on a terminal of 80 columns, else its output is a pipe.
+ * `terminal` the command runs on a terminal of 80 columns and 200 rows, which needs no pager, else its output is a pipe.
  */
 export async function measureCpuTime(cases, { rounds, env }) {
   const all = { [bareNode]: { words: [process.execPath, '-e', '0'], env }, ...cases };
@@ -42,7 +42,7 @@ export async function measureCpuTime(cases, { rounds, env }) {
 /** Milliseconds. */
 async function runOnce(name, { words, env, terminal = false }, file) {
   const command = ['bash', '-c', timed, 'bash', ...words];
-  const line = `stty columns 80 rows 24 && exec ${command.map(quoted).join(' ')}`;
+  const line = `stty columns 80 rows 200 && exec ${command.map(quoted).join(' ')}`;
   const [program, ...args] = terminal ? ['script', '--quiet', '--return', '--command', line, '/dev/null'] : command;
   const child = spawn(program, args, {
     env: { ...env, SHELL: '/bin/sh', CPU_TIME: file },
